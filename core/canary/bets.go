@@ -101,7 +101,7 @@ func (l *leader) evidence(p Plan, scores []float64, diverged int) (*Evidence, er
 		b.Epochs = b.Epochs[:n-1] // nothing came of it yet
 	}
 	if 8*len(scores) <= mostScores {
-		b.Scores = packFloats(scores)
+		b.Scores = membership.Floats(scores).Pack()
 	}
 	t, err := b.table(p)
 	if err != nil {
@@ -115,7 +115,7 @@ func (l *leader) evidence(p Plan, scores []float64, diverged int) (*Evidence, er
 // replayed is the evidence that follows from scores. The count of trainings that
 // diverged is the report's own.
 func replayed(p Plan, packed []byte, diverged int) (*leader, *Evidence, error) {
-	scores := unpackFloats(packed)
+	scores := membership.UnpackFloats(packed)
 	for _, x := range scores {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			return nil, nil, &audit.InputError{Field: "report: evidence.sequential.scores", Found: fmt.Sprint(x), Want: "finite"}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
@@ -48,7 +49,7 @@ func Continue(data []byte) (*Parent, error) {
 	if b.Scores == nil {
 		return nil, &audit.InputError{Field: "continue", Found: "a report without the scores of its trainings", Want: "one with them", Remedy: fmt.Sprintf("a report keeps scores up to %d MiB, K + M numbers a training; beyond that a run cannot be continued, so start with as many runs as you want", mostScores>>20)}
 	}
-	p := &Parent{report: r, scores: unpackFloats(b.Scores)}
+	p := &Parent{report: r, scores: membership.UnpackFloats(b.Scores)}
 	sum := sha256.Sum256(data)
 	p.sha = hex.EncodeToString(sum[:])
 	l, ev, err := replayed(r.Plan, b.Scores, r.Evidence.Runs.Certified.Diverged)

@@ -32,7 +32,16 @@ type Progress struct {
 	Holds     bool        `json:"holds,omitempty"`
 	Claimed   float64     `json:"claimed"`
 	Message   string      `json:"message,omitempty"` // a worker was lost
+	// Scored are runs that came since the last call, at most [MostScored] scores in all. To
+	// look at them changes no error rate. The runs that explore choose threshold and stakes
+	// and certify nothing; each training of a sequential audit was bet on before its scores
+	// are told, by a test that holds whenever one looks. The runs that certify a fixed audit
+	// leave counts where they were drawn, and no scores.
+	Scored []membership.Scored `json:"scored,omitempty"`
 }
+
+// MostScored is how many scores a run tells of while it works.
+const MostScored = 100_000
 
 // LiveBound is the bound of one interval on the runs so far, at least 0.
 type LiveBound struct {
@@ -52,6 +61,8 @@ type state struct {
 	told     func(Progress) // may be nil
 	progress Progress
 	looked   int // certified runs at the last look
+	shown    int // runs that show was given
+	scored   int // scores that it told of
 	pace     engine.Pace
 
 	sum      Drawn // of the runs that certify; of a sequential audit their scores
@@ -110,6 +121,7 @@ func (s *state) tell() {
 		}
 		s.told(s.progress)
 	}
+	s.progress.Scored = nil
 }
 
 // explore draws runs of a fixed audit, and chooses the threshold by them.
@@ -241,6 +253,19 @@ func (s *state) look() {
 	}
 }
 
+// show hands on whole runs that whoever looks on may see, of an exploration evenly from all
+// tasks.
+func (s *state) show(d *Drawn) {
+	p, room := s.Plan, MostScored
+	if s.shown += d.Runs; s.progress.Phase == Exploring {
+		room = int(math.Ceil(min(1, float64(s.shown)/float64(p.Explore)) * MostScored))
+	}
+	if n := min(len(d.Scores), (room-s.scored)/(p.K+p.M)*(p.K+p.M)); n > 0 {
+		s.scored += n
+		s.progress.Scored = []membership.Scored{{First: d.First, K: p.K, M: p.M, Scores: d.Scores[:n]}}
+	}
+}
+
 // fewRuns is how many runs a task has, at least, of sources whose runs are cheap.
 const fewRuns = 16
 
@@ -270,8 +295,11 @@ func (s *state) draw(ctx context.Context, phase Phase, first, end, before int, d
 			if err := d.check(s.Plan, phase, tasks[i].First, tasks[i].Runs); err != nil {
 				bad = err
 				cancel(err)
-			} else if done != nil && bad == nil {
-				done(d)
+			} else if bad == nil {
+				if done != nil {
+					done(d)
+				}
+				s.show(d)
 			}
 			s.tell()
 		},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/canarytest"
 	"github.com/dpscope/dpscope/internal/must"
@@ -33,7 +34,7 @@ func TestBetsSlow(t *testing.T) {
 	p := sequentialPlan(120)
 	r := runAudit(t, p, 2)
 	p = r.Plan
-	scores := unpackFloats(r.Evidence.Sequential.Scores)
+	scores := membership.UnpackFloats(r.Evidence.Sequential.Scores)
 	size := p.K + p.M
 	above := func(run int, at float64) (x, y int) {
 		for i, s := range scores[run*size:][:size] {
@@ -231,7 +232,7 @@ func TestSequentialForged(t *testing.T) {
 		"a score":        func(ev *Evidence, b *Bets) { b.Scores = slices.Clone(b.Scores); b.Scores[6] ^= 1 },
 		"an epoch fewer": func(ev *Evidence, b *Bets) { b.Epochs = b.Epochs[:len(b.Epochs)-1] },
 		"a score that is none": func(ev *Evidence, b *Bets) {
-			b.Scores = slices.Concat(packFloats([]float64{math.NaN()}), b.Scores[8:])
+			b.Scores = slices.Concat(membership.Floats{math.NaN()}.Pack(), b.Scores[8:])
 		},
 		"the last threshold": func(ev *Evidence, b *Bets) { ev.Runs.Threshold++ },
 		"bets of no run":     func(ev *Evidence, b *Bets) { b.Epochs = nil },
@@ -313,7 +314,7 @@ func TestContinuedForgeries(t *testing.T) {
 	}
 	p := good.Plan
 	p.Runs = 300
-	scores, size := unpackFloats(good.Evidence.Sequential.Scores), p.K+p.M
+	scores, size := membership.UnpackFloats(good.Evidence.Sequential.Scores), p.K+p.M
 	best, most := 0, math.Inf(-1)
 	for i := range good.Plan.Runs {
 		run := scores[i*size:][:size]
@@ -321,7 +322,7 @@ func TestContinuedForgeries(t *testing.T) {
 			best, most = i, gap
 		}
 	}
-	_, ev, err := replayed(p, packFloats(slices.Repeat(scores[best*size:][:size], p.Runs)), 0)
+	_, ev, err := replayed(p, slices.Repeat(scores[best*size:][:size], p.Runs).Pack(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,6 @@
 package canary
 
 import (
-	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"math"
 
@@ -53,23 +51,9 @@ type Drawn struct {
 	First    int                 `json:"first"` // run
 	Runs     int                 `json:"runs"`
 	Diverged []int               `json:"diverged,omitempty"` // runs with a side that is no use
-	Scores   floats              `json:"scores,omitempty"`   // of explore and bet: K in and M out a run
+	Scores   membership.Floats   `json:"scores,omitempty"`   // of explore and bet: K in and M out a run
 	Table    *bounds.CanaryTable `json:"table,omitempty"`    // of certify
 	OneRun   *Evidence           `json:"oneRun,omitempty"`
-}
-
-// floats are numbers that JSON has packed, little-endian.
-type floats []float64
-
-// MarshalJSON implements [json.Marshaler].
-func (f floats) MarshalJSON() ([]byte, error) { return json.Marshal(packFloats(f)) }
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (f *floats) UnmarshalJSON(text []byte) error {
-	var data []byte
-	err := json.Unmarshal(text, &data)
-	*f = unpackFloats(data)
-	return err
 }
 
 // add takes in the runs that follow.
@@ -240,17 +224,4 @@ func (a *Audit) once(d *Drawn, src source.OneRunSource, hook engine.Hook) error 
 		d.OneRun.Membership = membership.Count(in, out, a.Plan.Beta)
 	}
 	return hook(1)
-}
-
-// packFloats writes numbers little-endian, eight bytes each.
-func packFloats(v []float64) []byte {
-	b, _ := binary.Append([]byte{}, binary.LittleEndian, v) // which takes all slices of numbers
-	return b
-}
-
-// unpackFloats reads what [packFloats] wrote.
-func unpackFloats(b []byte) []float64 {
-	v := make([]float64, len(b)/8)
-	binary.Decode(b, binary.LittleEndian, v) //nolint:errcheck // as long as v
-	return v
 }

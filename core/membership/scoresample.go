@@ -1,6 +1,8 @@
 package membership
 
 import (
+	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -141,4 +143,40 @@ func (p *ScoreSample) Check(runs, k, m int) error {
 		return &audit.InputError{Field: "portrait", Found: "impossible for any exploration", Want: fmt.Sprintf("%d canaries inside and %d fresh ones of at most %d runs, and their correlations", a, b, min(runs, portrayedRuns))}
 	}
 	return nil
+}
+
+// Scored are the scores of runs that follow each other, for whoever looks on while an audit
+// runs: K canaries inside and then M fresh ones a run, the first of which has a number.
+type Scored struct {
+	First  int    `json:"first"`
+	K      int    `json:"k"`
+	M      int    `json:"m"`
+	Scores Floats `json:"scores"`
+}
+
+// Floats are numbers that JSON has packed, little-endian, eight bytes each.
+type Floats []float64
+
+// Pack writes them.
+func (f Floats) Pack() []byte {
+	b, _ := binary.Append([]byte{}, binary.LittleEndian, []float64(f)) // which takes all slices of numbers
+	return b
+}
+
+// UnpackFloats reads what [Floats.Pack] wrote.
+func UnpackFloats(b []byte) Floats {
+	v := make(Floats, len(b)/8)
+	binary.Decode(b, binary.LittleEndian, []float64(v)) //nolint:errcheck // as long as v
+	return v
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (f Floats) MarshalJSON() ([]byte, error) { return json.Marshal(f.Pack()) }
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (f *Floats) UnmarshalJSON(text []byte) error {
+	var data []byte
+	err := json.Unmarshal(text, &data)
+	*f = UnpackFloats(data)
+	return err
 }

@@ -35,7 +35,7 @@ makeSections();
 const engine = new Engine({ lost: (n, reason) => runs.lost(n, reason), died: (reason) => core.died(reason) }, { hangAfterMs: globalThis.dpscopeOptions?.hangAfterMs });
 drawnBy(engine);
 const form = new Form({ changed: () => settings.changed() });
-const picture = new ViewFrame("picture", { opener: "scene-tools", still: "chart-section" });
+const picture = new ViewFrame("picture", { opener: "scene-tools", still: "chart-section", stays: () => door() === "training" });
 const stop = () => runs.stop();
 const explore = new Explore(form, {
   pick(fragment) {
@@ -159,6 +159,7 @@ const canaries = new Canaries({
   run: (...what) => runs.plant(...what),
   stop,
   opened: openText,
+  climbs: (...at) => shown.climbs(...at),
 });
 /** Hands files that were taken for samples to the panel of scores. @param {File[]} files @param {import("../panel/canaries.js").ScoreColumns} [columns] what is called otherwise in them */
 function toScores(files, columns = { score: "", member: "", lower: "" }) {
@@ -329,6 +330,7 @@ for (const id of ["verify", "note-verify"]) byId(id).addEventListener("click", (
 hangDoors();
 onEnter((to) => {
   if (to === "code" && !still && !own.there && !own.running && engine.ready) own.soon(0);
+  picture.enter();
   if (to === "training") train();
   shown.enter(to);
   ableToVerify();

@@ -78,6 +78,10 @@ export class Runs {
       this.progress = p;
       panel.show(p, replay);
       if (!replay) this.#page.heard?.(p);
+      if (name && !replay) {
+        shown.train(p);
+        if (p.scored) picture.grow(p.scored);
+      }
       if (replay || this.#next || name) return;
       picture.follow(p);
       shown.follow(p);
@@ -170,7 +174,7 @@ export class Runs {
         say("Stopped before anything was found");
         return undefined;
       }
-      const whole = shown.show(answer, "run");
+      const whole = shown.show({ ...answer, scored: this.#page.picture.grown ?? undefined }, "run");
       say(report.summary);
       if (!work.name) dismiss("file"); // what that says of scores stays
       await whole;

@@ -11,7 +11,7 @@ import { pack } from "../page/packed.js";
 import { grouped, roundedDown } from "../page/number.js";
 import { Picture, toFile } from "../page/picture.js";
 import { pairsOf } from "../page/progress.js";
-import { countsOf, judge, outputs, showDrift, showNothing, showOrigin, showReport, showVerification, showWords, underWay, verdict } from "../page/result.js";
+import { countsOf, judge, outputs, showDrift, showNothing, showOrigin, showReport, showSentence, showVerification, showWords, underWay, verdict } from "../page/result.js";
 
 /** What stands in a door where nothing was audited yet. */
 const empty = {
@@ -24,6 +24,7 @@ const empty = {
 /** The door that a report is from. @returns {import("../page/doors.js").Door} */
 export const homeOf = ({ kind, inputs }) => (kind !== "pair" ? "training" : inputs?.brought ? "code" : inputs?.samples || inputs?.labelled ? "data" : "explore");
 
+const STILL_EVERY = 500; // ms between two pictures of trainings as they come
 const REST = 2; // as long as the core draws a picture of a run, so many times as long it works on
 const MOST_MOMENTS = 400; // of the line that are kept; then every other one goes
 const MOST_EARLIER = 12; // results that are kept to go back to
@@ -47,6 +48,12 @@ const short = ({ epsilon, rho, mu }) => (rho ? `ρ = ${rho}` : mu ? `µ = ${mu}`
 function named(title, subject) {
   document.title = [title, subject, "dpscope"].filter(Boolean).join(" · ");
   document.querySelector('meta[name="description"]')?.setAttribute("content", `${[subject, title].filter(Boolean).join(": ")}. dpscope audits differential privacy in your browser.`);
+}
+
+/** Pictures that the build drew. @returns {Promise<import("../worker/protocol").PictureValue[]>} by width */
+async function picturesIn(file) {
+  const answer = await fetch(new URL(file, document.baseURI));
+  return answer.ok ? answer.json() : [];
 }
 
 export class Shown {
@@ -184,6 +191,39 @@ export class Shown {
     showVerification(null);
     showNothing();
     this.waits(empty[home].title, empty[home].detail, home);
+    if (home === "training") this.#recorded();
+  }
+
+  /** A still of a recorded run stands where nothing was trained yet. */
+  async #recorded() {
+    byId("chart-section").hidden = byId("say").hidden = false; // their room is kept
+    outputs().clear();
+    const drawn = await picturesIn("example-trainings.json").catch(() => []); // a page without its example is a page
+    if (!drawn.length || this.#now || this.#under || door() !== "training") return;
+    outputs().preview(drawn);
+    showOrigin("example");
+  }
+
+  /** Trainings of the run under way came. @param {import("../worker/protocol").CanaryProgress} p */
+  train({ say }) {
+    if (this.#under !== "training" || door() !== "training" || !say) return;
+    if (byId("origin").dataset.kind !== "live" || byId("origin").hidden) {
+      showNothing();
+      byId("result").classList.remove("empty");
+      byId("chart-section").hidden = false;
+      showOrigin("live");
+    }
+    showSentence(say);
+    const now = performance.now();
+    if (now < this.#drawAgain) return;
+    this.#drawAgain = now + STILL_EVERY;
+    outputs().show("", "trainings");
+  }
+
+  /** The bound of such a run climbs. @param {import("../worker/protocol").CanaryProgress} p @param {number} bound */
+  climbs({ certified, claimed, holds }, bound) {
+    this.#valid = Boolean(holds);
+    this.#climb(certified, bound, claimed, "epsilon", "trainings");
   }
 
   /** Nothing runs until somebody does something. */
@@ -279,12 +319,12 @@ export class Shown {
     byId("spark").hidden = true;
   }
 
-  #climb(pairs, bound, claimed = 0, quantity = "epsilon") {
+  #climb(pairs, bound, claimed = 0, quantity = "epsilon", counted = undefined) {
     if (this.#moments.at(-1)?.pairs > pairs) this.#moments = []; // another stage, or a worker was lost
     this.#moments.push({ pairs, bound });
     if (this.#moments.length > MOST_MOMENTS) this.#moments = this.#moments.filter((_, i, all) => i % 2 === 0 || i === all.length - 1);
     byId("spark").hidden = this.#moments.length < 2;
-    this.#line.show(JSON.stringify({ moments: this.#moments, valid: this.#valid, claimed, quantity }));
+    this.#line.show(JSON.stringify({ moments: this.#moments, valid: this.#valid, claimed, quantity, counted }));
   }
 
   /** The run ended without a result: what was shown before counts again. */
@@ -360,15 +400,14 @@ export class Shown {
   }
 
   async #preview(text) {
-    const answer = await fetch(new URL("example-picture.json", document.baseURI));
-    const drawn = answer.ok ? await answer.json() : [];
+    const drawn = await picturesIn("example-picture.json");
     if (drawn.length && this.text === text) outputs().preview(drawn);
   }
 
   /** Fills in what the core says of the example, where that is shown. */
   describe() {
-    if (byId("origin").dataset.kind !== "example") return;
     const { text } = this;
+    if (!text || byId("origin").dataset.kind !== "example") return;
     this.#on.open(text).then((answer) => {
       if (this.text !== text) return;
       this.#now = { ...this.#now, title: answer.title, detail: answer.detail, glimpse: answer.glimpse };
@@ -408,7 +447,7 @@ export class Shown {
     const not = !this.#now || this.#stale, pair = this.report?.kind === "pair";
     for (const id of ["save", "save-html"]) byId(id).disabled = not;
     for (const id of ["share-open", "share-next"]) byId(id).disabled = not || byId("result").classList.contains("stale");
-    byId("save-png").disabled = not || !pair;
+    byId("save-png").disabled = not || !this.report.evidence;
     byId("use-settings").disabled = !reproduce?.url;
     byId("copy-embed").disabled = !reproduce?.url || !pair;
     byId("copy-command").disabled = !reproduce?.cli || inputs?.brought?.kind === "javascript";

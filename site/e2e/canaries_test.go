@@ -74,6 +74,7 @@ func TestCanaries(t *testing.T) {
 	const box = `document.querySelector("#planted")`
 	checks := func(rows int, cli string, words ...string) {
 		t.Helper()
+		eval[bool](t, tab, `(`+box+`.querySelectorAll("details").forEach((d) => { d.open = true }), true)`)
 		if shown := eval[int](t, tab, box+`.querySelectorAll(".carded tbody tr").length`); shown != rows || rows < 2 {
 			t.Errorf("%d intervals, want %d", shown, rows)
 		}
@@ -90,7 +91,7 @@ func TestCanaries(t *testing.T) {
 		pressKey(t, tab, kb.Enter)
 		until(t, tab, `document.querySelector("#verification").textContent.includes("is the same as in the report") && `+canaryIdle, time.Minute)
 	}
-	eval[bool](t, tab, `(document.querySelector("#k-seed").focus(), true)`)
+	eval[bool](t, tab, `(document.querySelector("#k-runs").open = true, document.querySelector("#k-seed").focus(), true)`)
 	pressKey(t, tab, kb.Enter)
 	r := planted(t, tab, time.Minute)
 	if r.Plan.Runs != 256 || r.Plan.K != 16 || r.Plan.Seed != 3 || r.Plan.Claim.Epsilon != 2 || r.Verdict != audit.NoViolation {
@@ -101,10 +102,11 @@ func TestCanaries(t *testing.T) {
 		t.Errorf("it says %q", said)
 	}
 	until(t, tab, `document.querySelector("#live").textContent.startsWith("No violation found")`, 5*time.Second)
-	if lines := eval[int](t, tab, box+`.querySelectorAll(".picture > svg .target").length`); lines < 2 {
-		t.Errorf("the chart has %d lines", lines)
+	if said := eval[string](t, tab, `document.querySelector("#say").textContent`); !strings.HasPrefix(said, fmt.Sprintf("In %.3g of 100 trainings a canary that was in scores above ", 100*r.In.Rate)) {
+		t.Errorf("the sentence is %q, the rates are %v and %v", said, r.In.Rate, r.Out.Rate)
 	}
 	checks(len(r.Tables[0].Rows)+len(r.Tables[1].Rows), r.Reproduce.CLI, "asymptotic", "μ₂", "No outcome of 256 runs certifies more than 4.4", "* paired betting")
+	until(t, tab, box+`.querySelectorAll(".picture > svg .target").length >= 2`, 10*time.Second) // the course of the bounds
 	eval[bool](t, tab, catchFiles)
 	if saved := saving(t, tab, "#save-html"); !strings.HasPrefix(saved.Name, "dpscope-canaries-gaussian-sum-") || !strings.Contains(string(saved.Data), "<svg") || !strings.Contains(string(saved.Data), "schemaVersion") {
 		t.Errorf("saved as %q, %.300s", saved.Name, saved.Data)
@@ -112,6 +114,7 @@ func TestCanaries(t *testing.T) {
 
 	set(t, tab, "k-design", "orthogonal")
 	set(t, tab, "k-one", "2000000")
+	eval[bool](t, tab, `(document.querySelector("#k-one-group").open = true)`)
 	click(t, tab, "#canaries-one")
 	until(t, tab, `document.querySelector("#k-one-error").textContent.includes("in [1, 1048576]") && document.activeElement.id === "k-one" && `+canaryIdle, time.Minute)
 	set(t, tab, "k-one", "600")
@@ -123,7 +126,7 @@ func TestCanaries(t *testing.T) {
 	if one.Plan.K != 600 || one.Plan.Seed != 3 || one.Plan.Beta != 0.1 || one.Plan.Claim.Epsilon != 2 || one.Plan.Design != source.Orthogonal || !reflect.DeepEqual(one.Evidence, want.Evidence) || one.Summary != want.Summary {
 		t.Errorf("the page has %+v, %q, natively %+v, %q", one.Plan, one.Summary, want.Evidence, want.Summary)
 	}
-	checks(len(one.Tables[0].Rows)+len(one.Tables[1].Rows), one.Reproduce.CLI, "One-run audit of gaussian-sum", "* guesses (Steinke", "if Gaussian", "a separate fair coin")
+	checks(len(one.Tables[0].Rows)+len(one.Tables[1].Rows), one.Reproduce.CLI, "* guesses (Steinke", "if Gaussian", "a separate fair coin")
 }
 
 // TestCanariesFile: the user's file is taken by its field and by a drop, and goes
@@ -166,10 +169,7 @@ func TestCanariesStop(t *testing.T) {
 	tab := planting(t, "&n=1000000&k=4&explore=100&seed=1&p.d=50")
 	eval[bool](t, tab, `(document.querySelector("#canaries-run").focus(), true)`)
 	pressKey(t, tab, kb.Enter)
-	until(t, tab, `document.querySelector("#planted .chart-words") && document.querySelector("#canaries-phase").textContent.includes("left")`, 2*time.Minute)
-	if words := eval[string](t, tab, `document.querySelector("#planted .chart-words").textContent`); !strings.Contains(words, "Nothing is certified before the end") {
-		t.Errorf("on the way it says %q", words)
-	}
+	until(t, tab, `document.querySelector("#verdict").textContent.includes("Nothing is certified before the end") && document.querySelector("#say").textContent.startsWith("So far ") && document.querySelector("#canaries-phase").textContent.includes("left")`, 2*time.Minute)
 	if at := eval[string](t, tab, `document.activeElement.id`); at != "canaries-stop" {
 		t.Errorf("while it runs the focus is at %q", at)
 	}

@@ -60,6 +60,7 @@ func TestScores(t *testing.T) {
 		if rows := eval[int](t, tab, `document.querySelector("#planted").querySelectorAll(".carded tbody tr").length`); rows != len(got.Tables[0].Rows)+len(got.Tables[1].Rows) || rows < 6+4 {
 			t.Errorf("%d rows, want %d methods and %d of membership inference", rows, len(got.Tables[0].Rows), len(got.Tables[1].Rows))
 		}
+		eval[bool](t, tab, `(document.querySelectorAll("#planted > details").forEach((d) => { d.open = true }), true)`)
 		until(t, tab, `document.querySelectorAll('#planted .picture svg[aria-label^="ROC"], #planted .picture svg[aria-label^="Scores"]').length === 2`, 10*time.Second)
 		text := eval[string](t, tab, box+`.textContent`)
 		for _, words := range append([]string{"* " + got.Deciding().Title, got.Reproduce.CLI, got.Files[0].SHA256, "What this result does not say"}, append(got.Notes, got.Warnings...)...) {

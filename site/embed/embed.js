@@ -41,7 +41,7 @@ const plain = (error) => ({ name: error.name, message: error.message, ...error.r
 /** What the page has and an embed has not: the picture, and the user's files and code. */
 const absent = /** @type {any} */ ({
   busy: false, running: false, there: false, engine: null, fragment: "",
-  show() {}, follow() {}, end() {}, ask() {}, holds: () => true,
+  show() {}, follow() {}, grow() {}, end() {}, ask() {}, holds: () => true,
   async verify() { throw new Error("The report contains its code: open it in dpscope to verify it."); },
 });
 

@@ -83,6 +83,14 @@ export class Picture {
     if (!this.#box.firstChild) this.#show(all.findLast(({ svg: [, at] }) => Number(/** @type {Record<string, string>} */ (at).width) <= width) ?? all[0]);
   }
 
+  /** Shows nothing; what is being drawn does not count. */
+  clear() {
+    [this.#text, this.#of.of, this.#again] = [undefined, "", true];
+    this.#box.replaceChildren();
+    this.#files.hidden = true;
+    this.#table?.replaceChildren();
+  }
+
   /** Asks the core, at the width of the place unless told otherwise. @returns {Promise<import("../worker/protocol").PictureValue>} */
   ask(more = {}) { return core.picture({ ...this.#of, text: this.#text, choice: chosen.get(this.name) ?? "", width: this.#width, ...more }); }
 
@@ -124,7 +132,7 @@ export class Picture {
     this.#words.hidden = !words;
     this.#box.replaceChildren(root ? painted(root) : "");
     this.#box.classList.toggle("none", !root);
-    this.#files.hidden = !root;
+    this.#files.hidden = !root || !this.there;
     this.#files.setAttribute("aria-label", `Save: ${title}`);
     if (this.#choices.hidden && choices.length > 1) {
       this.#choices.hidden = false;

@@ -112,7 +112,7 @@ export const countsOf = ({ kind, evidence, sequential }) => (kind === "pair" ? e
 export const outputs = () => pictureIn(byId("chart"), { of: "report", view: "outputs", name: "outputs", files: document.getElementById("more-files"), told: showSentence });
 
 /** Says what the picture shows in a sentence, and of which two datasets it is. @param {import("../worker/protocol").Said} picture */
-function showSentence({ sentence, small, lit, question = "", names, who }) {
+export function showSentence({ sentence, small, lit, question = "", names, who }) {
   if (byId("chart-section").hidden) return; // what was drawn is not shown any more
   byId("question").textContent = question;
   for (const [i, side] of ["first", "second"].entries()) {

@@ -1,14 +1,13 @@
 // The panel of canary audits: what is asked for, and what is under way.
 import { CanaryFiles } from "./canaryfiles.js";
 import { CanaryForm } from "./canaryform.js";
-import { courseOf, phases } from "./canaryreport.js";
+import { phases } from "./canaryreport.js";
 import { door } from "../page/doors.js";
 import { byId, html, onSubmit } from "../page/element.js";
 import { Ended, Refused } from "../page/engine.js";
 import { grouped, roundedDown } from "../page/number.js";
-import { Picture } from "../page/picture.js";
 import { Bar, say, timeLeft } from "../page/progress.js";
-import { showNothing, showOrigin, underWay } from "../page/result.js";
+import { underWay } from "../page/result.js";
 
 const perceptron = { source: "dp-sgd", n: "256", k: "11", m: "64" };
 /** @type {[words: string, texts: Record<string, string>][]} */
@@ -24,9 +23,6 @@ export class Canaries extends Bar {
   #files = new CanaryFiles({ changed: () => this.#changed(), audit: () => this.run("scores"), opened: (name, text) => this.#on.opened(name, text) });
   #form = new CanaryForm(this.#files);
   #able = false;
-  /** What is shown of the run under way. @type {{box: HTMLElement, words: HTMLElement, picture: Picture} | null} */
-  #live = null;
-  #course = []; // of that run
   #interval = ""; // whose bound is told on the way
   /** What was begun last. @type {import("./canaryform.js").How} */
   #how = "run";
@@ -35,7 +31,7 @@ export class Canaries extends Bar {
   #on;
 
   /**
-   * @param {{run(how: import("./canaryform.js").How, wanted: import("../worker/protocol").Wanted, files: File[]): void, stop(): void, opened(name: string, text: string): void}} on opened: here is a report's file
+   * @param {{run(how: import("./canaryform.js").How, wanted: import("../worker/protocol").Wanted, files: File[]): void, stop(): void, opened(name: string, text: string): void, climbs?(p: import("../worker/protocol").CanaryProgress, bound: number): void}} on opened: here is a report's file; climbs: the bound so far
    */
   constructor(on) {
     super("canaries");
@@ -102,45 +98,27 @@ export class Canaries extends Bar {
 
   // What is under way
 
-  begin() {
-    super.begin();
-    this.#live = null;
-    this.#course = [];
-  }
-
   /** @param {any} p progress, or that of a replay */
   show(p, replay = false) {
     const [doing, done] = replay ? ["Replaying", p.rows] : [phases[p.phase], p.runs], left = timeLeft(p);
     const words = doing + (p.total > 1 ? `: ${grouped(done)} of ${grouped(p.total)} runs${left && `, ${left} left`}` : "…");
     this.at(words, p.total > 1 ? done / p.total : undefined);
     if (p.message) this.message(p.message);
+    if (p.phase === "explore" && !replay && door() === "training") underWay(byId("verdict"), { state: "going", title: "Training", pill: "running", detail: `${grouped(done)} of ${grouped(p.total)} runs${left && `, ${left} left`}. They choose the threshold and certify nothing.` });
     const bound = p.bounds?.length ? this.#bounds(p) : "";
     say(`${words}${bound && `. ${bound}`}`, false);
   }
 
   /** Shows the bound so far. @param {import("../worker/protocol").CanaryProgress} p @returns {string} the audit's own, in words */
   #bounds(p) {
-    const chosen = this.#interval, mine = p.bounds.find((b) => b.interval === chosen);
-    this.#course.push({ runs: p.certified, bounds: p.bounds });
+    const chosen = this.#interval, mine = p.bounds.find((b) => b.interval === chosen), { claimed } = p;
     if (door() !== "training") return "";
-    if (!this.#live?.box.isConnected) this.#liven(p);
-    const { words, picture } = this.#live, { claimed } = p;
-    if (p.holds) words.textContent = `After ${grouped(p.certified)} of at most ${grouped(p.planned)} trainings epsilon ≥ ${roundedDown(mine?.epsilon ?? 0)} is certified (claimed ${claimed}). It holds whenever you stop.`;
-    else words.textContent = `After ${grouped(p.certified)} of ${grouped(p.planned)} runs ${chosen} would give ${mine ? `epsilon ≥ ${roundedDown(mine.epsilon)}` : "no bound"} (claimed ${claimed}), had the audit been planned to end here. Nothing is certified before the end.`;
-    picture.show(courseOf(this.#course, chosen, claimed, p.holds));
-    return words.textContent;
-  }
-
-  /** Makes the place where the bound is shown. @param {import("../worker/protocol").CanaryProgress} p */
-  #liven({ holds, claimed }) {
-    const words = html("p", { class: "chart-words" }), chart = html("div", {}), box = html("div", { class: "contents" }, words, chart);
-    this.#live = { box, words, picture: new Picture(chart, { of: "canaries", name: "bounds" }) };
-    showNothing();
-    byId("result").classList.remove("empty");
-    byId("planted").hidden = false;
-    byId("planted").replaceChildren(box);
-    underWay(byId("verdict"), { state: "going", title: holds ? "Under way: the bound so far" : "Under way: provisional bounds", pill: "running", detail: `ε = ${claimed} claimed.` });
-    showOrigin("live");
+    const words = p.holds ? `After ${grouped(p.certified)} of at most ${grouped(p.planned)} trainings epsilon ≥ ${roundedDown(mine?.epsilon ?? 0)} is certified (claimed ${claimed}). It holds whenever you stop.`
+      : `After ${grouped(p.certified)} of ${grouped(p.planned)} runs ${chosen} would give ${mine ? `epsilon ≥ ${roundedDown(mine.epsilon)}` : "no bound"} (claimed ${claimed}), had the audit been planned to end here. Nothing is certified before the end.`;
+    underWay(byId("verdict"), { state: "going", title: `${mine?.epsilon > claimed ? "Beyond" : "Within"} the claim so far`, pill: "running",
+      detail: `ε ≥ ${roundedDown(mine?.epsilon ?? 0)} after ${grouped(p.certified)} of ${p.holds ? "at most " : ""}${grouped(p.planned)} ${p.holds ? "trainings" : "runs"}, ${claimed} claimed. ${p.holds ? "It holds whenever you stop." : "Nothing is certified before the end."}` });
+    this.#on.climbs?.(p, mine?.epsilon ?? 0);
+    return words;
   }
 
   /** Shows an error. @param {any} [report] that was replayed, if one was */

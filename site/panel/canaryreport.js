@@ -3,17 +3,16 @@
 import { byId, html, scrolled, tableRows } from "../page/element.js";
 import { grouped, short } from "../page/number.js";
 import { Picture } from "../page/picture.js";
-import { background, factsOf, showHead, showNothing } from "../page/result.js";
+import { background, factsOf, outputs, showHead, showNothing, showSentence } from "../page/result.js";
 import { tablesOf } from "../page/tables.js";
 
-const titles = { canary: "Canary audit", "one-run": "One-run audit", scores: "Audit of recorded scores" }; // by kind, or by mode
 export const phases = { explore: "Choosing the threshold on exploration runs", certify: "Certifying on fresh runs", bet: "Training, with a test after each", "one-run": "One run, with canaries chosen by coins", scores: "Reading and auditing the scores" };
 /** The course of the audit's own bound, as its picture wants it. @param {{runs: number, bounds: import("../worker/protocol").CanaryLiveBound[]}[]} points */
 export const courseOf = (points, chosen, claimed, valid) => JSON.stringify({ claimed, valid, quantity: "epsilon", counted: valid ? "trainings" : "certification runs",
   moments: points.flatMap(({ runs, bounds }) => bounds.filter((b) => b.interval === chosen).map((b) => ({ pairs: runs, bound: b.epsilon }))) });
 
 /**
- * Shows a report, the course of the bounds first, where there is one.
+ * Shows a report, as those of pairs are shown.
  * @param {import("../worker/protocol").ReportedValue} answer
  * @param {import("../page/result.js").Standing} [standing]
  * @returns {Promise<void>} when its picture is there, too
@@ -24,18 +23,19 @@ export async function showPlanted({ facts, tables: all, course, ...answer }, sta
   const report = /** @type {import("../worker/protocol").CanaryReport} */ (answer.report), { plan } = report; // of the other kinds, less of it
   const tables = all.filter(({ name }) => name !== "membership"), scored = all.filter(({ name }) => name === "membership");
   const chart = course.length > 0 && html("div", {}), holds = ["sequential", "until-refuted"].includes(plan.mode ?? "");
+  byId("chart-section").hidden = !report.evidence;
+  if (answer.say) showSentence(answer.say);
   byId("planted").hidden = false;
-  byId("planted").replaceChildren(html("div", { class: "contents" }, html("h3", {}, [titles[plan.mode] ?? titles[report.kind], plan.source].filter(Boolean).join(" of ")),
-    chart && section("The bounds by number of runs", !holds && html("p", { class: "hint" }, "Runs are in the order in which workers finished."), chart),
-    tables.length > 0 && section("Lower bounds on epsilon", ...tablesOf(tables)),
+  byId("planted").replaceChildren(...[
+    fold("All bounds", "each with its method, and how they came", chart && html("section", {}, !holds && html("p", { class: "hint" }, "Runs are in the order in which workers finished."), chart), tables.length > 0 && html("section", {}, tablesOf(tables))),
     scored.length > 0 && membership(answer.text, scored),
-    report.in && report.out && section("Rates, moments and correlations", scrolled("Rates, moments and correlations", "data", moments(report))),
-    facts.length > 0 && section("Facts", factsOf(facts)),
-    html("div", { class: "background" }, background(report))));
-  if (chart) await new Picture(chart, { of: "canaries", name: "bounds" }).show(courseOf(course, plan.interval, plan.claim.epsilon, holds));
+    report.in && report.out && fold("Rates, moments and correlations", "inside and fresh", html("section", {}, scrolled("Rates, moments and correlations", "data", moments(report)))),
+    fold("Facts, and how to repeat it", "command line, limits, references", facts.length > 0 && html("section", {}, factsOf(facts)), html("div", { class: "background" }, background(report)))].filter((e) => e instanceof Node));
+  if (chart) new Picture(chart, { of: "canaries", name: "bounds" }).show(courseOf(course, plan.interval, plan.claim.epsilon, holds));
+  if (report.evidence) await outputs().show(answer.text, "planted");
 }
 
-const section = (title, ...parts) => html("section", {}, html("h3", {}, title), parts);
+const fold = (title, more, ...parts) => html("details", {}, html("summary", {}, title, " ", html("span", {}, more)), parts);
 
 /** Scores of canaries in and out, as trainers of models look at them. */
 function membership(text, tables) {
@@ -44,7 +44,7 @@ function membership(text, tables) {
     new Picture(place, { of: "membership", view, name: view, square: view === "roc" }).show(text);
     return place;
   });
-  return section("Membership inference", html("div", { class: "curves" }, places), tablesOf(tables, ""));
+  return fold("Membership inference", "ROC and scores", html("div", { class: "curves" }, places), html("section", {}, tablesOf(tables, "")));
 }
 
 function moments(report) {

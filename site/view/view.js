@@ -11,7 +11,7 @@ const FRAME = 50; // px of a step of a pan by key
 const DRAG = 4; // px from which a press is a drag
 
 const stage = byId("stage"), labels = byId("labels"), ink = labels.getContext("2d");
-const all = byId("all");
+const all = byId("all"), LOADING = byId("status").textContent;
 const scale = devicePixelRatio || 1;
 let webgl = Boolean(document.createElement("canvas").getContext("webgl2"));
 let handle = null; // the program's
@@ -19,6 +19,7 @@ let waiting = []; // messages of the page that came before it listened
 let laid = {}, read = {}, facts = {}; // as last said
 let summary = ""; // of what is shown
 let asked = null; // resolves to the picture's pixels
+let page = null; // the page's port, to which it is said whether the picture is painted
 let told = ""; // that the browser took the picture away, until the hand does something
 
 // The program's library owns document.body: it fills it with its canvas. Here
@@ -108,10 +109,12 @@ const heard = {
     byId("facts-title").textContent = Table?.title ?? "";
     fill();
     if (View) handle("size", stage.clientWidth); // it may have been hidden
+    page?.postMessage(Boolean(View) && webgl);
   },
   failed(text) {
     byId("status").hidden = false;
     byId("status").textContent = text;
+    page?.postMessage(false);
   },
 };
 
@@ -248,9 +251,16 @@ const keys = {
   "+": () => handle("closer", 1 / 1.5), "=": () => handle("closer", 1 / 1.5), "-": () => handle("closer", 1.5),
   0: () => handle("reset"),
   Escape() {
-    handle("leave");
+    const opener = frameElement && /** @type {HTMLElement} */ (parent.document.querySelector(`.picture-open[aria-controls="${frameElement.parentElement.id}"]`));
+    if (read.Item >= 0) {
+      handle("leave");
+      return;
+    }
     stage.blur();
-    /** @type {HTMLElement} */ (frameElement && parent.document.querySelector(`.picture-open[aria-controls="${frameElement.parentElement.id}"]`) || parent).focus({ preventScroll: true }); // what opened it
+    if (opener?.checkVisibility()) {
+      opener.focus({ preventScroll: true });
+      opener.click(); // which goes back to what it opened in place of
+    } else parent.focus();
   },
 };
 stage.addEventListener("keydown", (event) => {
@@ -302,7 +312,9 @@ if (parent !== window) new MutationObserver(dress).observe(parent.document.docum
 
 addEventListener("message", ({ data, source, ports }) => {
   if (source !== parent || data !== "dpscope-view" || !ports[0]) return;
-  ports[0].onmessage = (message) => {
+  page = ports[0];
+  if (!handle && !byId("status").hidden && byId("status").textContent !== LOADING) page.postMessage(false); // it failed before
+  page.onmessage = (message) => {
     const text = JSON.stringify(message.data);
     summary = (message.data.report ?? message.data.canary)?.summary ?? "";
     if (handle) take(text);

@@ -10,20 +10,26 @@ export class ViewFrame {
   #host;
   #opener;
   #still;
+  #stays;
+  #button = null;
   #port = null;
   #frame = null;
-  #shown = {}; // what the page shows: {report, curves, course} or {canary}
+  #alone = false; // it was opened by itself
+  #shown = [{}, {}]; // what the page shows, where it stays closed and where it opens by itself: {report, curves, course} and {canary, scored}
   #progress = null; // of a run on its way
   #course = null; // of that run
+  /** Trainings of a run with canaries on its way. @type {import("../worker/protocol").MembershipScored[] | null} */
+  grown = null;
 
   /**
    * @param {string} host id of the element that it goes into; hidden while there is nothing to show
-   * @param {{opener?: string, still?: string}} [places] ids of where the button goes instead, and of what it takes the place of
+   * @param {{opener: string, still: string, stays(): boolean}} places ids of where the button goes, and of what it takes the place of; stays: whether the page is where it opens by itself
    */
-  constructor(host, { opener = host, still = "" } = {}) {
+  constructor(host, { opener, still, stays }) {
     this.#host = byId(host);
     this.#opener = byId(opener);
-    this.#still = still ? byId(still) : null;
+    this.#still = byId(still);
+    this.#stays = stays;
   }
 
   /** @param {Promise<{brotli: number} | undefined>} file of the program */
@@ -31,41 +37,73 @@ export class ViewFrame {
     file.then((known) => {
       if (!known) return;
       const words = `Walk around (${size(known.brotli)})`;
-      const button = html("button", { type: "button", class: "picture-open", "aria-expanded": "false", "aria-controls": this.#host.id, onclick: () => {
+      this.#button = html("button", { type: "button", class: "picture-open", "aria-expanded": "false", "aria-controls": this.#host.id, onclick: () => {
         this.#frame ? this.#close() : this.#open();
-        button.setAttribute("aria-expanded", String(Boolean(this.#frame)));
-        button.textContent = this.#frame ? "Back to the picture" : words;
+        this.#button.setAttribute("aria-expanded", String(Boolean(this.#frame)));
+        this.#button.textContent = this.#frame ? "Back to the picture" : words;
       } }, words);
-      this.#opener.replaceChildren(button);
+      this.#opener.replaceChildren(this.#button);
+      this.enter();
+    });
+  }
+
+  /** The page shows another door: where the picture opens by itself it does when there is nothing else to do, if it can be painted, and closes elsewhere. */
+  enter() {
+    const stays = this.#stays();
+    if (this.#frame && this.#alone !== stays) this.#close();
+    const opens = stays && (this.#frame || html("canvas", {}).getContext("webgl2"));
+    this.#host.classList.toggle("coming", Boolean(opens));
+    if (opens && this.#button && !this.#frame) (globalThis.requestIdleCallback ?? setTimeout)(() => {
+      if (this.#stays() && !this.#frame) this.#open();
     });
   }
 
   #open() {
-    this.#frame = html("iframe", { src: "view.html", title: "The picture" });
-    this.#frame.addEventListener("load", () => {
+    const alone = this.#alone = this.#stays(), frame = this.#frame = html("iframe", { src: "view.html", title: "The picture", class: "waiting" });
+    frame.addEventListener("load", () => {
       const { port1, port2 } = new MessageChannel();
       this.#port = port1;
-      this.#frame.contentWindow.postMessage("dpscope-view", location.origin, [port2]);
-      port1.postMessage(this.#shown);
-      if (this.#progress) port1.postMessage(this.#progress);
+      port1.onmessage = ({ data: painted }) => { // what stands there stays until there is something instead
+        this.#still.classList.toggle("replaced", painted || !alone);
+        frame.classList.toggle("waiting", !painted && alone);
+      };
+      frame.contentWindow.postMessage("dpscope-view", location.origin, [port2]);
+      this.#send();
     });
-    this.#host.append(this.#frame);
-    this.#still?.classList.add("replaced");
+    this.#host.hidden = false;
+    this.#host.append(frame);
   }
 
   #close() {
     this.#frame.remove();
     this.#frame = this.#port = null;
-    this.#still?.classList.remove("replaced");
+    this.#still.classList.remove("replaced");
   }
 
-  /** @param {{report: any, curves?: any}} answer */
-  show({ report, curves }) {
+  /** Sends all that there is to show. */
+  #send() {
+    this.#port?.postMessage(this.#shown[Number(this.#alone)]);
+    if (this.#progress) this.#port?.postMessage(this.#progress);
+    if (this.grown) this.#port?.postMessage({ scored: this.grown });
+  }
+
+  /** @param {{report: any, curves?: any, scored?: any}} answer scored: the trainings that made it, as they came */
+  show({ report, curves, scored }) {
     const planted = report.kind !== "pair";
-    this.#shown = planted ? { canary: report } : { report, curves, course: this.#progress && this.#course };
+    this.#shown[Number(planted)] = planted ? { canary: report, scored } : { report, curves, course: this.#progress && this.#course };
     this.#progress = null;
     this.#host.hidden = planted && !report.evidence; // of canaries without evidence there is no picture
-    this.#port?.postMessage(this.#shown);
+    if (scored) this.grown = null;
+    this.#send();
+  }
+
+  /** Trainings came. @param {import("../worker/protocol").MembershipScored[]} scored */
+  grow(scored) {
+    const more = this.grown !== null;
+    this.grown = more ? this.grown.concat(scored) : scored;
+    if (!this.#alone) return;
+    this.#host.hidden = false;
+    this.#port?.postMessage({ scored, more });
   }
 
   /** @param {import("../worker/protocol").ProgressValue} p */
@@ -84,7 +122,8 @@ export class ViewFrame {
 
   /** The run ended: what the page shows counts again. */
   end() {
-    if (this.#progress) this.#port?.postMessage(this.#shown);
-    this.#progress = null;
+    const under = this.#progress || this.grown;
+    this.#progress = this.grown = null;
+    if (under) this.#send();
   }
 }

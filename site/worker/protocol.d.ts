@@ -558,8 +558,12 @@ export interface CanaryProgress {
   claimed: number;
   /** a worker was lost */
   message?: string;
+  /** Scored are runs that came since the last call, at most MostScored scores in all. To look at them changes no error rate. The runs that explore choose threshold and stakes and certify nothing; each training of a sequential audit was bet on before its scores are told, by a test that holds whenever one looks. The runs that certify a fixed audit leave counts where they were drawn, and no scores. */
+  scored?: MembershipScored[];
   /** certification runs */
   planned: number;
+  /** of the trainings that were told so far */
+  say?: Said;
 }
 
 /** Repeats says whether the same request gives the same scores. */
@@ -1083,6 +1087,14 @@ export interface MembershipScoreSample {
   correlated?: number;
 }
 
+/** Scored are the scores of runs that follow each other, for whoever looks on while an audit runs: K canaries inside and then M fresh ones a run, the first of which has a number. */
+export interface MembershipScored {
+  first: number;
+  k: number;
+  m: number;
+  scores: string;
+}
+
 /** Sides are the sides of the order of scores on which canaries are guessed in one run. */
 export type MembershipSides = "chosen" | "both" | "in" | "out";
 
@@ -1541,7 +1553,7 @@ export interface ReportedValue {
   detail: string;
   /** LinkSummary is what a link holds of an audit of a pair. */
   glimpse?: LinkSummary;
-  /** Say is what the picture of its outputs says, there before that is drawn. */
+  /** Say is what its picture says, there before that is drawn. */
   say?: Said;
   facts: FactRow[];
   tables: TableWords[];

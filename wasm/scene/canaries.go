@@ -23,25 +23,99 @@ type CanaryReport struct {
 	} `json:"plan"`
 	Evidence *struct {
 		Runs       *membership.Gathered `json:"runs"`
+		Sequential *struct{}            `json:"sequential"`
+		OneRun     *membership.Guessed  `json:"oneRun"`
 		Membership *membership.Evidence `json:"membership"`
 	} `json:"evidence"`
 }
 
-// canaryViews are the pictures of a canary report.
-func canaryViews(r *CanaryReport) []*plot.View {
-	var out []*plot.View
-	if r.Evidence != nil && r.Evidence.Runs != nil {
-		e := r.Evidence.Runs
-		if t := e.Certified.Table; t != nil && len(t.Cells) > 0 {
-			v := newCanaryRuns(*t)
-			v.coins = r.Kind == "scores" && r.Plan.Relation == audit.AddRemove
-			out = append(out, v.view())
-		}
-		if p := newScoreSample(e.ScoreSample, e.Threshold); p != nil {
-			out = append(out, newCanarySpace(p).view())
-		}
+// canaryViews are the pictures of a canary report; cloud are the runs that made it, where
+// they are still there.
+func canaryViews(r *CanaryReport, cloud *Cloud) []*plot.View {
+	out := []*plot.View{newSpace(r, cloud, math.MaxInt)}
+	if t := r.certified(); t != nil {
+		v := newCanaryRuns(*t)
+		v.coins = r.coins()
+		out = append(out, v.view())
 	}
 	return present(append(out, NewROC(r), NewScores(r), NewCanaryBounds(r)))
+}
+
+// NewStill is the first picture of a canary report that there is: of its canary space, or
+// of its scores; nil for none.
+func NewStill(r *CanaryReport, cloud *Cloud) *plot.View {
+	views := present([]*plot.View{newSpace(r, cloud, MostInStill), NewScores(r), NewCanaryBounds(r)})
+	if len(views) == 0 {
+		return nil
+	}
+	views[0].Said, views[0].Choices = r.Says(), nil // all of them are in the instrument
+	return views[0]
+}
+
+// newSpace is the canary space of a report, nil where it has none.
+func newSpace(r *CanaryReport, cloud *Cloud, most int) *plot.View {
+	if r.Evidence == nil || r.Evidence.Runs == nil {
+		return nil
+	}
+	e := r.Evidence.Runs
+	p := newScoreSample(e.ScoreSample, e.Threshold)
+	if p == nil {
+		return nil
+	}
+	if !cloud.there() {
+		cloud = p.cloud()
+	}
+	return (&canarySpace{p, cloud, most}).view()
+}
+
+// certified are the runs that certify, nil where there are none.
+func (r *CanaryReport) certified() *bounds.CanaryTable {
+	if r.Evidence == nil || r.Evidence.Runs == nil || r.Evidence.Runs.Certified.Table == nil || len(r.Evidence.Runs.Certified.Table.Cells) == 0 {
+		return nil
+	}
+	return r.Evidence.Runs.Certified.Table
+}
+
+// coins reports whether fair coins put canaries in or left them out.
+func (r *CanaryReport) coins() bool { return r.Kind == "scores" && r.Plan.Relation == audit.AddRemove }
+
+const canaryQuestion = "Do the scores tell which canaries were in?"
+
+// Says puts what certifies into words, in natural frequencies; nothing where nothing was
+// counted.
+func (r *CanaryReport) Says() (x plot.Said) {
+	x.Question = canaryQuestion
+	epsilon := r.Claim.Epsilon
+	claim := "ε = " + plot.Short(epsilon)
+	if t := r.certified(); t != nil {
+		in, out := membership.Shares(*t)
+		n, of := frequencies(in, out)
+		above := "above " + plot.Short(r.Evidence.Runs.Threshold)
+		if r.Evidence.Sequential != nil {
+			above = "above the threshold of its time"
+		}
+		x.Sentence = fmt.Sprintf("In %s of %s trainings a canary that was in scores %s; one that was not does in %s", n[0], of, above, n[1])
+		if r.coins() {
+			x.Sentence = fmt.Sprintf("Of %s canaries %s were in and score %s; %s were not and do", of, n[0], above, n[1])
+		}
+		if in > out && out > 0 {
+			x.Sentence += fmt.Sprintf(": %s times as often", times(math.Log(in/out)))
+		}
+		x.Sentence += fmt.Sprintf(". %s allows %s times", claim, times(epsilon))
+		if d := r.Claim.Delta; d > 0 {
+			x.Sentence += fmt.Sprintf(" and %s more", percentWords(d))
+		}
+		x.Sentence += "."
+	} else if e := r.Evidence; e != nil && e.OneRun != nil && len(e.OneRun.Guesses) == 1 {
+		g := e.OneRun.Guesses[0]
+		n, of := inRuns(share(g.Right, g.Made), 0)
+		x.Sentence = fmt.Sprintf("One training, and %s guesses which canaries were in: %s of %s are right. By chance it would be half; %s allows %s of %[3]s.",
+			plot.Grouped(g.Made), n[0], of, claim, plot.Short(plot.Round(100/(1+math.Exp(-epsilon)), 3)))
+	}
+	if x.Lit = r.Verdict == audit.Violation; x.Sentence != "" && r.LowerBound != nil && *r.LowerBound > 0 {
+		x.Small = fmt.Sprintf("Shown with %s confidence: ε is at least %s.", percentFloor(r.Confidence), plot.Short(plot.Floor(*r.LowerBound, 3)))
+	}
+	return x
 }
 
 // canaryRuns are the runs of an audit by how many of their canaries, and of the

@@ -9,14 +9,12 @@ import (
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
-// canarySpace are the canaries of the explored runs, each by its scores: all in
-// the plane in which they differ most, score by score beside the threshold, or two
-// at a time by their correlation.
+// canarySpace are the canaries of the explored runs, each by its scores: a point for each
+// score, score by score beside the threshold, or two at a time by their correlation.
 type canarySpace struct {
-	of     *scoreSample
-	points [][2]float64 // nil where all are the same
-	share  [2]float64
-	used   int // runs in which all have a score
+	of    *scoreSample
+	cloud *Cloud // of these runs, or of all that came while the audit ran
+	most  int    // points that are drawn
 }
 
 // Ways to look at canary space.
@@ -26,30 +24,10 @@ const (
 	inMatrix = "matrix"
 )
 
-func newCanarySpace(p *scoreSample) *canarySpace {
-	v := &canarySpace{of: p}
-	points := make([][]float64, len(p.canaries))
-	for run := range p.runs {
-		whole := true
-		for _, c := range p.canaries {
-			whole = whole && !math.IsNaN(c.scores[run])
-		}
-		if !whole {
-			continue
-		}
-		v.used++
-		for i, c := range p.canaries {
-			points[i] = append(points[i], c.scores[run])
-		}
-	}
-	v.points, v.share, _ = principal(points, p.inside)
-	return v
-}
-
 func (v *canarySpace) view() *plot.View {
 	x := plot.View{ID: "space", Title: "Canary space", ChoiceLabel: "Show"}
-	if v.points != nil {
-		x.Choices = append(x.Choices, plot.Choice{ID: inPlane, Words: "principal components"})
+	if v.cloud.there() {
+		x.Choices = append(x.Choices, plot.Choice{ID: inPlane, Words: "score and run"})
 	}
 	x.Choices = append(x.Choices, plot.Choice{ID: inRows, Words: "scores and threshold"})
 	if v.of.matrix != nil {
@@ -59,7 +37,7 @@ func (v *canarySpace) view() *plot.View {
 		if !slices.ContainsFunc(x.Choices, func(c plot.Choice) bool { return c.ID == choice }) {
 			choice = x.Choices[0].ID
 		}
-		p := map[string]func() plot.Plot{inPlane: v.plane, inRows: v.rows, inMatrix: v.cells}[choice]()
+		p := map[string]func() plot.Plot{inPlane: func() plot.Plot { return v.cloud.plot(v.of.threshold, v.most) }, inRows: v.rows, inMatrix: v.cells}[choice]()
 		p.Caption += " Threshold and stakes were chosen on these runs; nothing here is certified."
 		return p
 	})
@@ -110,54 +88,11 @@ func (v *canarySpace) block(i, k int) int {
 // numbers are the canaries.
 func (v *canarySpace) numbers() plot.Numbers {
 	n := plot.Numbers{Title: "Canaries of the explored runs", Head: []string{"canary", "scores", "above the threshold", "mean", "least", "largest"}}
-	if v.points != nil {
-		n.Head = append(n.Head, "first component", "second component")
-	}
-	for i, c := range v.of.canaries {
+	for _, c := range v.of.canaries {
 		above, all, mean, least, most := c.figures(v.of.threshold)
-		row := []any{c.words(), all, above, mean, least, most}
-		if v.points != nil {
-			row = append(row, v.points[i][0], v.points[i][1])
-		}
-		n.Rows = append(n.Rows, row)
+		n.Rows = append(n.Rows, []any{c.words(), all, above, mean, least, most})
 	}
 	return n
-}
-
-// plane shows canaries as points, as long on both axes.
-func (v *canarySpace) plane() plot.Plot {
-	p := plot.Plot{Height: plot.Height{260, 0.6, 440}, Alike: true, Items: v.points, Hit: [2]float64{24, 24}, Outline: 16, Numbers: v.numbers()}
-	p.Caption = v.from()
-	if v.used < v.of.runs {
-		p.Caption += fmt.Sprintf(" (%s of them, in which all have a score)", plot.Grouped(v.used))
-	}
-	p.Caption += fmt.Sprintf(", a point each: their scores minus each run's mean, in the two directions of largest variance (%s and %s of the variance). The sides separate if canaries inside score differently from fresh ones: because something leaks, or because canaries scored on one output share its noise.",
-		plot.Percent(v.share[0]), plot.Percent(v.share[1]))
-	var ends [2][]float64
-	var sides, means [2][][2]float64
-	for i, c := range v.of.canaries {
-		sides[c.side] = append(sides[c.side], v.points[i])
-		for k, x := range v.points[i] {
-			ends[k] = append(ends[k], x)
-		}
-	}
-	for side, all := range sides {
-		paint, form := sideMark(side)
-		p.Marks = append(p.Marks, plot.Points{Key: sideWords[side], Paint: paint, At: all, Form: form, Radius: 5})
-		var mean [2]float64
-		for _, at := range all {
-			mean[0], mean[1] = mean[0]+at[0]/float64(len(all)), mean[1]+at[1]/float64(len(all))
-		}
-		means[side] = [][2]float64{mean}
-	}
-	p.Marks = append(p.Marks, plot.Points{Key: "mean inside (ringed)", Paint: plot.Ink(plot.First), At: means[0], Form: plot.Ring, Radius: 11}, plot.Points{Key: "mean of fresh ones (ringed)", Paint: plot.Ink(plot.Second), At: means[1], Form: plot.Ring, Radius: 11})
-	for k, axis := range []*plot.Axis{&p.X, &p.Y} {
-		*axis = plot.Axis{Title: [2]string{"first", "second"}[k] + " component, " + plot.Percent(plot.Round(v.share[k], 2)) + " of the variance", Scale: spanOf(ends[k]...), Words: plot.Short, Zooms: true}
-	}
-	for i, at := range v.points {
-		p.Marks = append(p.Marks, plot.Note{At: at, Words: fmt.Sprint(v.of.canaries[i].number), Role: plot.Muted})
-	}
-	return p
 }
 
 // rows shows every score beside the threshold, a canary a column.

@@ -18,85 +18,130 @@ import (
 	"github.com/dpscope/dpscope/internal/must"
 )
 
-// TestPrincipal: the plane is that of a singular value decomposition.
-func TestPrincipal(t *testing.T) {
-	st := stream.New(stream.Key{Seed: 2, Purpose: "principal"})
-	for _, size := range [][2]int{{2, 1}, {2, 7}, {5, 3}, {20, 64}, {32, 64}} {
-		n, d := size[0], size[1]
-		points, dense := make([][]float64, n), mat.NewDense(n, d, nil)
-		for i := range points {
-			points[i] = make([]float64, d)
-			st.Gaussian(points[i], 3)
-			points[i][0] += float64(i)
-		}
-		for j := range d {
-			mean := 0.0
-			for i := range n {
-				mean += points[i][j] / float64(n)
-			}
-			for i := range n {
-				dense.Set(i, j, points[i][j]-mean)
-			}
-		}
-		var svd mat.SVD
-		if !svd.Factorize(dense, mat.SVDThin) {
-			t.Fatal("no decomposition")
-		}
-		var u mat.Dense
-		svd.UTo(&u)
-		values := svd.Values(nil)
-		total := 0.0
-		for _, s := range values {
-			total += s * s
-		}
-		first := (n + 1) / 2
-		at, share, ok := principal(points, first)
-		if !ok {
-			t.Fatal(size)
-		}
-		for c := range 2 {
-			want, length := 0.0, 0.0
-			if c < len(values) {
-				want, length = values[c]*values[c]/total, values[c]
-			}
-			if math.Abs(share[c]-want) > 1e-12 {
-				t.Errorf("%v: component %d holds %v, want %v", size, c, share[c], want)
-			}
-			for i := range at {
-				coordinate := 0.0
-				if c < len(values) {
-					coordinate = u.At(i, c) * length
-				}
-				if math.Abs(math.Abs(at[i][c])-math.Abs(coordinate)) > 1e-6 {
-					t.Errorf("%v: point %d is at %v on component %d, want ±%v", size, i, at[i][c], c, coordinate)
-				}
-			}
-			sum := 0.0
-			for _, p := range at[:first] {
-				sum += p[c]
-			}
-			if sum < -1e-9 {
-				t.Errorf("%v: the first points lie at %v on component %d", size, sum, c)
-			}
+// TestCloud: each point is a score and the mean of the others of its run, whatever order runs
+// come in; the direction is what the covariance within the sides and the means solve to; what
+// is said of the line is counted; and so many points that are drawn in part are read as they
+// are drawn.
+func TestCloud(t *testing.T) {
+	const k, m, runs = 3, 5, 700
+	st := stream.New(stream.Key{Seed: 2, Purpose: "cloud"})
+	all := make(membership.Floats, runs*(k+m))
+	st.Gaussian(all, 1)
+	noise := make([]float64, runs)
+	st.Gaussian(noise, 2)
+	for i := range all {
+		if all[i] += noise[i/(k+m)]; i%(k+m) < k {
+			all[i] += 1.5
 		}
 	}
-	for _, none := range [][][]float64{nil, {{1, 2}}, {{1, 2}, {1, 2}}, {nil, nil}} {
-		if _, _, ok := principal(none, 0); ok {
-			t.Errorf("%v has components", none)
+	all[9] = -math.MaxFloat64 // none
+	var c Cloud
+	for _, first := range []int{300, 0, 450} {
+		end := map[int]int{300: 450, 0: 300, 450: runs}[first]
+		c.Add(membership.Scored{First: first, K: k, M: m, Scores: all[first*(k+m) : end*(k+m)]})
+	}
+	if c.runs != runs || len(c.points) != len(all)-1 {
+		t.Fatalf("%d points of %d runs", len(c.points), c.runs)
+	}
+	within, means := mat.NewSymDense(2, nil), [2]*mat.VecDense{mat.NewVecDense(2, nil), mat.NewVecDense(2, nil)}
+	for _, p := range c.points {
+		i := (p.run-1)*(k+m) + p.side*k + p.canary - 1
+		sum, n := 0.0, 0.0
+		for j := i / (k + m) * (k + m); j < (i/(k+m)+1)*(k+m); j++ {
+			if j != i && j != 9 {
+				sum, n = sum+all[j], n+1
+			}
+		}
+		if p.at[0] != all[i] || math.Abs(p.at[1]-sum/n) > 1e-12 {
+			t.Fatalf("%s is at %v, want %v, %v", p.name(), p.at, all[i], sum/n)
+		}
+		means[p.side].AddScaledVec(means[p.side], 1/c.sides[p.side].n, mat.NewVecDense(2, p.at[:]))
+	}
+	for _, p := range c.points {
+		var off mat.VecDense
+		off.SubVec(mat.NewVecDense(2, p.at[:]), means[p.side])
+		within.SymRankOne(within, 1, &off)
+	}
+	var apart, want mat.VecDense
+	apart.SubVec(means[0], means[1])
+	must.Do(t, want.SolveVec(within, &apart))
+	tilt, border := c.border()
+	if b := -want.AtVec(1) / want.AtVec(0); math.Abs(tilt-b) > 1e-9 || tilt < 0.5 {
+		t.Errorf("the tilt is %v, want %v", tilt, b)
+	}
+	var beyond [2]int
+	for _, p := range c.points {
+		if along(p.at, tilt) > border {
+			beyond[p.side]++
 		}
 	}
+	v := c.view(1000)
+	in, of := inRuns(share(beyond[0], int(c.sides[0].n)), share(beyond[1], int(c.sides[1].n)))
+	if !strings.HasPrefix(v.Sentence, fmt.Sprintf("So far %s of %s canaries that were in lie beyond the line, and %s of", in[0], of, in[1])) {
+		t.Errorf("it says %q, want %v of %s", v.Sentence, in, of)
+	}
+	everyChoice(t, "cloud", v)
+	s := v.Layout(plot.Frame{Width: 700, Camera: plot.Everything})
+	if n := len(s.Items) - len(v.Rows); n > 1000 || n < 500 || v.Tooltip(0) != "inside 1 of run 306: score "+plot.Short(all[305*(k+m)])+"; mean of the others of its run "+plot.Short(c.points[5*(k+m)].at[1]) {
+		t.Errorf("%d points are drawn, the first is %q", n, v.Tooltip(0))
+	}
+	for side := range c.sides {
+		sum := 0
+		for _, row := range v.Rows {
+			sum += row[1+side].(int)
+		}
+		if sum != int(c.sides[side].n) {
+			t.Errorf("side %d: %d scores in bins", side, sum)
+		}
+	}
+	if (&Cloud{}).view(9) != nil || (&Cloud{points: c.points[:1], sides: [2]moments{{n: 1}}}).view(9) != nil {
+		t.Error("a side without points is drawn")
+	}
+}
+
+// BenchmarkCloud lays out as many points as a run tells of.
+func BenchmarkCloud(b *testing.B) {
+	st := stream.New(stream.Key{Seed: 2, Purpose: "cloud"})
+	s := membership.Scored{K: 50, M: 50, Scores: make(membership.Floats, 100_000)}
+	st.Gaussian(s.Scores, 1)
+	var c Cloud
+	c.Add(s)
+	var v plot.Viewer
+	v.Resize(900)
+	v.Take([]*plot.View{c.view(math.MaxInt)}, true)
+	b.Run("new points", func(b *testing.B) {
+		for b.Loop() {
+			v.Take([]*plot.View{c.view(math.MaxInt)}, true)
+		}
+	})
+	b.Run("zoom", func(b *testing.B) {
+		for b.Loop() {
+			v.Zoom(0.9999, plot.Point{X: 300, Y: 200})
+		}
+	})
+	b.Run("hover", func(b *testing.B) {
+		for b.Loop() {
+			v.Point(plot.Point{X: 300, Y: 200})
+		}
+	})
+	b.Run("still", func(b *testing.B) {
+		for b.Loop() {
+			plot.Draw(NewLiveSpace(&c), plot.Request{Width: 900})
+		}
+	})
 }
 
 // TestCanarySpace: what it says is what the report holds.
 func TestCanarySpace(t *testing.T) {
 	r, in := canaryAudit(t)
 	p := r.Evidence.Runs.ScoreSample
-	space := newCanarySpace(newScoreSample(in.Evidence.Runs.ScoreSample, in.Evidence.Runs.Threshold))
+	sample := newScoreSample(in.Evidence.Runs.ScoreSample, in.Evidence.Runs.Threshold)
+	space := &canarySpace{sample, sample.cloud(), math.MaxInt}
 	v := space.view()
-	choices := v.Choices
-	if len(choices) != 3 || choices[0].ID != inPlane || space.used != 64 {
-		t.Fatalf("%v, %d runs", choices, space.used)
+	if len(v.Choices) != 3 || v.Choices[0].ID != inPlane || space.cloud.runs != 64 || len(space.cloud.points) != 64*20 {
+		t.Fatalf("%v, %d runs", v.Choices, space.cloud.runs)
 	}
+	v.Choose(inRows)
 	rows := v.Table(plot.Rounded).Rows
 	if len(rows) != 8+12 {
 		t.Fatalf("%d canaries", len(rows))
@@ -200,9 +245,9 @@ func TestOddPortraits(t *testing.T) {
 		{"one run", &membership.ScoreSample{In: [][]*float64{x(1, 2)}, Out: [][]*float64{x(0, 3)}}, "space2 "},
 		{"gaps", &membership.ScoreSample{In: [][]*float64{x(1, no), x(2, 4), x(2, 5)}, Out: [][]*float64{x(0, 3), x(no, no), x(1, 7)},
 			Correlations: [][]*float64{x(), x(no), x(1, -1), x(0.5, 0, -0.25)}, Correlated: 2}, "space3 "},
-		{"a canary without scores", &membership.ScoreSample{In: [][]*float64{x(no, 2), x(no, 3)}, Out: [][]*float64{x(0, 3), x(1, 4)}}, "space1 "},
-		{"all alike", &membership.ScoreSample{In: [][]*float64{x(2, 2), x(2, 2)}, Out: [][]*float64{x(2, 2), x(2, 2)}, Correlations: [][]*float64{x(), x(no), x(no, no), x(no, no, no)}, Correlated: 2}, "space2 "},
-		{"huge", &membership.ScoreSample{In: [][]*float64{x(1e300, -1e149), x(1e149, 2)}, Out: [][]*float64{x(-1e149, 3), x(1e149, -1e308)}}, "space1 "},
+		{"a canary without scores", &membership.ScoreSample{In: [][]*float64{x(no, 2), x(no, 3)}, Out: [][]*float64{x(0, 3), x(1, 4)}}, "space2 "},
+		{"all alike", &membership.ScoreSample{In: [][]*float64{x(2, 2), x(2, 2)}, Out: [][]*float64{x(2, 2), x(2, 2)}, Correlations: [][]*float64{x(), x(no), x(no, no), x(no, no, no)}, Correlated: 2}, "space3 "},
+		{"huge", &membership.ScoreSample{In: [][]*float64{x(1e300, -1e149), x(1e149, 2)}, Out: [][]*float64{x(-1e149, 3), x(1e149, -1e308)}}, "space2 "},
 		{"correlations of others", &membership.ScoreSample{In: [][]*float64{x(1), x(2)}, Out: [][]*float64{x(0), x(1)}, Correlations: [][]*float64{x(), x(1), x(1, 1)}, Correlated: 2}, "space2 "},
 		{"a row of correlations less", &membership.ScoreSample{In: [][]*float64{x(1), x(2)}, Out: [][]*float64{x(0), x(1)}, Correlations: [][]*float64{x(), x()}, Correlated: 2}, "space2 "},
 		{"correlations over nothing", &membership.ScoreSample{In: [][]*float64{x(1), x(2)}, Out: [][]*float64{x(0), x(1)}, Correlations: [][]*float64{x(), x(2)}}, "space2 "},
@@ -215,7 +260,7 @@ func TestOddPortraits(t *testing.T) {
 		if got := ids(all); got != c.want {
 			t.Errorf("%s: pictures %q, want %q", c.name, got, c.want)
 		}
-		if c.name == "gaps" && !strings.Contains(all[0].Caption, "of the first 3 exploration runs (1 of them, in which all have a score)") {
+		if c.name == "gaps" && !strings.HasPrefix(all[0].Caption, "9 canaries of 3 runs") {
 			t.Errorf("%q", all[0].Caption)
 		}
 	}
@@ -246,11 +291,11 @@ func TestScoresOfAMatrix(t *testing.T) {
 	for _, v := range all {
 		ids = append(ids, v.ID)
 	}
-	if want := []string{"runs", "space", "roc", "scores", "intervals"}; !slices.Equal(ids, want) {
+	if want := []string{"space", "runs", "roc", "scores", "intervals"}; !slices.Equal(ids, want) {
 		t.Errorf("%q, want %q", ids, want)
 	}
-	if !strings.Contains(all[1].Caption, "of the first 40 exploration runs") {
-		t.Errorf("%q", all[1].Caption)
+	if !strings.HasPrefix(all[0].Caption, "240 canaries of 40 runs") {
+		t.Errorf("%q", all[0].Caption)
 	}
 }
 

@@ -122,7 +122,7 @@ func NewSpark(c *Course) *plot.View {
 	end := max(float64(last.Pairs), first*1.0001)
 	p := plot.Plot{Caption: of.caption(), Numbers: of.numbers(), Only: plot.If(c.first() >= 0 && c.Valid, plot.LitInk, plot.Text), Height: plot.Height{38, 0.2, 62}, Hit: [2]float64{10, 60}, Outline: 8}
 	p.X = plot.Axis{Scale: plot.Scale{Lo: first * 0.8, Hi: end, Log: true}, Ticks: []float64{end, first}, Words: func(n float64) string {
-		return plot.If(n == end, plot.Grouped(int(n))+" outputs", plot.Grouped(int(n)))
+		return plot.If(n == end, plot.Grouped(int(n))+" "+cmp.Or(c.Counted, "outputs"), plot.Grouped(int(n)))
 	}}
 	p.Y.Scale = plot.Scale{Hi: max(c.Claimed*1.35, c.most()*1.15, 1e-9)}
 	line := [][2]float64{{p.X.Lo, 0}}

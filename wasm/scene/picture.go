@@ -8,6 +8,7 @@ import (
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 )
@@ -51,6 +52,11 @@ type Input struct {
 	Course *Course `json:"course"`
 	// Canary is a canary audit's report, instead.
 	Canary *CanaryReport `json:"canary"`
+	// Scored are runs with canaries as they came; More: they follow those that were sent.
+	// Cloud is what all of them make.
+	Scored []membership.Scored `json:"scored"`
+	More   bool                `json:"more"`
+	Cloud  *Cloud              `json:"-"`
 	// Progress is of a run on its way.
 	Progress *pair.Progress `json:"progress"`
 }
@@ -65,7 +71,7 @@ func ReportViews(v report.View) ([]*plot.View, error) {
 		if err == nil {
 			err = json.Unmarshal(data, &c)
 		}
-		return canaryViews(&c), err
+		return canaryViews(&c, nil), err
 	}
 	in := InputOf(r)
 	out := append(append([]*plot.View{NewOutputs(in.Report)}, Views(in)...), NewRenyi(in.Curves.Renyi))

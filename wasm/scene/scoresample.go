@@ -6,7 +6,6 @@ import (
 
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 
-	"github.com/dpscope/dpscope/audit/stream/linalg"
 	"github.com/dpscope/dpscope/core/membership"
 )
 
@@ -139,67 +138,15 @@ func spanOf(values ...float64) plot.Scale {
 	return plot.Scale{Lo: lo - pad, Hi: hi + pad}
 }
 
-// principal projects points, a row each, to their first two principal components,
-// and returns the share of the variance that each holds; false where all points
-// are the same. The mean of the first points, the given number, has no negative
-// coordinate. It solves for the inner products of the points, of which there are
-// few.
-func principal(points [][]float64, first int) (at [][2]float64, share [2]float64, ok bool) {
-	n := len(points)
-	if n < 2 || len(points[0]) == 0 {
-		return nil, share, false
-	}
-	most := 0.0
-	centred := make([][]float64, n)
-	for i := range centred {
-		centred[i] = make([]float64, len(points[i]))
-	}
-	for j := range points[0] {
-		mean := 0.0
-		for _, p := range points {
-			mean += p[j] / float64(n)
+// cloud are the scores as points.
+func (v *scoreSample) cloud() *Cloud {
+	c := &Cloud{}
+	for run := range v.runs {
+		var scores []float64
+		for _, k := range v.canaries {
+			scores = append(scores, k.scores[run])
 		}
-		for i, p := range points {
-			centred[i][j] = p[j] - mean
-			most = max(most, math.Abs(centred[i][j]))
-		}
+		c.add(run+1, v.inside, scores)
 	}
-	if !(most > 0) {
-		return nil, share, false
-	}
-	products := make([][]float64, n) // over as many coordinates, of what is at most 1
-	trace := 0.0
-	for i, p := range centred {
-		products[i] = make([]float64, n)
-		for k, q := range centred[:i+1] {
-			for j := range p {
-				products[i][k] += p[j] / most * (q[j] / most) / float64(len(p))
-			}
-			products[k][i] = products[i][k]
-		}
-		trace += products[i][i]
-	}
-	if !linalg.Rows(products, n) || !(trace > 0) {
-		return nil, share, false
-	}
-	at = make([][2]float64, n)
-	for c := range 2 {
-		vector := products[c]
-		value := math.Sqrt(linalg.Dot4(vector, vector)) // the eigenvalue
-		if share[c] = value / trace; share[c] < 1e-12 { // rounding
-			share[c] = 0
-			continue
-		}
-		factor, sum := math.Sqrt(value*float64(len(points[0])))*most/value, 0.0
-		for _, x := range vector[:first] {
-			sum += x
-		}
-		if sum < 0 {
-			factor = -factor
-		}
-		for i, x := range vector {
-			at[i][c] = x * factor
-		}
-	}
-	return at, share, true
+	return c
 }

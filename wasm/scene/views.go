@@ -2,6 +2,7 @@ package scene
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/dpscope/dpscope/wasm/scene/plot"
@@ -20,7 +21,9 @@ func Views(in Input) []*plot.View {
 		out = append(out, NewOverTime(in.Course, nil, 0))
 	}
 	if in.Canary != nil {
-		out = append(out, canaryViews(in.Canary)...)
+		out = append(out, canaryViews(in.Canary, in.Cloud)...)
+	} else if in.Report == nil {
+		out = append(out, in.Cloud.view(math.MaxInt))
 	}
 	if r := in.Report; r != nil {
 		quantity := "value"

@@ -75,6 +75,7 @@ type program struct {
 	viewer  plot.Viewer
 	painter *painter
 	webgl   bool
+	cloud   scene.Cloud // of the runs that the page sent
 }
 
 // onMessage does what the script says, and reports whether that changed the picture.
@@ -89,6 +90,13 @@ func (p *program) onMessage(args []js.Value) bool {
 			p.post("failed", err.Error())
 			return false
 		}
+		if !in.More {
+			p.cloud = scene.Cloud{}
+		}
+		for _, runs := range in.Scored {
+			p.cloud.Add(runs)
+		}
+		in.Cloud = &p.cloud
 		if !v.Take(scene.Views(in), in.Live()) {
 			return false
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds/accounting"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/wasm/scene"
 	"github.com/dpscope/dpscope/wasm/scene/plot"
@@ -30,6 +31,8 @@ const (
 	ofMembership = "membership" // the text of a report of canaries or scores
 	ofSpark      = "spark"      // scene.Course, of a run on its way or of one that ended, very small
 	ofLive       = "live"       // pair.Progress, of a run on its way
+	ofPlanted    = "planted"    // the text of a report of canaries or scores
+	ofTrainings  = "trainings"  // nothing: the trainings so far, of a run on its way
 )
 
 // widest bounds the width of a picture, in px.
@@ -41,6 +44,40 @@ type pictured struct {
 	mu   sync.Mutex
 	text string
 	in   scene.Input
+
+	cloud scene.Cloud // trainings of the run with canaries that began last
+	of    string      // the text of its report, once it is there
+}
+
+// gather takes trainings, or begins anew, and returns all so far.
+func (p *pictured) gather(anew bool, runs []membership.Scored) scene.Cloud {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if anew {
+		p.cloud, p.of = scene.Cloud{}, ""
+	}
+	for _, r := range runs {
+		p.cloud.Add(r)
+	}
+	return p.cloud
+}
+
+// gathered are the trainings that made a report, or so far with an empty text; nil where they
+// are of another run.
+func (p *pictured) gathered(text string) *scene.Cloud {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if text != p.of {
+		return nil
+	}
+	return new(p.cloud)
+}
+
+// gave keeps the text of the report that the trainings made.
+func (p *pictured) gave(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.of = text
 }
 
 // hold keeps a report with its text.
@@ -115,6 +152,11 @@ func (c *coordinator) view(req pictureRequest) (*plot.View, error) {
 	case ofLive:
 		p, err := drawable[pair.Progress](req)
 		return scene.NewLiveOutputs(&p), err
+	case ofPlanted:
+		r, err := drawable[scene.CanaryReport](req)
+		return scene.NewStill(&r, c.drawn.gathered(req.Text)), err
+	case ofTrainings:
+		return scene.NewLiveSpace(c.drawn.gathered("")), nil
 	}
 	return nil, &audit.InputError{Field: "of", Found: fmt.Sprintf("%q", req.Of), Want: "what there are pictures of"}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds/accounting"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/pair/chart"
 	"github.com/dpscope/dpscope/core/report"
@@ -96,6 +97,7 @@ func protocol(root string) string {
 	typeFor[report.Table](names, "BoundTable")
 	typeFor[report.Row](names, "BoundRow")
 	typeFor[plot.Picture](names, "PictureValue")
+	typeFor[membership.Floats](as, "string") // packed, in base64
 	typeFor[pair.Bet](as, "string")
 	typeFor[audit.ParamValue](as, "number | string")
 	typeFor[report.Method](as, "string") // each kind of audit has its own

@@ -32,7 +32,7 @@ type reported struct {
 	Detail string `json:"detail"`
 	// LinkSummary is what a link holds of an audit of a pair.
 	LinkSummary *pair.LinkSummary `json:"glimpse,omitempty"`
-	// Say is what the picture of its outputs says, there before that is drawn.
+	// Say is what its picture says, there before that is drawn.
 	Say    *plot.Said          `json:"say,omitempty"`
 	Facts  []audit.FactRow     `json:"facts"`
 	Tables []report.TableWords `json:"tables"`
@@ -63,6 +63,8 @@ func (c *coordinator) report(r report.View, course []coursePoint, failure error)
 			out.Say = &v.Said
 		}
 		out.Curves, out.LinkSummary = in.Curves, new(p.LinkSummary())
+	} else if r, err := drawable[scene.CanaryReport](pictureRequest{Text: out.Text}); err == nil {
+		out.Say = new(r.Says())
 	}
 	if failure != nil {
 		out.Error = failure.Error()

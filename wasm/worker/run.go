@@ -8,11 +8,13 @@ import (
 	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 	"github.com/dpscope/dpscope/mechanisms/source"
+	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
 // pairPlan is the plan of an audit of a pair of datasets.
@@ -97,7 +99,7 @@ func (c *coordinator) run(ctx context.Context, r request[wanted]) (reported, err
 		return reported{}, err
 	}
 	if r.asked.Kind == string(canary.OneRun) || r.asked.Kind == scores.Kind { // they have one step
-		c.tell(r.id, canaryProgress{canary.Progress{Phase: canary.Phase(r.asked.Kind), Total: 1}, 1})
+		c.tell(r.id, canaryProgress{Progress: canary.Progress{Phase: canary.Phase(r.asked.Kind), Total: 1}, Planned: 1})
 	}
 	given, err := c.given(plan, r.files, false)
 	if err != nil {
@@ -105,6 +107,7 @@ func (c *coordinator) run(ctx context.Context, r request[wanted]) (reported, err
 	}
 	given.Pool = c.pool(c.worker())
 	given.Pair = pairTeller(c.now, func(p pair.Progress) { c.tell(r.id, p) })
+	c.drawn.gather(true, nil)
 	t := canaryTeller{c: c, id: r.id, throttle: newThrottle(c.now, progressEvery)}
 	given.Canaries = t.tell
 	a, err := core.Resolve(plan, given)
@@ -115,7 +118,9 @@ func (c *coordinator) run(ctx context.Context, r request[wanted]) (reported, err
 		t.planned = p.Runs
 	}
 	done, err := a.Run(ctx, given)
-	return c.report(done, t.course, err)
+	out, err := c.report(done, t.course, err)
+	c.drawn.gave(out.Text)
+	return out, err
 }
 
 // coursePoint are the bounds after so many certification runs.
@@ -128,7 +133,8 @@ type coursePoint struct {
 // when they are new.
 type canaryProgress struct {
 	canary.Progress
-	Planned int `json:"planned"` // certification runs
+	Planned int        `json:"planned"`       // certification runs
+	Say     *plot.Said `json:"say,omitempty"` // of the trainings that were told so far
 }
 
 // canaryTeller posts progress and keeps the course.
@@ -139,6 +145,7 @@ type canaryTeller struct {
 	planned int
 	course  []coursePoint
 	phase   canary.Phase
+	scored  []membership.Scored // that the page does not have yet
 }
 
 func (t *canaryTeller) tell(p canary.Progress) {
@@ -146,6 +153,7 @@ func (t *canaryTeller) tell(p canary.Progress) {
 	if fresh {
 		t.course = append(t.course, coursePoint{p.Certified, p.Bounds})
 	}
+	t.scored = append(t.scored, p.Scored...)
 	if !t.passes(fresh || p.Phase != t.phase || p.Message != "") {
 		return
 	}
@@ -153,5 +161,6 @@ func (t *canaryTeller) tell(p canary.Progress) {
 	if !fresh {
 		p.Bounds = nil
 	}
-	t.c.tell(t.id, canaryProgress{p, t.planned})
+	p.Scored, t.scored = t.scored, nil
+	t.c.tell(t.id, canaryProgress{p, t.planned, t.c.drawn.gather(false, p.Scored).Says()})
 }

@@ -86,12 +86,15 @@ func Sharp(line []Point, closed bool) bool {
 	return true
 }
 
+// SquareSide is half a square's side, in radii.
+const SquareSide = 0.86
+
 // Corners are those of a mark; nil of a disc or a ring.
 func (f Form) Corners(at Point, r float64) []Point {
 	form := func(x, y float64) Point { return Point{at.X + r*x, at.Y + r*y} }
 	switch f {
 	case Square:
-		return []Point{form(-0.86, -0.86), form(0.86, -0.86), form(0.86, 0.86), form(-0.86, 0.86)}
+		return []Point{form(-SquareSide, -SquareSide), form(SquareSide, -SquareSide), form(SquareSide, SquareSide), form(-SquareSide, SquareSide)}
 	case Triangle:
 		return []Point{form(0, -1), form(0.98, 0.75), form(-0.98, 0.75)}
 	case Diamond:

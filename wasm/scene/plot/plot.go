@@ -422,6 +422,7 @@ func (a Axis) title(s *Scene, room float64) string {
 
 // items are the hit areas of a plot, and what is outlined there.
 func (c canvas) items(p *Plot) {
+	c.Items = slices.Grow(c.Items, len(p.Items))
 	for i, v := range p.Items {
 		at := c.at(v)
 		r := Rect{at.X, at.Y, 0, 0}
@@ -456,9 +457,9 @@ type canvas struct {
 func (c canvas) at(v [2]float64) Point { return Point{c.x.At(v[0]), c.y.At(v[1])} }
 
 func (c canvas) all(values [][2]float64) []Point {
-	var out []Point
-	for _, v := range values {
-		out = append(out, c.at(v))
+	out := make([]Point, len(values))
+	for i, v := range values {
+		out[i] = c.at(v)
 	}
 	return out
 }

@@ -80,6 +80,10 @@ type Look struct {
 	Title string
 }
 
+// manyDots are painted in a shorter way, and more than mostTargets items cannot be pointed at:
+// a page holds each as an element.
+const manyDots, mostTargets = 64, 2000
+
 // margin is around a picture that is a file, and heading the height of its title, in px.
 const margin, heading = 16.0, 20.0
 
@@ -94,7 +98,7 @@ func (s *Scene) SVG(look Look, label string, tooltip func(item int) string) Node
 		p.label(l)
 	}
 	for i, it := range s.Items {
-		if r := it.Mark; r.W > 0 && r.H > 0 {
+		if r := it.Mark; r.W > 0 && r.H > 0 && len(s.Items) <= mostTargets {
 			at := box(r)
 			at["fill"], at["pointer-events"] = "none", "all"
 			if look.Theme == nil {
@@ -218,6 +222,17 @@ func (p *svgPainter) shape(s Shape) {
 		}
 		p.path(at, d)
 	case Dots:
+		if len(s.Points) > manyDots && s.Form <= Square { // a line without length has caps
+			at, d := p.stroked(s.Paint, 2*s.Radius*If(s.Form == Disc, 1, SquareSide)), []byte{}
+			at["stroke-linecap"] = If(s.Form == Disc, "round", "square")
+			for _, q := range s.Points {
+				if s.Shows(q) {
+					d = append(append(d, "M"+decimal(q.X)+" "+decimal(q.Y)...), "h0"...)
+				}
+			}
+			p.path(at, string(d))
+			return
+		}
 		for i, at := range s.Points {
 			if !s.Shows(at) {
 				continue

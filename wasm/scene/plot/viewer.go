@@ -25,7 +25,7 @@ func (v *Viewer) Take(next []*View, live bool) bool {
 	if len(next) == 0 && live {
 		return false // it has not counted yet
 	}
-	shown, name := "", ""
+	shown, name, before := "", "", v.at
 	if x := v.View(); x != nil {
 		shown = x.ID
 		if v.at >= 0 {
@@ -50,8 +50,9 @@ func (v *Viewer) Take(next []*View, live bool) bool {
 	if !same || name == "" || v.Scene == nil {
 		return true
 	}
-	for i := range v.Scene.Items { // what was read may lie elsewhere now
-		if v.View().Name(i) == name {
+	n := len(v.Scene.Items)
+	for i := range n { // what was read may lie elsewhere now, but seldom does
+		if i = (before + i) % n; v.View().Name(i) == name {
 			v.at = i
 			break
 		}
