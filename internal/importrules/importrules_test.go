@@ -129,7 +129,7 @@ var rooms = []room{
 		"joins the kinds"},
 	{p("wasm/scene/plot"), nil,
 		"a grammar of pictures: axes, marks and tables, whatever they show"},
-	{p("wasm/scene"), p("audit", "bounds", "bounds/accounting", "core/report", "core/membership", "core/pair", "core/pair/chart", "audit/stream/linalg", "wasm/scene/plot"),
+	{p("wasm/scene"), p("audit", "bounds", "bounds/accounting", "core/report", "core/membership", "core/pair", "core/pair/chart", "wasm/scene/plot"),
 		"pictures are drawn of what a report holds"},
 	{p("wasm/stills"), p("core/report", "core/report/format", "core/pair", "core/canary", "core/scores", "wasm/scene/..."),
 		"joins reports to their pictures, for programs that write pages"},
