@@ -102,7 +102,7 @@ func TestCanaries(t *testing.T) {
 		t.Errorf("it says %q", said)
 	}
 	until(t, tab, `document.querySelector("#live").textContent.startsWith("No violation found")`, 5*time.Second)
-	if said := eval[string](t, tab, `document.querySelector("#say").textContent`); !strings.HasPrefix(said, fmt.Sprintf("In %.3g of 100 trainings a canary that was in scores above ", 100*r.In.Rate)) {
+	if said := eval[string](t, tab, `document.querySelector("#say").textContent`); !strings.HasPrefix(said, fmt.Sprintf("In %.0f of 1\u202f000 trainings a canary that was in scores above ", 1000*r.In.Rate)) {
 		t.Errorf("the sentence is %q, the rates are %v and %v", said, r.In.Rate, r.Out.Rate)
 	}
 	checks(len(r.Tables[0].Rows)+len(r.Tables[1].Rows), r.Reproduce.CLI, "asymptotic", "μ₂", "No outcome of 256 runs certifies more than 4.4", "* paired betting")

@@ -6,6 +6,16 @@ import { pairsOf } from "../page/progress.js";
 
 const MOST_MOMENTS = 1000; // kept of a run; then every other one goes
 
+/** @type {boolean | undefined} */
+let webgl; // is there any?
+
+/** Is there WebGL? The browser has only so many pictures, so this one goes at once. */
+function painted() {
+  const on = html("canvas", {}).getContext("webgl2");
+  on?.getExtension("WEBGL_lose_context")?.loseContext();
+  return on !== null;
+}
+
 export class ViewFrame {
   #host;
   #opener;
@@ -51,8 +61,8 @@ export class ViewFrame {
   enter() {
     const stays = this.#stays();
     if (this.#frame && this.#alone !== stays) this.#close();
-    const opens = stays && (this.#frame || html("canvas", {}).getContext("webgl2"));
-    this.#host.classList.toggle("coming", Boolean(opens));
+    const opens = stays && (webgl ??= painted());
+    this.#host.classList.toggle("coming", opens);
     if (opens && this.#button && !this.#frame) (globalThis.requestIdleCallback ?? setTimeout)(() => {
       if (this.#stays() && !this.#frame) this.#open();
     });
