@@ -20,6 +20,7 @@ type MechanismListing struct {
 	Title      string      `json:"title"`
 	Source     string      `json:"source"`
 	Fault      string      `json:"fault,omitempty"`
+	Mended     string      `json:"mended,omitempty"` // name of the mechanism that is this one without its fault
 	Params     []ParamSpec `json:"params"`
 	Relations  []string    `json:"relations"`
 	Claim      Claim       `json:"claim"`
@@ -49,7 +50,7 @@ func (c Catalogue) Listing() Listing {
 		if err != nil {
 			panic("core: default parameters of " + m.Name + " are out of their own range")
 		}
-		x := MechanismListing{Name: m.Name, Title: m.Title, Source: m.Source, Fault: m.Fault, Params: m.Params, Claim: m.Claim(params)}
+		x := MechanismListing{Name: m.Name, Title: m.Title, Source: m.Source, Fault: m.Fault, Mended: m.Mended, Params: m.Params, Claim: m.Claim(params)}
 		x.ClaimWords, x.Truth = x.Claim.String(), m.Truth(params)
 		if m.Table != nil {
 			x.Learns = m.Table(params).Learning

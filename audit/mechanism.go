@@ -32,6 +32,7 @@ type MechanismSpec struct {
 	Title  string
 	Source string // where the definition comes from
 	Fault  string // what is wrong with it; empty where it keeps its claim
+	Mended string // name of the mechanism that is this one without its fault, on the same datasets; empty where none is registered
 	Params []ParamSpec
 	// Relations that the mechanism defines; the first is the default.
 	Relations func(Params) []Relation

@@ -52,7 +52,7 @@ var (
 	dpSGDScaledNoise = descent{mechanism: mechanism{
 		Name: "dp-sgd-scaled-noise", Title: "Gradient descent with less noise than is accounted for",
 		Source: "ScaledSGD, ScaleGD: " + descentSource + descentAuditor,
-		Fault:  "adds noise with the multiplier s σ and accounts for σ",
+		Fault:  "adds noise with the multiplier s σ and accounts for σ", Mended: "dp-sgd",
 		Params: []audit.ParamSpec{{Name: "s", Doc: "share of the noise that is added", Default: 0.5, Min: 0.01, Max: 1}},
 	},
 		noise:    func(p audit.Params) float64 { return p.Num("s") },
@@ -62,7 +62,7 @@ var (
 	dpSGDMicrobatch = descent{mechanism: mechanism{
 		Name: "dp-sgd-microbatch", Title: "Gradient descent that clips the averages of micro-batches",
 		Source: "WrongSensitivitySGD: " + descentSource,
-		Fault:  "clips the average of each micro-batch but accounts for clipped records: one record can reverse an average, so the sensitivity is up to 2G, not G",
+		Fault:  "clips the average of each micro-batch but accounts for clipped records: one record can reverse an average, so the sensitivity is up to 2G, not G", Mended: "dp-sgd",
 		Params: []audit.ParamSpec{{Name: "microbatches", Doc: "number of micro-batches that the records fall into", Default: 1, Min: 1, Max: 16, Integer: true}},
 	},
 		parts: "microbatches",
@@ -79,13 +79,13 @@ var (
 	}
 	dpSGDReusedKey = descent{mechanism: mechanism{
 		Name: "dp-sgd-reused-key", Title: "Gradient descent that reuses one key for the noise of all steps", Source: descentSource,
-		Fault:  "draws the noise of every step from the same key: the difference of two steps has no noise",
+		Fault: "draws the noise of every step from the same key: the difference of two steps has no noise", Mended: "dp-sgd",
 		Params: []audit.ParamSpec{{Name: "steps", Doc: "number of steps, one for each part that the records fall into", Default: 2, Min: 2, Max: 16, Integer: true}},
 	}, parts: "steps", steps: true, gradient: clippedEach, first: loneGradient}
 	dpSGDClipLate = descent{mechanism: mechanism{
 		Name: "dp-sgd-clip-late", Title: "Gradient descent that clips the average of the batch",
 		Source: descentSource + descentAuditor,
-		Fault:  "clips the average of the batch but accounts for clipped records: clipping does not bound the effect of one record",
+		Fault:  "clips the average of the batch but accounts for clipped records: clipping does not bound the effect of one record", Mended: "dp-sgd",
 		Params: []audit.ParamSpec{{Name: "batch", Doc: "nominal batch size B, by which sums are divided", Default: 4, Min: 1, Max: 1000}},
 	},
 		noise:    func(p audit.Params) float64 { return 1 / p.Num("batch") },

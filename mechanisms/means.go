@@ -60,16 +60,16 @@ var (
 	}}
 	laplaceMeanRawCount = meanFamily{rawMean: true, rawNoise: true, mechanism: mechanism{
 		Name: "laplace-mean-raw-count", Title: "Mean with Laplace noise, scaled by the true count",
-		Source: "NonDPLaplace1, NonDPMean1: " + meanSource, Fault: rawCountFault,
+		Source: "NonDPLaplace1, NonDPMean1: " + meanSource, Fault: rawCountFault, Mended: "laplace-mean",
 	}}
 	laplaceMeanRawDenominator = meanFamily{rawMean: true, mechanism: mechanism{
 		Name: "laplace-mean-raw-denominator", Title: "Mean with Laplace noise, sum divided by the true count",
-		Source: "NonDPLaplace2, NonDPMean2: " + meanSource, Fault: rawDenominatorFault,
+		Source: "NonDPLaplace2, NonDPMean2: " + meanSource, Fault: rawDenominatorFault, Mended: "laplace-mean",
 	}}
 	laplaceMeanClampedScale = meanFamily{clampedScale: true, mechanism: mechanism{
 		Name: "laplace-mean-clamped-scale", Title: "Mean with Laplace noise, its scale clamped instead of the noisy count",
 		Source: "private_mean of google/differential-privacy, python/dp_auditorium 0.0.1, mechanisms/mean.py, lines 100 to 110",
-		Fault:  "clamps the noise scale after dividing by the noisy count, instead of the count itself: if the noisy count is negative the noise almost vanishes",
+		Fault:  "clamps the noise scale after dividing by the noisy count, instead of the count itself: if the noisy count is negative the noise almost vanishes", Mended: "laplace-mean",
 	}}
 	gaussianMean = meanFamily{gaussian: true, mechanism: mechanism{
 		Name: "gaussian-mean", Title: "Mean with Gaussian noise on the sum, Laplace noise on the count",
@@ -78,11 +78,11 @@ var (
 	}}
 	gaussianMeanRawCount = meanFamily{gaussian: true, rawMean: true, rawNoise: true, mechanism: mechanism{
 		Name: "gaussian-mean-raw-count", Title: "Mean with Gaussian noise, scaled by the true count",
-		Source: "NonDPGaussian1, NonADPMean: " + meanSource, Fault: rawCountFault,
+		Source: "NonDPGaussian1, NonADPMean: " + meanSource, Fault: rawCountFault, Mended: "gaussian-mean",
 	}}
 	gaussianMeanRawDenominator = meanFamily{gaussian: true, rawMean: true, mechanism: mechanism{
 		Name: "gaussian-mean-raw-denominator", Title: "Mean with Gaussian noise, sum divided by the true count",
-		Source: "NonDPGaussian2: " + meanSource, Fault: rawDenominatorFault,
+		Source: "NonDPGaussian2: " + meanSource, Fault: rawDenominatorFault, Mended: "gaussian-mean",
 	}}
 
 	gaussianMeanRenyi               = renyiMean(gaussianMean)
@@ -94,6 +94,9 @@ var (
 func renyiMean(f meanFamily) meanFamily {
 	f.Name, f.Title, f.renyi = f.Name+"-renyi", f.Title+", under a Rényi claim", true
 	f.Source = strings.TrimSuffix(f.Source, gaussianNoiseSource) + "; Gaussian noise: Mironov, Rényi Differential Privacy, CSF 2017, corollary 3"
+	if f.Mended != "" {
+		f.Mended += "-renyi"
+	}
 	if f.Tight != nil {
 		f.Tight = &audit.Tight{Floats: true, Why: "not known to be met; on the first pair only the count moves, half of the claim"}
 	}
@@ -265,7 +268,7 @@ func sizeLeak() mechanism {
 	m := laplaceMean.complete()
 	m.Name, m.Title = "size-leak", "Private mean released with the exact number of records"
 	m.Source += "; the fault: an exposed count, as of classes in a naive Bayes classifier or of a batch in a training log"
-	m.Fault = "releases the exact number of records, which reveals a record that is added or removed (under replace it is private)"
+	m.Fault, m.Mended = "releases the exact number of records, which reveals a record that is added or removed (under replace it is private)", laplaceMean.Name
 	m.Tight = nil
 	m.Truth = func(p audit.Params) string {
 		return neverPrivate("")(p) + " when a record is added or removed; epsilon/2 = " + show(p.Num("epsilon")/2) + " when one is replaced"

@@ -15,6 +15,7 @@ import (
 type mechanism struct {
 	Name, Title, Source string
 	Fault               string // what is wrong with it; empty where it keeps its claim
+	Mended              string // the mechanism that is this one without its fault; may be empty
 
 	Epsilon float64                  // default of the parameter epsilon; 0: Params has it, where there is one
 	Params  []audit.ParamSpec        // the others
@@ -67,7 +68,7 @@ func (b *block) laplace(n int, scale float64) []float64 {
 
 func (m mechanism) spec() audit.MechanismSpec {
 	spec := audit.MechanismSpec{
-		Name: m.Name, Title: m.Title, Source: m.Source, Fault: m.Fault, Params: m.Params,
+		Name: m.Name, Title: m.Title, Source: m.Source, Fault: m.Fault, Mended: m.Mended, Params: m.Params,
 		Relations: m.Relations, Claim: m.Claim, Truth: m.Truth, Tight: m.Tight,
 		Domain: func(p audit.Params, r audit.Relation) audit.Domain {
 			d := m.Domain(p)

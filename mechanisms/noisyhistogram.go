@@ -38,7 +38,7 @@ var noisyHistogram = histogram(mechanism{
 var noisyHistogramWrongScale = histogram(mechanism{
 	Name: "noisy-histogram-wrong-scale", Title: "Histogram with noise of scale epsilon instead of 1/epsilon",
 	Source: histogramSource + "; the fault: Ding, Wang, Wang, Zhang and Kifer, Detecting Violations of Differential Privacy, CCS 2018 (NoisyHist2 in DP-Sniper)",
-	Fault:  "uses epsilon instead of 1/epsilon as the noise scale: for epsilon below 1 there is too little noise, and a smaller epsilon gives even less",
+	Fault:  "uses epsilon instead of 1/epsilon as the noise scale: for epsilon below 1 there is too little noise, and a smaller epsilon gives even less", Mended: "noisy-histogram",
 	Params: []audit.ParamSpec{{Name: "epsilon", Doc: "privacy parameter, used as the noise scale", Default: 0.5, Min: 1e-6, Max: 100}, binsParam(5, 1)},
 	Truth:  func(p audit.Params) string { return "epsilon = 1/claimed = " + show(1/p.Num("epsilon")) },
 	Release: func(p audit.Params, d audit.Dataset) sampler {
@@ -62,8 +62,8 @@ var countReplaceAsAdd = histogram(mechanism{
 // domainFromData leaves out empty bins. It draws their noise too.
 var domainFromData = histogram(mechanism{
 	Name: "domain-from-data", Title: "Histogram over the categories that occur in the data",
-	Source:  histogramSource + "; the fault: bins taken from the data, as in the class domain of a classifier (models/forest.py of diffprivlib warns of it)",
-	Fault:   "releases a noisy count only for categories that occur: a category in the output reveals that somebody is in it",
+	Source: histogramSource + "; the fault: bins taken from the data, as in the class domain of a classifier (models/forest.py of diffprivlib warns of it)",
+	Fault:  "releases a noisy count only for categories that occur: a category in the output reveals that somebody is in it", Mended: "noisy-histogram",
 	Epsilon: 1, Params: []audit.ParamSpec{binsParam(5, 1)},
 	Truth: neverPrivate(": the first record of a category is revealed with certainty"),
 	Output: func(p audit.Params) []audit.Column {

@@ -36,12 +36,12 @@ var (
 	}}
 	noisyMaxValueLaplace = noisyMax{value: true, shapes: valueLaplaceShapes, mechanism: mechanism{
 		Name: "noisy-max-value-laplace", Title: "Report noisy max with Laplace noise, releasing the value", Source: noisyMaxSource + "3",
-		Fault: "reports the maximum itself instead of its index: with m queries its epsilon is m epsilon/2",
+		Fault: "reports the maximum itself instead of its index: with m queries its epsilon is m epsilon/2", Mended: "noisy-max-laplace",
 		Truth: valueLaplaceTruth,
 	}}
 	noisyMaxValueExponential = noisyMax{value: true, shapes: valueExponentialShapes, exponential: true, mechanism: mechanism{
 		Name: "noisy-max-value-exponential", Title: "Report noisy max with exponential noise, releasing the value", Source: noisyMaxSource + "4",
-		Fault: "reports the maximum itself instead of its index: the noise is never negative, so the largest answer bounds it from below",
+		Fault: "reports the maximum itself instead of its index: the noise is never negative, so the largest answer bounds it from below", Mended: "noisy-max-exponential",
 		Truth: neverPrivate(""),
 	}}
 )

@@ -21,7 +21,7 @@ var laplaceFloat = oneValue(mechanism{
 	Name: "laplace-float", Title: "Textbook Laplace mechanism in floating-point arithmetic",
 	Source: mironov + ", section 4",
 	Fault: "adds two doubles: doubles are denser near 0 than near the value, so the low bits of the output depend on the value" +
-		" (a learner must read these bits)",
+		" (a learner must read these bits)", Mended: "laplace-snapping",
 	Truth: neverPrivate(": some outputs near 0 are possible for one value and impossible for another"),
 
 	Output: doubles,

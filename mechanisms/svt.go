@@ -54,26 +54,26 @@ var (
 	svt3 = svtVariant{share: 0.5, values: true, mechanism: mechanism{
 		Name: "svt3", Title: "Sparse vector technique that releases the noisy answers",
 		Source: svtSource + "3 (Roth's lecture notes, 2011)",
-		Fault:  "releases the noisy answer that was compared with the threshold: it bounds the noisy threshold from above, so negative answers are no longer free",
-		Truth:  neverPrivate(""),
+		Fault:  "releases the noisy answer that was compared with the threshold: it bounds the noisy threshold from above, so negative answers are no longer free", Mended: "numeric-svt",
+		Truth: neverPrivate(""),
 	}, scales: func(e1, e2, delta, c float64) (rho, nu, more float64) { return delta / e1, c * delta / e2, 0 }}
 	svt4 = svtVariant{share: 0.25, mechanism: mechanism{
 		Name: "svt4", Title: "Sparse vector technique with query noise that ignores the cut-off",
 		Source: svtSource + "4 (Lee and Clifton 2014)",
-		Fault:  "the noise on the queries does not grow with the cut-off c, and is half of what even c = 1 needs",
-		Truth:  svt4Truth,
+		Fault:  "the noise on the queries does not grow with the cut-off c, and is half of what even c = 1 needs", Mended: "svt1",
+		Truth: svt4Truth,
 	}, scales: func(e1, e2, delta, c float64) (rho, nu, more float64) { return delta / e1, delta / e2, 0 }}
 	svt5 = svtVariant{share: 0.5, endless: true, mechanism: mechanism{
 		Name: "svt5", Title: "Sparse vector technique without noise on the queries",
 		Source: svtSource + "5 (Stoddard, Chen and Machanavajjhala 2014)",
-		Fault:  "adds no noise to the queries: two queries whose order differs between neighbouring datasets distinguish them with certainty",
-		Truth:  neverPrivate(""),
+		Fault:  "adds no noise to the queries: two queries whose order differs between neighbouring datasets distinguish them with certainty", Mended: "svt1",
+		Truth: neverPrivate(""),
 	}, scales: func(e1, e2, delta, c float64) (rho, nu, more float64) { return delta / e1, 0, 0 }}
 	svt6 = svtVariant{share: 0.5, endless: true, mechanism: mechanism{
 		Name: "svt6", Title: "Sparse vector technique without a limit on positive answers",
 		Source: svtSource + "6 (Chen, Xiao, Zhang and Xu 2015)",
-		Fault:  "answers any number of positive queries with the noise for one",
-		Truth:  neverPrivate("; the loss grows with the number of queries"),
+		Fault:  "answers any number of positive queries with the noise for one", Mended: "svt1",
+		Truth: neverPrivate("; the loss grows with the number of queries"),
 	}, scales: func(e1, e2, delta, c float64) (rho, nu, more float64) { return delta / e1, delta / e2, 0 }}
 
 	// numericSVT has noise 3Δ/epsilon on T, 6cΔ/epsilon in the comparison and 3cΔ/epsilon
@@ -94,7 +94,7 @@ func svt34Parallel() mechanism {
 	m := svt3.complete()
 	m.Name, m.Title = "svt34-parallel", "svt3 and svt4 side by side on the same queries"
 	m.Source = "Bichsel, Steffen, Bogunovic and Vechev, DP-Sniper, S&P 2021: SVT34Parallel; " + svtSource + "3 and 4"
-	m.Fault = "svt3 releases the noisy answers that it compared, svt4 adds too little noise, and each of the two spends all of epsilon"
+	m.Fault, m.Mended = "svt3 releases the noisy answers that it compared, svt4 adds too little noise, and each of the two spends all of epsilon", ""
 	m.Params[0].Default = 2 // c
 	m.Truth = func(p audit.Params) string {
 		if p.Int("m") == 1 {

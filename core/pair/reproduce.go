@@ -1,6 +1,7 @@
 package pair
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
@@ -88,4 +89,32 @@ func (a *Audit) Reproduce() audit.Reproduce {
 		r.URL = audit.FragmentOf(args)
 	}
 	return r
+}
+
+// Mended is the address of the same audit of the mechanism without its fault, on the pair of
+// datasets that the report shows or, where it does not take them, on those that a search
+// finds. It is empty where no such mechanism is registered.
+func (r Report) Mended(cat audit.Catalogue) string {
+	broken, err := cat.Mechanism(r.Plan.Mechanism)
+	if err != nil || broken.Mended == "" {
+		return ""
+	}
+	mended, err := cat.Mechanism(broken.Mended)
+	if err != nil {
+		return ""
+	}
+	p := r.Plan
+	p.Mechanism, p.Pair, p.Finder, p.Parameters = mended.Name, r.Shown(), "", maps.Clone(p.Parameters)
+	maps.DeleteFunc(p.Parameters, func(name string, _ audit.ParamValue) bool {
+		return !slices.ContainsFunc(mended.Params, func(s audit.ParamSpec) bool { return s.Name == name })
+	})
+	a, err := p.Resolve(cat)
+	if err != nil && p.Pair != nil {
+		p.Pair = nil
+		a, err = p.Resolve(cat)
+	}
+	if err != nil {
+		return ""
+	}
+	return a.Reproduce().URL
 }

@@ -14,12 +14,12 @@ var (
 		calls: "dpagg.Count, Increment for every unit"}, false)
 	countRepeated = countFamily(family{name: "google-count-repeated", title: "The library's count, of records instead of privacy units",
 		calls: "dpagg.Count, Increment for every record",
-		fault: "counts a unit once for each of its records: Count takes one contribution of a unit to a partition, and its caller must ensure that"}, true)
+		fault: "counts a unit once for each of its records: Count takes one contribution of a unit to a partition, and its caller must ensure that", mended: "google-count"}, true)
 	boundedSumSpec = sumFamily(family{name: "google-bounded-sum", title: "The library's sum of clamped values",
 		calls: "dpagg.BoundedSumFloat64 or BoundedSumInt64, Add for every unit"}, false)
 	boundedSumUnbounded = sumFamily(family{name: "google-bounded-sum-unbounded-contribution", title: "The library's sums, in more partitions than declared",
 		calls: "dpagg.BoundedSumFloat64 or BoundedSumInt64, Add for every unit",
-		fault: "lets a unit contribute to more partitions than MaxPartitionsContributed declares: the caller of the library must bound that"}, true)
+		fault: "lets a unit contribute to more partitions than MaxPartitionsContributed declares: the caller of the library must bound that", mended: "google-bounded-sum"}, true)
 )
 
 func countFamily(f family, repeated bool) family {
@@ -212,8 +212,8 @@ func contributions(d audit.Dataset, j, each int, add func(float64) error) error 
 
 var boundedMeanBudgetTwice = family{
 	name: "google-bounded-mean-budget-twice", title: "A mean from the library's sum and count, each with the full budget",
-	calls:     "dpagg.Count and dpagg.BoundedSumFloat64",
-	fault:     "spends the budget twice: sum and count each get all of epsilon, while BoundedMean gives each half",
+	calls: "dpagg.Count and dpagg.BoundedSumFloat64",
+	fault: "spends the budget twice: sum and count each get all of epsilon, while BoundedMean gives each half", mended: "google-bounded-mean",
 	expensive: true,
 	params:    with(maxPartitions, lowerBound, upperBound),
 	claim:     aggregateClaim,
@@ -250,7 +250,7 @@ var (
 		calls: "dpagg.BoundedQuantiles, one object that answers every rank"}, false)
 	quantilesBudgetTwice = quantilesFamily(family{name: "google-quantiles-budget-twice", title: "The library's quantiles, each rank with the full budget",
 		calls: "dpagg.BoundedQuantiles, an object for every rank",
-		fault: "spends the budget once for every rank, while one object would answer all ranks with one budget"}, true)
+		fault: "spends the budget once for every rank, while one object would answer all ranks with one budget", mended: "google-quantiles"}, true)
 )
 
 func quantilesFamily(f family, anew bool) family {
@@ -310,12 +310,12 @@ var (
 		calls: "noise.Laplace().AddNoiseFloat64 on a sum in each partition"}, noise.Laplace(), 0)
 	laplaceWrongSensitivity = noiseFamily(family{name: "google-laplace-wrong-sensitivity", title: "Sums with the library's Laplace noise, with too small a sensitivity",
 		calls: "noise.Laplace().AddNoiseFloat64 on a sum in each partition",
-		fault: "gives the library a smaller sensitivity than the largest amount that one unit adds"}, noise.Laplace(), 2)
+		fault: "gives the library a smaller sensitivity than the largest amount that one unit adds", mended: "google-laplace"}, noise.Laplace(), 2)
 	gaussianSpec = noiseFamily(family{name: "google-gaussian", title: "Sums with the library's Gaussian noise",
 		calls: "noise.Gaussian().AddNoiseFloat64 on a sum in each partition"}, noise.Gaussian(), 0)
 	gaussianWrongSensitivity = noiseFamily(family{name: "google-gaussian-wrong-sensitivity", title: "Sums with the library's Gaussian noise, with too small a sensitivity",
 		calls: "noise.Gaussian().AddNoiseFloat64 on a sum in each partition",
-		fault: "gives the library a smaller sensitivity than the largest amount that one unit adds"}, noise.Gaussian(), 4)
+		fault: "gives the library a smaller sensitivity than the largest amount that one unit adds", mended: "google-gaussian"}, noise.Gaussian(), 4)
 )
 
 // noiseFamily is noise on the sum of the units' values in every partition. most,

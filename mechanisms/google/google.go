@@ -67,7 +67,7 @@ const mostRows = 4
 
 // family is a mechanism before its parameters are fixed.
 type family struct {
-	name, title, calls, fault string
+	name, title, calls, fault, mended string
 
 	params []audit.ParamSpec
 	claim  func(audit.Params) audit.Claim
@@ -89,7 +89,7 @@ type release func(d audit.Dataset, out []float64) error
 func (f family) spec() audit.MechanismSpec {
 	whole := func(p audit.Params) bool { return f.whole != nil && f.whole(p) }
 	return audit.MechanismSpec{
-		Name: f.name, Title: f.title, Source: Library + ": " + f.calls, Fault: f.fault,
+		Name: f.name, Title: f.title, Source: Library + ": " + f.calls, Fault: f.fault, Mended: f.mended,
 		Params:    f.params,
 		Relations: func(audit.Params) []audit.Relation { return []audit.Relation{audit.AddRemove} },
 		Claim:     f.claim,

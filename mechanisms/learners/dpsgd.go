@@ -38,7 +38,7 @@ import (
 // datasets share, at which their gradients are small. The guarantee is of all first
 // weights. A training that diverges gives -1e9 in every column.
 type dpSGD struct {
-	name, title, fault string
+	name, title, fault, mended string
 
 	model      string
 	noClipping bool
@@ -51,9 +51,9 @@ var (
 	sgdLinear     = dpSGD{name: "sgd-linear", title: "Linear model trained by DP-SGD", model: train.Linear}
 	sgdPerceptron = dpSGD{name: "sgd-perceptron", title: "Perceptron trained by DP-SGD", model: train.Perceptron}
 	sgdNoClipping = dpSGD{name: "sgd-linear-no-clipping", title: "Linear model trained by DP-SGD that does not clip", model: train.Linear, noClipping: true,
-		fault: "sums unclipped gradients, but accounts for clipped ones"}
+		fault: "sums unclipped gradients, but accounts for clipped ones", mended: "sgd-linear"}
 	sgdQuarterNoise = dpSGD{name: "sgd-linear-quarter-noise", title: "Linear model trained by DP-SGD with a quarter of the noise", model: train.Linear, noise: 0.25,
-		fault: "adds a quarter of the noise that it accounts for"}
+		fault: "adds a quarter of the noise that it accounts for", mended: "sgd-linear"}
 )
 
 func (f *dpSGD) spec(tables []*Table) audit.MechanismSpec {
@@ -75,7 +75,7 @@ func (f *dpSGD) spec(tables []*Table) audit.MechanismSpec {
 		slices.Reverse(params[6].Choices)
 	}
 	return spec{
-		MechanismSpec: audit.MechanismSpec{Name: f.name, Title: f.title, Source: descentSource, Fault: f.fault, Params: params, Relations: neighbours,
+		MechanismSpec: audit.MechanismSpec{Name: f.name, Title: f.title, Source: descentSource, Fault: f.fault, Mended: f.mended, Params: params, Relations: neighbours,
 			Claim: func(p audit.Params) audit.Claim { return audit.DPClaim(p.Num("epsilon"), p.Num("delta")) },
 			Truth: func(p audit.Params) string {
 				claim := audit.DPClaim(p.Num("epsilon"), p.Num("delta")).String()

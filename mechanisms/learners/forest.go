@@ -27,7 +27,7 @@ import (
 // which the pair differs, or else of the zero vector. Only that leaf is built; to draw
 // the rest would change no law.
 type forest struct {
-	name, title, source, fault string
+	name, title, source, fault, mended string
 
 	wrongNeighbours bool // epsilon is for a row that is added or removed
 }
@@ -42,7 +42,7 @@ var (
 	// definitions were reconciled."
 	randomForestWrongNeighbours = forest{name: "random-forest-wrong-neighbours", title: "Random forest calibrated for add/remove but claimed for replace", wrongNeighbours: true,
 		source: forestSource + "; Lu et al., A General Framework for Auditing Differentially Private Machine Learning (2022), section 5: \"Our estimated ε̂ using the second definition exceeded the theoretical level until the definitions were reconciled.\"",
-		fault:  "calibrates the distribution of its labels for a row that is added or removed, but claims epsilon for one that is replaced, which costs twice as much"}
+		fault:  "calibrates the distribution of its labels for a row that is added or removed, but claims epsilon for one that is replaced, which costs twice as much", mended: "random-forest"}
 )
 
 func (f *forest) spec(tables []*Table) audit.MechanismSpec {
@@ -54,7 +54,7 @@ func (f *forest) spec(tables []*Table) audit.MechanismSpec {
 		params, relations = params[:3], func(audit.Params) []audit.Relation { return []audit.Relation{audit.Replace} }
 	}
 	return spec{
-		MechanismSpec: audit.MechanismSpec{Name: f.name, Title: f.title, Source: f.source, Fault: f.fault, Params: params, Relations: relations,
+		MechanismSpec: audit.MechanismSpec{Name: f.name, Title: f.title, Source: f.source, Fault: f.fault, Mended: f.mended, Params: params, Relations: relations,
 			Truth: func(p audit.Params) string {
 				epsilon := p.Num("epsilon")
 				if f.wrongNeighbours {

@@ -42,7 +42,7 @@ import (
 // determinants of n Hessians, A and A + E with E of rank at most 2 and eigenvalues at
 // most c in size, at most (1 + c/(n(lambda+Delta)))² = exp(epsilon - epsilon').
 type logistic struct {
-	name, title, source, fault string
+	name, title, source, fault, mended string
 
 	objective bool    // perturbed is the objective, not the output
 	noise     float64 // share of the noise that is added; 0: all of it
@@ -60,12 +60,12 @@ var (
 		source: logisticSource + "algorithm 1"}
 	outputHalfNoise = logistic{name: "logistic-output-half-noise", title: "Logistic regression with output perturbation, at half the noise",
 		source: logisticSource + "algorithm 1; the fault: a sensitivity of 1/(n lambda), as if a row were added and not replaced",
-		fault:  "uses 1/(n lambda) as the sensitivity of the coefficients, which is up to 2/(n lambda): half the noise", noise: 0.5}
+		fault:  "uses 1/(n lambda) as the sensitivity of the coefficients, which is up to 2/(n lambda): half the noise", mended: "logistic-output", noise: 0.5}
 	objectivePerturbation = logistic{name: "logistic-objective", title: "Logistic regression with objective perturbation (a random linear term)",
 		source: logisticSource + "algorithm 2", objective: true}
 	objectiveAnyLambda = logistic{name: "logistic-objective-any-lambda", title: "Logistic regression with objective perturbation, whatever lambda is",
 		source: logisticSource + "algorithm 2 without its first two steps", objective: true, anyLambda: true,
-		fault: "ignores the condition on lambda: it spends all of epsilon on noise and nothing on the change that a row makes in the curvature at the optimum"}
+		fault: "ignores the condition on lambda: it spends all of epsilon on noise and nothing on the change that a row makes in the curvature at the optimum", mended: "logistic-objective"}
 )
 
 func (f *logistic) spec(tables []*Table) audit.MechanismSpec {
@@ -88,7 +88,7 @@ func (f *logistic) spec(tables []*Table) audit.MechanismSpec {
 		params = append(params, audit.ParamSpec{Name: "small-lambda", Doc: "if lambda is too small for epsilon: add to it, as the paper does, or refuse", Choices: []string{"add", "refuse"}})
 	}
 	return spec{
-		MechanismSpec: audit.MechanismSpec{Name: f.name, Title: f.title, Source: f.source, Fault: f.fault, Params: params,
+		MechanismSpec: audit.MechanismSpec{Name: f.name, Title: f.title, Source: f.source, Fault: f.fault, Mended: f.mended, Params: params,
 			Relations: func(audit.Params) []audit.Relation { return []audit.Relation{audit.Replace} },
 			Truth:     f.truth},
 		fewest: 1,

@@ -28,7 +28,7 @@ import (
 // three compose to epsilon, and what is released is computed from them. A row at a
 // corner whose label is flipped moves all of them as far as that.
 type bayes struct {
-	name, title, source, fault string
+	name, title, source, fault, mended string
 
 	counts     bool // fault: exposes counts of the classes that sum to n
 	dataBounds bool // fault: scales features to the range that they have in the data
@@ -47,7 +47,7 @@ var (
 		fault:  "forces the noisy class counts to sum to the number of rows, which reveals a row that is added or removed"}
 	naiveBayesDataBounds = bayes{name: "naive-bayes-data-bounds", title: "Gaussian naive Bayes classifier with bounds from the data", dataBounds: true,
 		source: bayesSource + "; the fault: bounds that default to the smallest and largest value of each feature",
-		fault:  "scales each feature to its range in the data: one row changes the range, and with it all means and their noise"}
+		fault:  "scales each feature to its range in the data: one row changes the range, and with it all means and their noise", mended: "naive-bayes"}
 )
 
 func (f *bayes) spec(tables []*Table) audit.MechanismSpec {
@@ -56,7 +56,7 @@ func (f *bayes) spec(tables []*Table) audit.MechanismSpec {
 		params, relations = params[:1], func(audit.Params) []audit.Relation { return []audit.Relation{audit.AddRemove} }
 	}
 	return spec{
-		MechanismSpec: audit.MechanismSpec{Name: f.name, Title: f.title, Source: f.source, Fault: f.fault, Params: params, Relations: relations,
+		MechanismSpec: audit.MechanismSpec{Name: f.name, Title: f.title, Source: f.source, Fault: f.fault, Mended: f.mended, Params: params, Relations: relations,
 			Truth: func(p audit.Params) string {
 				switch {
 				case f.counts:

@@ -4,6 +4,7 @@
 import { byId, html } from "../page/element.js";
 import { slider } from "../page/field.js";
 import { times } from "../page/number.js";
+import { Mechanisms } from "./mechanisms.js";
 
 /** What there is to pick, before the list of all. @type {[title: string, picks: [mechanism: string, name: string, fault: string][]][]} */
 const groups = [
@@ -30,6 +31,9 @@ export class Explore {
   #addresses = new Map();
   #apart = false; // the mechanism claims another epsilon than the one it adds noise for
   #truth = ""; // of a broken mechanism, in words
+  #all = new Mechanisms();
+  /** @type {Map<string, string>} the broken mechanism by the name of what it is without its fault, the first of them */
+  #broken = new Map();
   #on;
 
   /** @param {import("../page/form.js").Form} form @param {{pick(fragment: string): void, moving(): void, moved(): void}} on pick: an address to go to; moving: a knob, under the hand; moved: it came to rest */
@@ -41,6 +45,11 @@ export class Explore {
       byId("sliders").append(this.#sliders[name].box);
     }
     byId("pick-open").addEventListener("click", () => this.#list(byId("pick-open").getAttribute("aria-expanded") !== "true"));
+    byId("mend").addEventListener("input", (event) => event.stopPropagation()); // it is no setting
+    byId("mend").addEventListener("change", () => {
+      const broken = this.#broken.get(this.#form.mechanism?.name);
+      if (byId("mend").checked && broken) on.pick(this.#addresses.get(broken));
+    });
     byId("form").addEventListener("input", () => {
       this.#truth = "";
       this.show();
@@ -57,22 +66,24 @@ export class Explore {
   fill(catalogue) {
     this.#addresses = new Map(catalogue.mechanisms.map((m) => [m.name, exploring(m)]));
     const there = this.#addresses;
+    this.#broken = new Map(catalogue.mechanisms.filter((m) => m.mended).reverse().map((m) => [m.mended, m.name]));
+    const pick = (event, name, mended = byId("mend").checked) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return; // for another tab
+      event.preventDefault();
+      this.#list(false);
+      if (byId("all").open) {
+        byId("all").close();
+        byId("verdict").focus({ preventScroll: true }); // not what opened the window: the press of Enter would go on there
+      }
+      byId("mend").checked = mended;
+      this.#on.pick(there.get(name));
+    };
     byId("picks").replaceChildren(...groups.flatMap(([title, picks]) => [
       html("h3", {}, title),
-      html("ul", {}, picks.filter(([name]) => there.has(name)).map(([name, words, fault]) => html("li", {}, html("a", {
-        href: there.get(name), "data-mechanism": name, onclick: (event) => {
-          if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return; // for another tab
-          event.preventDefault();
-          this.#list(false);
-          this.#on.pick(there.get(name));
-        },
-      }, words, fault && html("small", {}, fault))))),
-    ]), html("p", {}, html("button", { type: "button", class: "plain", onclick: () => {
-      this.#list(false);
-      byId("settings").open = true;
-      byId("mechanism").focus();
-      byId("mechanism").scrollIntoView({ block: "nearest" });
-    } }, `All ${catalogue.mechanisms.length} mechanisms`)));
+      html("ul", {}, picks.filter(([name]) => there.has(name)).map(([name, words, fault]) => html("li", {}, html("a", { href: there.get(name), "data-mechanism": name, onclick: (event) => pick(event, name) },
+        words, fault && html("small", {}, fault))))),
+    ]), html("p", {}, html("button", { type: "button", class: "plain", "aria-haspopup": "dialog", onclick: () => byId("all").showModal() }, `All ${catalogue.mechanisms.length} mechanisms`)));
+    this.#all.fill(catalogue.mechanisms, (name) => there.get(name), pick);
     this.show();
   }
 
@@ -127,6 +138,9 @@ export class Explore {
         known = a.firstChild.textContent;
       } else a.removeAttribute("aria-current");
     }
+    const twin = this.#form.listing(mechanism?.mended ?? this.#broken.get(mechanism?.name));
+    byId("mend-box").hidden = !twin;
+    byId("mend-words").textContent = mechanism?.mended ? "Mended, beside it" : `Beside the broken one: ${twin?.name}`;
     byId("pick-name").textContent = known || mechanism?.title || "";
   }
 }

@@ -11,6 +11,7 @@ import { Ended, Engine } from "../page/engine.js";
 import { receive } from "../page/files.js";
 import { Form } from "../page/form.js";
 import { History } from "./history.js";
+import { Mended } from "./mended.js";
 import { keepFocus, listenForKeys } from "../page/keyboard.js";
 import { dismiss, notify } from "../page/notice.js";
 import { keepOffline } from "./offline.js";
@@ -151,7 +152,9 @@ const shown = new Shown(picture, {
   open: (text) => engine.ask("open", text).answer,
   goTo: (fragment) => settings.goTo(fragment),
   ran: (run) => past.add(run),
+  shows: (answer) => mended.beside(answer),
 });
+const mended = new Mended({ run: (...what) => runs.beside(...what), listing: (of) => settings.listing(of) });
 const past = new History(engine, { go: (fragment) => settings.goTo(fragment), listing: (of) => settings.listing(of) });
 const accounting = new Accounting({ account: (texts) => runs.account(texts), changed: () => settings.write() });
 const calibration = new Calibration({ calibrate: (texts, tell) => runs.calibrate(texts, tell), stop });

@@ -246,19 +246,29 @@ export class Runs {
   // Panels
 
   /** Measures the tool's own error rate for its panel. */
-  async calibrate(texts, tell) {
-    const { engine, setState } = this.#page;
-    [this.begunBy, this.panel] = ["calibrate", "calibrate"];
-    this.#host = engine;
-    const { id, answer } = engine.ask("calibrate", texts, tell);
-    this.active = id;
+  calibrate(texts, tell) { return this.#aside("calibrate", "calibrate", "Measuring the tool's own error rate.", (engine) => engine.ask("calibrate", texts, tell)); }
+
+  /** Audits beside the result, once what is under way has ended; null where something else came first. @param {import("../page/plan.js").Settings} settings */
+  async beside(settings, tell) {
+    await this.outcome;
+    return this.able ? this.#aside("run", "", "Auditing it mended.", (engine) => engine.ask("run", { kind: "pair", settings }, tell, [])) : null;
+  }
+
+  /** Has the core do something while the result stays. @param {(engine: import("../page/engine.js").Engine) => {id: number, answer: Promise<any>}} begin */
+  async #aside(by, panel, words, begin) {
+    const { engine, setState } = this.#page, { id, answer } = begin(engine);
+    [this.begunBy, this.panel, this.#host, this.active] = [by, panel, engine, id];
     setState("running");
-    status("Measuring the tool's own error rate.");
+    status(words);
     try {
       return await answer;
     } finally {
       this.active = null;
       this.#free();
+      if (this.#next) {
+        this.#next = false;
+        this.run(false);
+      }
     }
   }
 

@@ -81,7 +81,7 @@ export class Shown {
 
   /**
    * @param {import("../view/viewframe.js").ViewFrame} picture
-   * @param {{museum(plan: any): string | undefined, holds(recording: any): boolean, holdsTable(labelled: import("../worker/protocol").Labelled): boolean, drifts(): boolean, open(text: string): Promise<import("../worker/protocol").ReportedValue>, goTo(fragment: string): void, ran(run: {subject: string, title: string, fragment: string}): void}} on
+   * @param {{museum(plan: any): string | undefined, holds(recording: any): boolean, holdsTable(labelled: import("../worker/protocol").Labelled): boolean, drifts(): boolean, open(text: string): Promise<import("../worker/protocol").ReportedValue>, goTo(fragment: string): void, ran(run: {subject: string, title: string, fragment: string}): void, shows(answer: any): void}} on
    *   museum: the page about a mechanism's fault; holds: whether the files of a recording are there; holdsTable: whether a table is; drifts: whether the panel of the user's mechanism has other settings than its result; open: has the core read a report
    */
   constructor(picture, on) {
@@ -133,6 +133,7 @@ export class Shown {
     const pair = report.kind === "pair", whole = pair ? showReport(answer, this.#on.museum(report.plan), standing) : showPlanted(answer, standing);
     if (!pair) this.#flat();
     this.#picture.show(answer);
+    this.#on.shows(answer);
     if (origin === "example") underWay(byId("verdict"), { state: "going", title: "Starting the engine", detail: `${short(report.claim)} claimed. The grey picture was recorded earlier; yours replaces it as it runs.` });
     showOrigin(origin, name);
     this.compare();

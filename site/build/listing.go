@@ -12,6 +12,7 @@ import (
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/mechanisms/google"
 	"github.com/dpscope/dpscope/mechanisms/source"
+	"github.com/dpscope/dpscope/site/pages"
 )
 
 // listing is catalogue.json: what the core knows. The page's forms are made of it
@@ -73,14 +74,19 @@ type mechanism struct {
 	Library string `json:"library,omitempty"`
 	Samples int    `json:"samples,omitempty"`
 	Museum  string `json:"museum,omitempty"` // the page about its fault, from the root of the site
+	// Lines are those of a function with its fault, and those in their place.
+	Lines []string `json:"lines,omitempty"`
 }
 
 // list lists everything. museum are pages by mechanism.
-func list(museum map[string]string) listing {
+func list(museum map[string]pages.Exhibit) listing {
 	all := catalogue.All().Listing()
 	l := listing{Learners: all.Learners, Finders: all.Finders, Accounts: accountKinds(), Calibration: calibrations(), Canaries: canaryOffer()}
 	for _, m := range all.Mechanisms {
-		entry := mechanism{MechanismListing: m, Samples: google.Samples(m.Name), Museum: museum[m.Name]}
+		entry := mechanism{MechanismListing: m, Samples: google.Samples(m.Name), Museum: museum[m.Name].Page}
+		if e := museum[m.Name]; e.Mended != "" {
+			entry.Lines = []string{e.Broken, e.Mended}
+		}
 		if entry.Samples > 0 {
 			entry.Library = google.Title
 		}

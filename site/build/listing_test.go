@@ -13,25 +13,40 @@ import (
 	"github.com/dpscope/dpscope/bounds/accounting"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/catalogue"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms/google"
 	"github.com/dpscope/dpscope/mechanisms/source"
+	"github.com/dpscope/dpscope/site/pages"
 )
 
 // The list has all that is registered, and marks what runs a library.
 func TestListHasAll(t *testing.T) {
-	l, all := list(map[string]string{"svt4": "docs/museum/svt4.html"}), catalogue.All()
+	l, all := list(map[string]pages.Exhibit{"svt4": {Page: "docs/museum/svt4.html", Broken: "a\n", Mended: "b\n"}}), catalogue.All()
 	if len(l.Mechanisms) != len(all.Mechanisms) || len(l.Learners) != len(all.Learners) || len(l.Finders) != len(all.Finders) {
 		t.Fatalf("lists of %d, %d, %d; registries of %d, %d, %d", len(l.Mechanisms), len(l.Learners), len(l.Finders), len(all.Mechanisms), len(all.Learners), len(all.Finders))
 	}
-	libraries := 0
+	libraries, mended := 0, 0
 	for i, m := range l.Mechanisms {
-		if m.Name != all.Mechanisms[i].Name || (m.Library != "") != (m.Samples > 0) || (m.Museum != "") != (m.Name == "svt4") {
+		if m.Name != all.Mechanisms[i].Name || (m.Library != "") != (m.Samples > 0) || (m.Museum != "" && slices.Equal(m.Lines, []string{"a\n", "b\n"})) != (m.Name == "svt4") {
 			t.Errorf("entry %d is %s with library %q, %d samples and page %q; the registry has %s there", i, m.Name, m.Library, m.Samples, m.Museum, all.Mechanisms[i].Name)
 		}
 		if m.Library != "" {
 			libraries++
 		}
+		// The same without the fault takes the loudest pair, and the same parameters.
+		if m.Mended != "" {
+			sound := must.Get(all.Mechanism(m.Mended))(t)
+			plan := must.Get(pair.Plan{Version: pair.PlanVersion, Mechanism: m.Name}.Resolve(all))(t).Plan
+			loudest := all.Mechanisms[i].Pairs(plan.Parameters, plan.Relation)[0]
+			if address := (pair.Report{Plan: plan, Evidence: &pair.Evidence{Pair: loudest}}).Mended(all); m.Fault == "" || sound.Fault != "" || !strings.HasPrefix(address, "#v=1&mechanism="+m.Mended+"&") {
+				t.Errorf("%s without its fault: %s, audited by %q", m.Name, m.Mended, address)
+			}
+			mended++
+		}
+	}
+	if mended < 30 {
+		t.Errorf("%d mechanisms have one without the fault", mended)
 	}
 	if libraries != len(google.All()) {
 		t.Errorf("%d run a library, want the %d of package google", libraries, len(google.All()))

@@ -132,6 +132,7 @@ func TestExplore(t *testing.T) {
 			t.Errorf("%v: ids that are there twice: %v", size, twice)
 		}
 		pick(t, tab, size)
+		findCard(t, tab, size)
 		if testsize.All() || i == 0 {
 			slide(t, tab, size)
 		}
@@ -167,6 +168,35 @@ func pick(t *testing.T, tab *browser.Tab, size [2]int64) {
 		t.Errorf("%v: Back shows another result", size)
 	}
 	noDrift(t, tab)
+}
+
+// findCard finds a fault among the cards of all mechanisms by words and keys, with its mended
+// twin beside it; without the switch it is alone.
+func findCard(t *testing.T, tab *browser.Tab, size [2]int64) {
+	t.Helper()
+	if size[0] < 760 {
+		pressMouse(t, tab, "#pick-open")
+	}
+	pressMouse(t, tab, "#picks button")
+	axeIn(t, tab, "the cards", `"#all"`)
+	typeInto := func(keys ...string) {
+		for _, key := range keys {
+			must.Do(t, chromedp.Do(tab.Ctx, chromedp.KeyEvent(key)))
+		}
+	}
+	typeInto("histogram wrong-scale")
+	until(t, tab, `document.querySelector("#all-found").textContent.startsWith("1 of ")`, 5*time.Second)
+	typeInto(kb.ArrowDown, kb.Tab, kb.Enter)
+	const beside = settled + ` && document.querySelector("#verdict").dataset.verdict === "violation" && document.querySelector("#mended .verdict")?.dataset.verdict === "no-violation-found" && document.querySelector("#mended .picture > svg") && !document.querySelector("#mended").innerText.includes("So far")`
+	until(t, tab, beside, 30*time.Second)
+	if said := eval[string](t, tab, `document.querySelector("#mended").innerText`); !strings.Contains(said, "Mended: Histogram with Laplace noise on each count") || !strings.Contains(said, "const scale = epsilon;\nconst scale = 1 / epsilon;") {
+		t.Errorf("%v: beside it stands %s", size, said)
+	}
+	axeIn(t, tab, "beside its twin", `"#result"`)
+	eval[bool](t, tab, `(document.querySelector("#mend").click(), true)`)
+	until(t, tab, `!document.querySelector("#mended").checkVisibility()`, 5*time.Second)
+	eval[bool](t, tab, `(history.back(), true)`)
+	until(t, tab, settled+` && window.dpscope.report?.subject === "laplace-count" && document.querySelector("#mechanism").value === "laplace-count"`, 30*time.Second)
 }
 
 // slide moves the knobs of noise and claim.

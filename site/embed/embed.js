@@ -74,7 +74,7 @@ class Embed {
     const canaries = this.canaries = new Canaries({ run: (...what) => this.runs.plant(...what), stop: () => this.stop(), opened() {} });
     const shown = this.shown = new Shown(absent, {
       museum: (plan) => settings.listing(plan)?.museum, open: (text) => engine.ask("open", text).answer,
-      holds: () => true, holdsTable: () => true, drifts: () => false, goTo() {}, ran() {},
+      holds: () => true, holdsTable: () => true, drifts: () => false, goTo() {}, ran() {}, shows() {},
     });
     const settings = this.settings = new Settings({ engine, core, form, canaries, samples: absent, accounting: absent, settled: (url) => shown.settled(url), busy: () => this.work !== null });
     this.runs = new Runs({ engine, core, settings, shown, picture: absent, samples: absent, own: absent, table: absent, panels: () => /** @type {any} */ ({ canaries }), setState: (state) => this.setState(state), heard: (p) => tell("progress", p) });

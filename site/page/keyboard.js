@@ -13,7 +13,7 @@ const takesLetters = (event) => typing(event) || /** @type {HTMLElement} */ (eve
 export function listenForKeys({ run, stop, help }) {
   const actions = { r: run, escape: stop, "?": help };
   addEventListener("keydown", (event) => {
-    if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey || byId("help").open) return;
+    if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     const key = event.key?.toLowerCase(); // absent where the browser fills in a field
     if (event.repeat) {
       // Enter, held down on Run, would go on to press Stop, which has the focus then.

@@ -93,7 +93,7 @@ export function showReport(answer, museum, standing = "") {
 /** Takes away what the last report showed. */
 export function showNothing() {
   for (const id of Object.keys(sections)) byId(`${id}-section`)?.toggleAttribute("hidden", true); // one has no title
-  for (const id of ["chart-section", "picture", "say", "datasets", "origin", "drift", "needs-file", "planted"]) byId(id).hidden = true;
+  for (const id of ["chart-section", "picture", "say", "datasets", "origin", "drift", "needs-file", "planted", "mended"]) byId(id).hidden = true;
   for (const id of ["remarks", "background", "say", "scene-first", "scene-second"]) byId(id).replaceChildren();
   byId("result").classList.remove("old");
   byId("result").classList.add("empty");

@@ -558,7 +558,7 @@ func TestMuseumFigures(t *testing.T) {
 		if !strings.Contains(listed[name].Truth, truth) {
 			t.Errorf("%s: the registry has %q for true, want %s", name, listed[name].Truth, truth)
 		}
-		open(t, strings.TrimSuffix(strings.TrimPrefix(museum[name], "docs/"), ".html")+".md").says("%s", strings.TrimSuffix(truth, "77830357"))
+		open(t, strings.TrimSuffix(strings.TrimPrefix(museum[name].Page, "docs/"), ".html")+".md").says("%s", strings.TrimSuffix(truth, "77830357"))
 	}
 	// The densities of mean-raw-denominator at 1/2, in closed form: with
 	// L ~ Lap(2), E max(0, 2+L) and E max(0, 1+L) e^(-max(0, 1+L)/4); 10^-12

@@ -215,14 +215,19 @@ func stops(docs fs.FS, dir string) ([]stop, error) {
 	return out, err
 }
 
-// Museum returns the pages that mechanisms have in the museum, as links from the
-// root of the site by the mechanism's name.
-func Museum(docs fs.FS) (map[string]string, error) {
+// Exhibit is what the museum has of a mechanism.
+type Exhibit struct {
+	Page           string // a link from the root of the site
+	Broken, Mended string // lines of a function with its fault, and those in their place; empty where the page has none
+}
+
+// Museum returns what the museum has, by the mechanism's name.
+func Museum(docs fs.FS) (map[string]Exhibit, error) {
 	names, err := markdown(docs)
 	if err != nil {
 		return nil, err
 	}
-	pages := map[string]string{}
+	pages := map[string]Exhibit{}
 	for _, name := range names {
 		source, err := fs.ReadFile(docs, name)
 		if err != nil {
@@ -230,13 +235,21 @@ func Museum(docs fs.FS) (map[string]string, error) {
 		}
 		for _, m := range mechanismsOf(source) {
 			if other, taken := pages[m]; taken {
-				return nil, fmt.Errorf("docs/%s: %s has a page already, %s", name, m, other)
+				return nil, fmt.Errorf("docs/%s: %s has a page already, %s", name, m, other.Page)
 			}
-			pages[m] = path.Join(folder, htmlName(name))
+			e := Exhibit{Page: path.Join(folder, htmlName(name))}
+			for _, line := range marked.FindAllSubmatch(source, -1) {
+				e.Broken += string(line[1]) + "\n"
+			}
+			_, rest, _ := strings.Cut(string(source), "\n```js "+mended+"\n")
+			e.Mended, _, _ = strings.Cut(rest, "```")
+			pages[m] = e
 		}
 	}
 	return pages, nil
 }
+
+var marked = regexp.MustCompile(`(?m)^(.+) // mend$`)
 
 // mechanismsOf reads the names in the comment at the top of a page.
 func mechanismsOf(source []byte) []string {

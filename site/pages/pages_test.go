@@ -384,7 +384,7 @@ func TestElement(t *testing.T) {
 func TestMuseum(t *testing.T) {
 	museum := must.Get(Museum(os.DirFS(docsFolder)))(t)
 	for _, m := range mechanisms.All() {
-		if link := museum[m.Name]; (link != "") != (m.Fault != "") {
+		if link := museum[m.Name].Page; (link != "") != (m.Fault != "") {
 			t.Errorf("%s: fault %q, page %q", m.Name, m.Fault, link)
 		}
 		delete(museum, m.Name)
@@ -466,9 +466,9 @@ func TestBuildRefuses(t *testing.T) {
 	if _, err := Build(fstest.MapFS{}, false, nil); err != nil {
 		t.Errorf("no docs: %v", err)
 	}
-	docs := fstest.MapFS{"a.md": {Data: []byte("<!-- mechanisms: x y -->\n# A")}, "b/c.md": {Data: []byte("<!-- mechanisms: z -->\n# C")}}
+	docs := fstest.MapFS{"a.md": {Data: []byte("<!-- mechanisms: x y -->\n# A")}, "b/c.md": {Data: []byte("<!-- mechanisms: z -->\n# C\n\n```js epsilon=1\na(); // mend\nb();\n```\n\n```js mended\nc();\n```\n")}}
 	museum, err := Museum(docs)
-	if err != nil || fmt.Sprint(museum) != "map[x:docs/a.html y:docs/a.html z:docs/b/c.html]" {
+	if err != nil || fmt.Sprint(museum) != "map[x:{docs/a.html  } y:{docs/a.html  } z:{docs/b/c.html a();\n c();\n}]" {
 		t.Errorf("%v, %v", museum, err)
 	}
 	docs["d.md"] = &fstest.MapFile{Data: []byte("<!-- mechanisms: x -->\n")}

@@ -175,6 +175,8 @@ export interface Mechanism {
   title: string;
   source: string;
   fault?: string;
+  /** name of the mechanism that is this one without its fault */
+  mended?: string;
   params: ParamSpec[];
   relations: string[];
   claim: Claim;
@@ -186,6 +188,8 @@ export interface Mechanism {
   samples?: number;
   /** the page about its fault, from the root of the site */
   museum?: string;
+  /** Lines are those of a function with its fault, and those in their place. */
+  lines?: string[];
 }
 
 /** NamedListing is a learner or a finder. */

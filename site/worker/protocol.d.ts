@@ -1017,6 +1017,8 @@ export interface MechanismListing {
   title: string;
   source: string;
   fault?: string;
+  /** name of the mechanism that is this one without its fault */
+  mended?: string;
   params: ParamSpec[];
   relations: string[];
   claim: Claim;
@@ -1555,6 +1557,8 @@ export interface ReportedValue {
   glimpse?: LinkSummary;
   /** Say is what its picture says, there before that is drawn. */
   say?: Said;
+  /** Mended is the address of the audit of the mechanism without its fault, on these; absent where there is none. */
+  mended?: string;
   facts: FactRow[];
   tables: TableWords[];
   /** of an audit of a pair */

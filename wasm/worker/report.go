@@ -33,7 +33,10 @@ type reported struct {
 	// LinkSummary is what a link holds of an audit of a pair.
 	LinkSummary *pair.LinkSummary `json:"glimpse,omitempty"`
 	// Say is what its picture says, there before that is drawn.
-	Say    *plot.Said          `json:"say,omitempty"`
+	Say *plot.Said `json:"say,omitempty"`
+	// Mended is the address of the audit of the mechanism without its fault, on these; absent
+	// where there is none.
+	Mended string              `json:"mended,omitempty"`
 	Facts  []audit.FactRow     `json:"facts"`
 	Tables []report.TableWords `json:"tables"`
 	Curves pair.Curves         `json:"curves"` // of an audit of a pair
@@ -62,7 +65,7 @@ func (c *coordinator) report(r report.View, course []coursePoint, failure error)
 		if v := scene.NewOutputs(in.Report); v != nil {
 			out.Say = &v.Said
 		}
-		out.Curves, out.LinkSummary = in.Curves, new(p.LinkSummary())
+		out.Curves, out.LinkSummary, out.Mended = in.Curves, new(p.LinkSummary()), p.Mended(c.known())
 	} else if r, err := drawable[scene.CanaryReport](pictureRequest{Text: out.Text}); err == nil {
 		out.Say = new(r.Says())
 	}
