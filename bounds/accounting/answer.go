@@ -101,6 +101,15 @@ const (
 	MethodLosses       Method = "privacy-loss"          // [Composition]
 )
 
+// Title is what it is called beside others.
+func (m Method) Title() string { return titles[m] }
+
+var titles = map[Method]string{
+	MethodGaussian: "Gaussian noise itself", MethodLosses: "distribution of the privacy loss", MethodOptimal: "optimal composition",
+	MethodRenyiOptimal: "Rényi curve, optimal conversion", MethodTight: "Rényi curve, tight conversion", MethodClassical: "Rényi curve, classical conversion",
+	MethodBasic: "basic composition", MethodAdvanced: "advanced composition", MethodPublished: "composition as published",
+}
+
 // sources of the methods.
 var sources = map[Method]string{
 	MethodRenyiOptimal: "Asoodeh, Liao, Calmon, Kosut and Sankar 2021",

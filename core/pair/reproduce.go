@@ -104,7 +104,7 @@ func (r Report) Mended(cat audit.Catalogue) string {
 		return ""
 	}
 	p := r.Plan
-	p.Mechanism, p.Pair, p.Finder, p.Parameters = mended.Name, r.Shown(), "", maps.Clone(p.Parameters)
+	p.Mechanism, p.Pair, p.Finder, p.Parameters = mended.Name, Shown(r.Evidence, r.Sequential), "", maps.Clone(p.Parameters)
 	maps.DeleteFunc(p.Parameters, func(name string, _ audit.ParamValue) bool {
 		return !slices.ContainsFunc(mended.Params, func(s audit.ParamSpec) bool { return s.Name == name })
 	})

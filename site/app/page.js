@@ -156,7 +156,7 @@ const shown = new Shown(picture, {
 });
 const mended = new Mended({ run: (...what) => runs.beside(...what), listing: (of) => settings.listing(of) });
 const past = new History(engine, { go: (fragment) => settings.goTo(fragment), listing: (of) => settings.listing(of) });
-const accounting = new Accounting({ account: (texts) => runs.account(texts), changed: () => settings.write() });
+const accounting = new Accounting({ ask: (...what) => runs.account(...what), changed: () => settings.write() });
 const calibration = new Calibration({ calibrate: (texts, tell) => runs.calibrate(texts, tell), stop });
 const canaries = new Canaries({
   run: (...what) => runs.plant(...what),

@@ -273,10 +273,10 @@ export class Runs {
   }
 
   /** Answers the accounting panel, now or when the core is there. */
-  async account(texts) {
+  async account(what, of) {
     const { core, engine } = this.#page;
     await core.there();
-    return engine.ask("account", texts).answer;
+    return engine.ask(what, of).answer;
   }
 
   /** The panel that shows what is under way. */

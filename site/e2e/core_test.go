@@ -14,6 +14,7 @@ import (
 
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/dpscope/dpscope/bounds/accounting"
 	"github.com/dpscope/dpscope/host/serve"
@@ -242,9 +243,17 @@ func TestAccounting(t *testing.T) {
 	shown := fmt.Sprintf(`[...document.querySelectorAll("#account-result .headline")].some(p => p.textContent.includes("epsilon = %v at")) && location.hash.includes("a.atEpsilon=1.5") && !document.querySelector("#account-result").classList.contains("old")`, *want.Epsilon)
 	until(t, tab, shown, 30*time.Second)
 	until(t, tab, `document.querySelector("#account-result .picture > svg")`, 10*time.Second)
-	if rows := eval[int](t, tab, `document.querySelectorAll("#account-result table.ways")[0].tBodies[0].rows.length`); rows != len(want.Epsilons) {
+	if rows := eval[int](t, tab, `[...document.querySelectorAll("#account-result table.data")].find((e) => e.closest("details").textContent.startsWith("Ways to epsilon")).tBodies[0].rows.length`); rows != len(want.Epsilons) {
 		t.Errorf("%d ways to epsilon, want %d", rows, len(want.Epsilons))
 	}
+	// The target follows keys, and the steps that it allows are read off: those of the account at first.
+	const read = `document.querySelector("#account-target")?.closest("section").querySelector(".chart-words").textContent`
+	until(t, tab, read+`?.endsWith("allows about 1\u202f000 steps.")`, 20*time.Second)
+	eval[bool](t, tab, `(document.querySelector("#account-target").focus(), true)`)
+	for range 7 {
+		must.Do(t, chromedp.Do(tab.Ctx, chromedp.KeyEvent(kb.ArrowRight)))
+	}
+	until(t, tab, `((n) => n > 2000 && n < 10_000)(Number(/about ([\d\s]+) steps/.exec(`+read+`)[1].replace(/\s/g, "")))`, 10*time.Second)
 	set(t, tab, "a-sigma", "0")
 	until(t, tab, `document.querySelector("#a-sigma").getAttribute("aria-invalid") === "true" && document.querySelector("#a-sigma-error").textContent.includes("above 0")`, 5*time.Second)
 	set(t, tab, "a-sigma", "1.1")

@@ -3,7 +3,7 @@
 import { onEnter } from "../page/doors.js";
 import { byId, html, onSubmit, scrolled, tableRows } from "../page/element.js";
 import { Ended, Refused } from "../page/engine.js";
-import { choice, controlOf, field, Fields, setOptions } from "../page/field.js";
+import { choice, controlOf, field, Fields, setOptions, slider } from "../page/field.js";
 import { ACCOUNT } from "../page/keys.js";
 import { exact, short } from "../page/number.js";
 import { Picture } from "../page/picture.js";
@@ -12,18 +12,7 @@ import { say } from "../page/progress.js";
 import { command } from "../page/result.js";
 
 const ASK_AFTER = 250; // ms without a change
-
-const methods = {
-  "gaussian-exact": "Gaussian noise itself",
-  "privacy-loss": "distribution of the privacy loss",
-  "optimal-composition": "optimal composition",
-  "renyi-optimal": "Rényi curve, optimal conversion",
-  "renyi-tight": "Rényi curve, tight conversion",
-  "renyi-classical": "Rényi curve, classical conversion",
-  "basic-composition": "basic composition",
-  "advanced-composition": "advanced composition",
-  "published-composition": "composition through a pure bound's curve, as published",
-};
+const TRACE_AFTER = 300; // ms, as the next question would wait for it
 
 /**
  * What is asked, as texts: an empty or absent one means the default.
@@ -53,8 +42,8 @@ export class Accounting {
   #on;
 
   /**
-   * @param {{account(texts: Record<string, string>): Promise<import("../worker/protocol").AccountedValue>, changed(): void}} on
-   *   changed: fragment has
+   * @param {{ask(what: "account" | "trace", of: any): Promise<any>, changed(): void}} on
+   *   ask: the core; changed: fragment has
    */
   constructor(on) {
     this.#on = on;
@@ -109,10 +98,12 @@ export class Accounting {
     try {
       this.#fields.clearErrors();
       this.#status("Accounting…");
-      const answer = await this.#on.account(asked(this.#chosen, this.#fields.texts));
+      const answer = await this.#on.ask("account", asked(this.#chosen, this.#fields.texts));
       if (number !== this.#asked) return;
       this.#status("");
-      this.#show(answer, fragment);
+      const traced = this.#show(answer, fragment);
+      await new Promise((done) => { setTimeout(done, TRACE_AFTER); });
+      if (number === this.#asked) this.#trace(answer, await this.#on.ask("trace", answer.query), traced, number);
     } catch (error) {
       if (number === this.#asked) this.#blame(error, focus);
     }
@@ -129,38 +120,48 @@ export class Accounting {
 
   #status(text) { byId("account-status").textContent = text; }
 
-  /** @param {import("../worker/protocol").AccountedValue | null} a */
+  /** Draws how epsilon changes with the steps, and what a target allows, and with delta. @param {import("../worker/protocol").AccountedValue} a */
+  #trace(a, trace, place, number) {
+    if (number !== this.#asked || a.epsilon === undefined || !(a.epsilon > 0)) return;
+    const [first, second] = [html("div", {}), html("div", {})], of = { of: /** @type {const} */ ("account"), square: true };
+    const target = slider("account-target", "Target epsilon", (x) => aim(x)), steps = new Picture(first, { ...of, view: "steps", name: "steps" });
+    const aim = (x) => {
+      target.put(Math.log10(x), `ε = ${short(a.epsilon * x)}`, []);
+      steps.show(JSON.stringify({ ...a, ...trace, target: a.epsilon * x }));
+    };
+    place.replaceChildren(html("section", {}, html("h4", {}, "Epsilon over steps"), target.box, first), html("section", {}, html("h4", {}, "Epsilon over delta"), second));
+    aim(1);
+    new Picture(second, { ...of, view: "deltas", name: "deltas" }).show(JSON.stringify({ ...a, ...trace, target: 0 }));
+  }
+
+  /** @param {import("../worker/protocol").AccountedValue} a @returns {HTMLElement} the place of how it changes */
   #show(a, fragment = "") {
     this.fragment = fragment;
     const box = byId("account-result");
     box.classList.remove("old");
-    box.hidden = !a;
-    box.replaceChildren();
-    if (a) {
-      const { delta, atEpsilon } = a.query;
-      const chart = html("div", {});
-      box.append(...[
-        html("h3", {}, a.title),
-        html("p", { class: "headline" }, a.epsilon === undefined ? `No epsilon holds at delta = ${exact(delta)}.` : `epsilon = ${exact(a.epsilon)} at delta = ${exact(delta)}${nothingBelow(a.epsilons)}`),
-        a.delta !== undefined && html("p", { class: "headline" }, `delta = ${exact(a.delta)} at epsilon = ${exact(atEpsilon)}${nothingBelow(a.deltas)}`),
-        a.needed && html("p", { class: "headline" }, `${a.needed.parameter} = ${exact(a.needed.noise)} is the least noise for epsilon = ${exact(a.query.targetEpsilon)} at delta = ${exact(delta)}`),
-        (a.notes ?? []).map((note) => html("p", { class: "hint" }, note)),
-        guarantees("Ways to epsilon", a.epsilons, "epsilon", a.epsilon),
-        guarantees("Ways to delta", a.deltas, "delta", a.delta),
-        outcomes(a),
-        (a.factors ?? []).map((f) => table(`Posterior odds exceed ${exact(f.odds)} times the prior odds with probability at most ${exact(f.probability)}`, ["order", "mean of the factor’s power of α − 1, at most", "probability, at most"],
-          f.orders.map((x) => [short(x.alpha), x.mean === undefined ? "–" : exact(x.mean), exact(x.probability)]))).flat(),
-        lemma(a),
-        chart,
-        command("The same on the command line", a.cli),
-      ].flat().filter(Boolean));
-      if (a.curve.length) {
-        chart.before(html("h4", {}, "Rényi curve"));
-        new Picture(chart, { of: "account", name: "account", square: true }).show(JSON.stringify(a));
-      }
-      say(`${a.title}. ${box.querySelector(".headline").textContent}`, false);
-    }
+    box.hidden = false;
+    const { delta, atEpsilon } = a.query, traced = html("div", { class: "curves" }), text = JSON.stringify(a);
+    const drawn = /** @type {[title: string, view: string, there: any][]} */ ([["Ways to epsilon", "ways", a.epsilons.length], ["Ways to delta", "ways to delta", a.deltas?.length], ["Rényi curve", "", a.curve.length]])
+      .filter(([,, there]) => there).map(([title, view]) => ({ title, view, place: html("div", {}) }));
+    const pictures = (renyi) => drawn.filter(({ view }) => (view === "") === renyi).map(({ title, place }) => [html("h4", {}, title), place]);
+    box.replaceChildren(...[
+      html("h3", {}, a.title),
+      html("p", { class: "headline" }, a.epsilon === undefined ? `No epsilon holds at delta = ${exact(delta)}.` : `epsilon = ${exact(a.epsilon)} at delta = ${exact(delta)}${nothingBelow(a.epsilons)}`),
+      a.delta !== undefined && html("p", { class: "headline" }, `delta = ${exact(a.delta)} at epsilon = ${exact(atEpsilon)}${nothingBelow(a.deltas)}`),
+      a.needed && html("p", { class: "headline" }, `${a.needed.parameter} = ${exact(a.needed.noise)} is the least noise for epsilon = ${exact(a.query.targetEpsilon)} at delta = ${exact(delta)}`),
+      (a.notes ?? []).map((note) => html("p", { class: "hint" }, note)),
+      traced,
+      pictures(false),
+      outcomes(a),
+      (a.factors ?? []).map((f) => table(`Posterior odds exceed ${exact(f.odds)} times the prior odds with probability at most ${exact(f.probability)}`, ["order", "mean of the factor’s power of α − 1, at most", "probability, at most"],
+        f.orders.map((x) => [short(x.alpha), x.mean === undefined ? "–" : exact(x.mean), exact(x.probability)]))).flat(),
+      pictures(true),
+      command("The same on the command line", a.cli),
+    ].flat(2).filter(Boolean));
+    for (const { view, place } of drawn) new Picture(place, { of: "account", view, name: view.replaceAll(" ", "-") || "account", square: !view }).show(text);
+    say(`${a.title}. ${box.querySelector(".headline").textContent}`, false);
     this.#on.changed();
+    return traced;
   }
 }
 
@@ -168,13 +169,6 @@ export class Accounting {
 function nothingBelow(ways) {
   const least = ways?.find((w) => w.atLeast !== undefined)?.atLeast;
   return least === undefined ? "" : `, and nothing below ${exact(least)} holds`;
-}
-
-/** Ways to a figure, the best one marked. @param {import("../worker/protocol").Guarantee[]} ways */
-function guarantees(title, ways, figure, best) {
-  return ways?.length > 0 && table(title, ["method", "epsilon", "delta", "order", "source"], ways.map((w) => [
-    [w[figure] === best && html("span", { class: "mark" }, "● "), methods[w.method] ?? w.method, w.exact && ", exact", w[figure] === best && html("span", { class: "unseen" }, " (the least)")],
-    exact(w.epsilon), exact(w.delta), w.atLeast !== undefined ? `at least ${exact(w.atLeast)}` : w.order === undefined ? "–" : short(w.order), w.source]));
 }
 
 /** The range of an event's probability on the neighbour, by order. @param {import("../worker/protocol").AccountedValue} a */
@@ -185,12 +179,6 @@ function outcomes({ outcomes: all, curve }) {
   rows.push(["best", ...all.map(range)]);
   if (all[0].composed !== undefined) rows.push(["published, composed", ...all.map((o) => `at most ${exact(o.composed)}`)]);
   return table("Probability of an event on the neighbour, by order and by its probability on one dataset", ["order", ...all.map((o) => exact(o.event))], rows);
-}
-
-/** The published bound of pure steps beside the curve. @param {import("../worker/protocol").AccountedValue} a */
-function lemma({ curve }) {
-  if (curve[0]?.lemma === undefined) return [];
-  return table("Rényi divergence in nats, and 2αε² over all steps (Mironov 2017, lemma 1)", ["order", "divergence", "lemma"], curve.map((p) => [short(p.alpha), exact(p.divergence), exact(p.lemma)]));
 }
 
 const table = (title, head, rows) => [html("h4", {}, title), scrolled(title, "data ways", tableRows(head, rows))];

@@ -24,6 +24,8 @@ export interface Calls {
   calibrate: { sends: Record<string, string>; tells: CalibratedValue; answer: CalibratedValue };
   /** Accounts for a mechanism. */
   account: { sends: Record<string, string>; tells: never; answer: AccountedValue };
+  /** How an account changes with its steps and its delta, by the query of its answer. */
+  trace: { sends: AccountQuery; tells: never; answer: Trace };
   /** Reads a report of any kind. json: a file's text, verbatim. */
   open: { sends: string; tells: never; answer: ReportedValue };
   /** Replays a report of any kind, with the files that it is of. One of samples, in that role, is replayed with the files that are there, after ReadProgress if they are read anew. */
@@ -1182,7 +1184,7 @@ export interface PictureRequest {
   of: string;
   /** JSON; "" of a report: the one that was answered with last */
   text: string;
-  /** of a report: "outputs", "data", "tradeoff" or "renyi"; of membership: "roc" or "scores" */
+  /** of a report: "outputs", "data", "tradeoff" or "renyi"; of membership: "roc" or "scores"; of an account: "" (its Rényi curve), "ways", "ways to delta", "steps" or "deltas" */
   view: string;
   /** one of the view's; another means the first */
   choice: string;
@@ -1854,6 +1856,12 @@ export interface Timing {
   bound: number;
   total: number;
   workers: number;
+}
+
+/** Trace is how epsilon changes with the steps and with delta: points (steps, epsilon) at the query's delta and (delta, epsilon) at its steps, in increasing order of both, epsilon rounded up. */
+export interface Trace {
+  overSteps: [number, number][];
+  overDelta: [number, number][];
 }
 
 /** TradeoffCurve is the false negative rate against the false positive rate of the test that takes an output for one of the numerator's dataset. Claimed is a polyline: no test of a mechanism that keeps its claim lies below. */

@@ -28,18 +28,26 @@ func NewAccount(c accounting.Account) *plot.View {
 		p.X.Lo, p.X.Hi = low.Alpha/1.5, low.Alpha*1.5
 	}
 	p.Numbers = plot.Numbers{Title: "The curve", Head: []string{"alpha", "divergence at most"}}
+	var published []any // beside an order: 2αε² over all steps, if they are pure
+	if low.Lemma != nil {
+		p.Head, published = append(p.Head, "published for pure steps (Mironov 2017, lemma 1)"), []any{""}
+	}
 	for _, q := range c.Curve {
 		p.Items = append(p.Items, [2]float64{q.Alpha, q.Divergence})
-		p.Rows = append(p.Rows, []any{q.Alpha, plot.Up(q.Divergence)})
+		row := []any{q.Alpha, plot.Up(q.Divergence)}
+		if q.Lemma != nil {
+			row = append(row, plot.Up(*q.Lemma))
+		}
+		p.Rows = append(p.Rows, row)
 	}
 	if c.KL != nil {
-		p.Rows = append(p.Rows, []any{1, plot.Up(*c.KL)})
+		p.Rows = append(p.Rows, append([]any{1, plot.Up(*c.KL)}, published...))
 	}
 	p.Marks = []plot.Mark{plot.Line{Key: "divergence", Paint: plot.Ink(plot.First), Points: p.Items}, plot.Points{At: p.Items, Radius: 3, Paint: plot.Ink(plot.First)}}
 	most := high.Divergence
 	if c.MaxDivergence != nil {
 		p.Caption += "; at every order at most " + plot.Short(*c.MaxDivergence)
-		p.Rows = append(p.Rows, []any{plot.Infinity, plot.Up(*c.MaxDivergence)})
+		p.Rows = append(p.Rows, append([]any{plot.Infinity, plot.Up(*c.MaxDivergence)}, published...))
 		if *c.MaxDivergence < 2.5*high.Divergence {
 			most = max(most, *c.MaxDivergence)
 			p.Marks = append(p.Marks, plot.Rule{Key: "its limit (dashed)", Paint: plot.Ink(plot.Text), At: *c.MaxDivergence})

@@ -13,6 +13,11 @@ type accountAnswer struct {
 	CLI string `json:"cli"`
 }
 
+// trace says how an account changes with its steps and its delta. It gets the query of an answer.
+func (c *coordinator) trace(_ context.Context, r request[accounting.Query]) (accounting.Trace, error) {
+	return accounting.Follow(r.asked)
+}
+
 // account answers a query, of which it gets the texts.
 func (c *coordinator) account(_ context.Context, r request[settings.Texts]) (accountAnswer, error) {
 	q, err := read(accounting.Keys(), r.asked, accounting.Query{})

@@ -32,6 +32,7 @@ var calls = []call{
 	needsWorkers(callOf("run", "Audits. A stop answers with the partial report. Files are those of canaries or scores.", (*coordinator).run, pair.Progress{}, canaryProgress{})),
 	needsWorkers(callOf("calibrate", "Measures the tool's own error rate. A stop answers with what it has counted.", (*coordinator).calibrate, calibrated{})),
 	callOf("account", "Accounts for a mechanism.", (*coordinator).account),
+	callOf("trace", "How an account changes with its steps and its delta, by the query of its answer.", (*coordinator).trace),
 	callOf("open", "Reads a report of any kind. json: a file's text, verbatim.", (*coordinator).open),
 	needsWorkers(callOf("verify", "Replays a report of any kind, with the files that it is of. One of samples, in that role, is replayed with the files that are there, after ReadProgress if they are read anew.", (*coordinator).verify, replayProgress{})),
 	needsWorkers(callOf("inspect", "Reads the user's samples; without files: those that are there. Of the role of samples only.", (*coordinator).inspect, readProgress{})),

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/bounds/accounting"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/wasm/scene"
@@ -18,7 +17,7 @@ import (
 type pictureRequest struct {
 	Of   string `json:"of"`   // what Text is
 	Text string `json:"text"` // JSON; "" of a report: the one that was answered with last
-	View string `json:"view"` // of a report: "outputs", "data", "tradeoff" or "renyi"; of membership: "roc" or "scores"
+	View string `json:"view"` // of a report: "outputs", "data", "tradeoff" or "renyi"; of membership: "roc" or "scores"; of an account: "" (its Rényi curve), "ways", "ways to delta", "steps" or "deltas"
 	plot.Request
 }
 
@@ -26,7 +25,7 @@ type pictureRequest struct {
 const (
 	ofReport     = "report"     // the text of a report about a pair
 	ofLinked     = "linked"     // the text of a report as far as a link has it
-	ofAccount    = "account"    // accountAnswer
+	ofAccount    = "account"    // accountAnswer, for steps and deltas with its trace
 	ofCanaries   = "canaries"   // scene.Course, of an audit with canaries
 	ofMembership = "membership" // the text of a report of canaries or scores
 	ofSpark      = "spark"      // scene.Course, of a run on its way or of one that ended, very small
@@ -132,8 +131,18 @@ func (c *coordinator) view(req pictureRequest) (*plot.View, error) {
 		r, err := drawable[scene.Report](req)
 		return scene.NewOutputs(&r), err
 	case ofAccount:
-		a, err := drawable[accounting.Account](req)
-		return scene.NewAccount(a), err
+		a, err := drawable[scene.Accounted](req)
+		switch {
+		case err != nil || req.View == "":
+			return scene.NewAccount(a.Account), err
+		case a.Query.Delta == nil:
+			return nil, &audit.InputError{Field: "query.delta", Found: "none", Want: "that of the account"}
+		case req.View == "steps":
+			return scene.NewSteps(a), nil
+		case req.View == "deltas":
+			return scene.NewDeltas(a), nil
+		}
+		return scene.NewWays(a.Account, req.View == "ways to delta"), nil
 	case ofCanaries:
 		course, err := drawable[scene.Course](req)
 		return scene.NewOverTime(&course, nil, 0), err
