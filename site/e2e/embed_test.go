@@ -345,15 +345,19 @@ func TestEmbedFails(t *testing.T) {
 func TestEmbedInMuseum(t *testing.T) {
 	t.Parallel()
 	tab := visit(t, site+"docs/museum/svt4.html")
-	until(t, tab, `document.querySelector("dp-audit").shadowRoot`, 10*time.Second)
+	until(t, tab, `document.querySelector("dp-audit[mechanism=svt4]").shadowRoot`, 10*time.Second)
 	axeIn(t, tab, "a page of the museum", "document")
-	eval[bool](t, tab, `(document.addEventListener("dpaudit-result", (e) => { window.report = e.detail.report; }), document.querySelector("dp-audit").shadowRoot.querySelector("button").click(), true)`)
+	eval[bool](t, tab, `(document.querySelector("dp-audit[mechanism=svt4]").addEventListener("dpaudit-result", (e) => { window.report = e.detail.report; }), document.querySelector("dp-audit[mechanism=svt4]").shadowRoot.querySelector("button").click(), true)`)
+	height := eval[float64](t, tab, `document.querySelector("dp-audit[mechanism=svt4]").getBoundingClientRect().height`)
 	until(t, tab, `window.report`, time.Minute)
 	report := embedReport(t, tab, `window.report`)
-	if text := eval[string](t, tab, `document.querySelector("dp-audit + pre").textContent`); report.Verdict != audit.Violation || !strings.Contains(text, report.Summary) {
+	if now := eval[float64](t, tab, `new Promise((done) => setTimeout(() => done(document.querySelector("dp-audit[mechanism=svt4]").getBoundingClientRect().height), 1000))`); now > height+1 {
+		t.Errorf("the run takes %v px where %v were kept for it", now, height)
+	}
+	if text := eval[string](t, tab, `document.querySelector("dp-audit[mechanism=svt4] + pre").textContent`); report.Verdict != audit.Violation || !strings.Contains(text, report.Summary) {
 		t.Errorf("the embed says %q, the page\n%s", report.Summary, text)
 	}
-	const frame = `document.querySelector("dp-audit").shadowRoot.querySelector("iframe").contentDocument`
+	const frame = `document.querySelector("dp-audit[mechanism=svt4]").shadowRoot.querySelector("iframe").contentDocument`
 	if changes := eval[string](t, tab, `new Promise((done) => {
 		document.addEventListener("dpaudit-config-change", (e) => done(e.detail.settings.samples + " " + e.detail.fragment));
 		const samples = `+frame+`.querySelector("#samples");
@@ -372,7 +376,7 @@ func TestEmbedInMuseum(t *testing.T) {
 		forged.Tables[0].Rows = slices.Clone(report.Tables[0].Rows)
 		forged.Tables[0].Rows[0].LowerBound = &c.bound
 		text := must.Get(audit.Canonical(forged))(t)
-		eval[bool](t, tab, fmt.Sprintf(`((e) => e.save().then((state) => e.restore({...state, fragment: state.fragment.replace("samples=1234", "samples=%d"), report: %q})).then(() => true))(document.querySelector("dp-audit"))`, report.Plan.Samples, text))
+		eval[bool](t, tab, fmt.Sprintf(`((e) => e.save().then((state) => e.restore({...state, fragment: state.fragment.replace("samples=1234", "samples=%d"), report: %q})).then(() => true))(document.querySelector("dp-audit[mechanism=svt4]"))`, report.Plan.Samples, text))
 		stands(t, tab, frame+`.querySelector("#verdict")`, "Not verified here")
 		until(t, tab, frame+`.querySelector("#drift").hidden`, 5*time.Second)
 		eval[bool](t, tab, `(`+frame+`.querySelector("#verify").click(), true)`)
@@ -383,7 +387,7 @@ func TestEmbedInMuseum(t *testing.T) {
 	if verdict := eval[string](t, tab, `((e) => e.save().then((state) => e.restore(state)).then(() => {
 		`+frame+`.querySelector("#verify").click();
 		return e.run();
-	}).then((r) => r?.verdict ?? "no report"))(document.querySelector("dp-audit"))`); verdict != string(audit.Violation) {
+	}).then((r) => r?.verdict ?? "no report"))(document.querySelector("dp-audit[mechanism=svt4]"))`); verdict != string(audit.Violation) {
 		t.Errorf("a run during a replay comes to %s", verdict)
 	}
 	quiet(t, tab)

@@ -25,6 +25,7 @@ styles.replaceSync(`
 .about { display: grid; gap: .5rem; flex: 1 1 15rem; }
 figure { margin: 0; flex: 2 1 20rem; max-width: 37rem; container-type: inline-size; }
 img { display: block; width: 100%; aspect-ratio: 1; object-fit: contain; border-radius: 6px; }
+slot[name] { flex: 1 1 100%; min-width: 0; }
 .said { min-height: 3em; }
 @container (width > 26rem) { .said:has(+ img) { display: none; } }
 p { margin: 0; overflow-wrap: anywhere; }
@@ -57,7 +58,7 @@ class DPAudit extends HTMLElement {
   #record = node("figure", { part: "recorded", hidden: "" }, this.#standing);
   #recorded = null; // address of what it shows
   #of = ""; // fragment of the settings that were recorded
-  #poster = node("div", { class: "poster", part: "poster" }, this.#record, node("div", { class: "about" }, this.#title, node("div", { class: "actions" }, this.#button, this.#link), this.#hint));
+  #poster = node("div", { class: "poster", part: "poster" }, this.#record, node("div", { class: "about" }, this.#title, node("div", { class: "actions" }, this.#button, this.#link), this.#hint), node("slot", { name: "still" }));
   #failed = node("p", { class: "failed", part: "error", role: "alert", hidden: "" });
   #slot = node("slot", { hidden: "" });
   #paper = node("span", { class: "around", hidden: "" }); // has the colour of text of the page around
@@ -295,7 +296,7 @@ class DPAudit extends HTMLElement {
     return this.#opened = this.#answer(0).then((detail) => {
       clearTimeout(this.#timer);
       this.#frame.classList.remove("loading");
-      if (!this.#record.hidden) this.#frame.style.minHeight = `${this.#poster.getBoundingClientRect().height}px`; // nothing below it moves
+      if (!this.#record.hidden || this.querySelector("[slot=still]")) this.#frame.style.minHeight = `${this.#poster.getBoundingClientRect().height}px`; // nothing below it moves
       this.#poster.hidden = true;
       if (focused) this.#frame.focus();
       this.#configure();

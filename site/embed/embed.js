@@ -141,7 +141,7 @@ class Embed {
 
   /** The title, and the link to the page. */
   #describe() {
-    const { view, mechanism, source = "gaussian-sum", seed, workers, ...rest } = this.current;
+    const { view, mechanism, source = "gaussian-sum", seed, workers, pair, ...rest } = this.current;
     byId("audit").textContent = [this.planted ? `Canary audit of ${source}` : `Audit of ${mechanism}`, ...Object.entries(rest).map(([key, text]) => `${key.replace(/^p\./, "")} ${text}`)].join(" · ");
     byId("full").href = new URL(`index.html${fragmentOf(this.current)}`, document.baseURI).href;
   }

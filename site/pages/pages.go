@@ -13,18 +13,19 @@
 //
 // It becomes the same text under a dp-audit element with the command's settings
 // as attributes, and in it, for browsers that do not run the element, a link to
-// the page with the same settings.
+// the page with the same settings. In the museum it runs by itself once it is seen.
 //
-// Two words after audit, a view and a name, put the picture of that view above it, drawn of
-// the report that is kept as pictures/NAME.json. A block of kind picture has nothing but a
-// picture: its first line is the command that made the report, the others its caption.
+// Two words after audit, a view and a name, put the picture of that view into the element,
+// until it runs, drawn of the report that is kept as pictures/NAME.json. A block of kind
+// picture has such an element too, or a picture alone where its command is no audit: its
+// first line is the command that made the report, the others its caption.
 //
 //	```picture outputs svt1
 //	dpscope audit -mechanism svt1 -epsilon 1 -samples 20000 -seed 42
 //	The same two datasets, with noise for both answers.
 //	```
 //
-// A page of a folder ends with links to the ones before and after it, in the order of the
+// A page ends with links to the ones before and after it, in the order of the
 // folder's index.
 //
 // A fenced code block of kind formula is a formula in plain characters, which is
@@ -172,21 +173,20 @@ func (p *page) layOut(docs fs.FS, withElement bool) ([]byte, error) {
 		here := s.page == p.name || !alone && path.Base(s.page) == "index.md" && path.Dir(s.page) == path.Dir(p.name)
 		d.Sections = append(d.Sections, section{s.title, up(p.name) + htmlName(s.page), here})
 	}
-	if dir, base := path.Split(p.name); dir != "" {
-		walk, err := stops(docs, dir)
-		if err != nil {
-			return nil, err
-		}
-		at := slices.IndexFunc(walk, func(s stop) bool { return s.Link == htmlName(base) })
-		if at > 0 {
-			d.Before = &walk[at-1]
-		}
-		if at >= 0 && at+1 < len(walk) {
-			d.After = &walk[at+1]
-		}
+	dir, base := path.Split(p.name)
+	walk, err := stops(docs, dir)
+	if err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(walk, func(s stop) bool { return s.Link == htmlName(base) })
+	if at > 0 {
+		d.Before = &walk[at-1]
+	}
+	if at >= 0 && at+1 < len(walk) {
+		d.After = &walk[at+1]
 	}
 	var out bytes.Buffer
-	err := tmpl.Execute(&out, d)
+	err = tmpl.Execute(&out, d)
 	return out.Bytes(), err
 }
 

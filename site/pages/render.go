@@ -166,26 +166,31 @@ func (b blocks) code(w util.BufWriter, source []byte, n ast.Node, entering bool)
 		}
 	case "audit", "picture":
 		command, rest, _ := strings.Cut(code.String(), "\n")
+		drawn := ""
 		if kind == "picture" || len(info) > 1 {
 			caption := ""
 			if kind == "picture" {
 				caption = strings.Join(strings.Fields(rest), " ")
 			}
-			drawn, err := b.picture(info[1:], command, caption)
-			if err != nil {
+			var err error
+			if drawn, err = b.picture(info[1:], command, caption); err != nil {
 				return ast.WalkStop, err
 			}
-			w.WriteString(drawn)
 		}
+		a, err := ParseCommand(command)
+		if err == nil {
+			if path.Dir(b.name) == "museum" {
+				a = append(a, Setting{"autorun", ""}) // once it is seen
+			}
+			b.audits++
+			drawn = a.html("../"+up(b.name)+home, drawn)
+		} else if kind == "audit" {
+			return ast.WalkStop, err
+		}
+		w.WriteString(drawn)
 		if kind == "picture" {
 			return ast.WalkSkipChildren, nil
 		}
-		a, err := ParseCommand(command)
-		if err != nil {
-			return ast.WalkStop, err
-		}
-		b.audits++
-		w.WriteString(a.html("../" + up(b.name) + home))
 		pre = `<pre class="shown" tabindex="0"><code>`
 	}
 	w.WriteString(pre + text)
@@ -204,15 +209,12 @@ func first(words []string) string {
 // the settings that it needs there; or, of the kind mended, the lines in place of those
 // with the mark.
 func (b blocks) own(w util.BufWriter, info []string, code string) error {
-	pre := `<pre tabindex="0"><code>` + string(util.EscapeHTML([]byte(code))) + "</code></pre>\n"
+	text := string(util.EscapeHTML([]byte(code)))
 	if info[0] == mended {
-		lines := "line"
-		if strings.Count(code, "\n") > 1 {
-			lines += "s"
-		}
-		fmt.Fprintf(w, "<details><summary>The mended %s</summary>\n%s</details>\n", lines, pre)
+		fmt.Fprintf(w, "<details><summary>Mended</summary>\n<pre tabindex=\"0\"><code><ins>%s</ins></code></pre>\n</details>\n", text)
 		return nil
 	}
+	pre := `<pre tabindex="0"><code>` + marked.ReplaceAllString(text, "<mark>$0</mark>") + "</code></pre>\n"
 	linked := packed.Code{Code: code, Language: "javascript", Settings: map[string]string{}}
 	said := make([]string, len(info))
 	for i, setting := range info {
@@ -224,7 +226,7 @@ func (b blocks) own(w util.BufWriter, info []string, code string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, `%s<p class="open-code"><a href="%s#door=code&amp;code=%s">Open it in the editor</a> <span class="hint">With %s.</span></p>`+"\n", pre, "../"+up(b.name)+home, link, strings.Join(said, ", "))
+	fmt.Fprintf(w, `%s<p class="open-code"><a href="%s#door=code&amp;code=%s">Mend it yourself</a> <span class="hint">With %s.</span></p>`+"\n", pre, "../"+up(b.name)+home, link, strings.Join(said, ", "))
 	return nil
 }
 
@@ -234,15 +236,15 @@ const mended = "mended"
 // on the page does.
 type figureData struct {
 	format.Picture
-	Caption, Command, Open string
+	Caption, Command string
 }
 
-var figure = template.Must(template.New("figure").Parse(`<figure class="drawn">
+var figure = template.Must(template.New("figure").Parse(`<figure class="drawn" slot="still">
 <div class="at-wide">{{.Wide}}</div>
 <div class="at-narrow">{{.Narrow}}</div>
 <figcaption>
 {{- with .Caption}}<p>{{.}}</p>{{end}}
-<p class="hint">{{if .Command}}{{.Headline}} {{end}}{{.Words}}{{with .Open}} <a href="{{.}}">Run it in the page</a>{{end}}</p>
+<p class="hint">{{if .Command}}{{.Headline}} {{end}}{{.Words}}</p>
 </figcaption>
 <details><summary>{{.Table.Title}} as a table{{if .Command}}, and its command{{end}}</summary>
 {{- with .Command}}
@@ -273,9 +275,6 @@ func (b blocks) picture(what []string, command, caption string) (string, error) 
 	}
 	if caption != "" {
 		d.Command = command
-		if a, err := ParseCommand(command); err == nil {
-			d.Open = "../" + up(b.name) + home + a.Fragment()
-		}
 	}
 	var out strings.Builder
 	err = figure.Execute(&out, d)
