@@ -25,6 +25,8 @@ type ParamSpec struct {
 	Choices []string `json:"choices,omitempty"` // the first is the default
 	// Noise says that a smaller value adds more noise, which the page has a slider for.
 	Noise bool `json:"noise,omitempty"`
+	// Fault says that it sets how large the fault of the mechanism is.
+	Fault bool `json:"fault,omitempty"`
 }
 
 // ParamValue is the value of one parameter: a number or a word.

@@ -58,7 +58,7 @@ func valueLaplaceTruth(p audit.Params) string {
 func (n noisyMax) complete() mechanism {
 	m := n.mechanism
 	m.Epsilon = 1
-	m.Params = []audit.ParamSpec{{Name: "m", Doc: "number of queries, each of sensitivity 1", Default: 5, Min: 1, Max: 64, Integer: true}}
+	m.Params = []audit.ParamSpec{{Name: "m", Doc: "number of queries, each of sensitivity 1", Default: 5, Min: 1, Max: 64, Integer: true, Fault: m.Fault != ""}}
 	m.Relations = only(audit.LInfinity)
 	m.Domain = func(p audit.Params) audit.Domain { return answers(p.Int("m"), -n.reach(p), n.reach(p), 1) }
 	m.Pairs = func(p audit.Params, _ audit.Relation) pairs { return shapePairs(n.shapes, p.Int("m"), -n.reach(p)) }

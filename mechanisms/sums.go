@@ -9,7 +9,7 @@ var sumUnclipped = mechanism{
 	Source:    sumSource + "Casacuberta, Shoemate, Vadhan and Wagaman, Widespread Underestimation of Sensitivity in Differentially Private Libraries, CCS 2022",
 	Fault:     "scales the noise for records in [0, 1] but does not clip them",
 	Epsilon:   1,
-	Params:    []audit.ParamSpec{{Name: "most", Doc: "largest record that occurs; those above 1 should have been clipped", Default: 5, Min: 1, Max: 1000, Open: true}},
+	Params:    []audit.ParamSpec{{Name: "most", Doc: "largest record that occurs; those above 1 should have been clipped", Default: 5, Min: 1, Max: 1000, Open: true, Fault: true}},
 	Relations: only(audit.AddRemove),
 	Truth: func(p audit.Params) string {
 		return "epsilon = " + show(p.Num("most")*p.Num("epsilon")) + ", the largest record times the claim; not private if records are unbounded"

@@ -138,8 +138,8 @@ func (v svtVariant) complete() mechanism {
 	m := v.mechanism
 	m.Epsilon = 1
 	m.Params = []audit.ParamSpec{
-		{Name: "c", Doc: "cut-off: positive answers before it stops (svt5 and svt6 never stop)", Default: 1, Min: 1, Max: 64, Integer: true},
-		{Name: "m", Doc: "number of queries", Default: 10, Min: 1, Max: 64, Integer: true},
+		{Name: "c", Doc: "cut-off: positive answers before it stops (svt5 and svt6 never stop)", Default: 1, Min: 1, Max: 64, Integer: true, Fault: m.Fault != "" && !v.endless},
+		{Name: "m", Doc: "number of queries", Default: 10, Min: 1, Max: 64, Integer: true, Fault: v.endless},
 		{Name: "threshold", Doc: "threshold T", Default: 0.5, Min: -1000, Max: 1000},
 		{Name: "sensitivity", Doc: "sensitivity of one query; at least 1 unless the queries are direct", Default: 1, Min: 1e-3, Max: 1000},
 		{Name: "queries", Doc: "source of the answers: direct (the dataset is the list of answers), or a query family over records in [0, 1]",

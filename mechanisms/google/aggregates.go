@@ -25,7 +25,7 @@ var (
 func countFamily(f family, repeated bool) family {
 	f.params = with(maxPartitions)
 	if repeated {
-		f.params = append(f.params, audit.ParamSpec{Name: "contributions", Doc: "largest number of records of one unit in a partition", Default: 3, Min: 2, Max: 16, Integer: true})
+		f.params = append(f.params, audit.ParamSpec{Name: "contributions", Doc: "largest number of records of one unit in a partition", Default: 3, Min: 2, Max: 16, Integer: true, Fault: true})
 	}
 	most := func(p audit.Params) float64 {
 		if repeated {
@@ -82,7 +82,7 @@ func sumFamily(f family, unbounded bool) family {
 		audit.ParamSpec{Name: "type", Doc: "float64: BoundedSumFloat64; int64: BoundedSumInt64, of whole numbers", Choices: []string{"float64", "int64"}})
 	if unbounded {
 		f.expensive = true
-		f.params = append(f.params, audit.ParamSpec{Name: "contributed", Doc: "partitions that a unit really contributes to, in multiples of max-partitions-contributed; one output each", Default: 2, Min: 2, Max: 16, Integer: true})
+		f.params = append(f.params, audit.ParamSpec{Name: "contributed", Doc: "partitions that a unit really contributes to, in multiples of max-partitions-contributed; one output each", Default: 2, Min: 2, Max: 16, Integer: true, Fault: true})
 	}
 	whole := func(p audit.Params) bool { return p.Word("type") == "int64" }
 	width := func(p audit.Params) int {
@@ -256,7 +256,7 @@ var (
 func quantilesFamily(f family, anew bool) family {
 	f.expensive = true
 	f.params = with(maxPartitions, maxContributions, lowerBound, upperBound,
-		audit.ParamSpec{Name: "ranks", Doc: "quantiles of a partition, at evenly spaced ranks; one output each", Default: 2, Min: 1, Max: 9, Integer: true},
+		audit.ParamSpec{Name: "ranks", Doc: "quantiles of a partition, at evenly spaced ranks; one output each", Default: 2, Min: 1, Max: 9, Integer: true, Fault: anew},
 		audit.ParamSpec{Name: "tree-height", Doc: "TreeHeight; the library's default of 4 costs more than ten times the time", Default: 1, Min: 1, Max: 8, Integer: true},
 		audit.ParamSpec{Name: "branching-factor", Doc: "BranchingFactor; the library's default is 16", Default: 2, Min: 2, Max: 32, Integer: true})
 	if anew {
@@ -331,7 +331,7 @@ func noiseFamily(f family, n noise.Noise, most float64) family {
 		audit.ParamSpec{Name: "l0-sensitivity", Doc: "l0Sensitivity: partitions that a unit contributes to; one output each", Default: 1, Min: 1, Max: 16, Integer: true},
 		audit.ParamSpec{Name: "linf-sensitivity", Doc: "lInfSensitivity: largest amount that a unit adds to a partition", Default: 1, Min: 1e-6, Max: 1e6})
 	if most > 0 {
-		f.params = append(f.params, audit.ParamSpec{Name: "most", Doc: "largest amount that a unit really adds, in multiples of linf-sensitivity", Default: most, Min: 1, Max: 1000, Open: true})
+		f.params = append(f.params, audit.ParamSpec{Name: "most", Doc: "largest amount that a unit really adds, in multiples of linf-sensitivity", Default: most, Min: 1, Max: 1000, Open: true, Fault: true})
 	}
 	times := func(p audit.Params) float64 {
 		if most > 0 {

@@ -40,7 +40,7 @@ export class Explore {
   constructor(form, on) {
     this.#form = form;
     this.#on = on;
-    for (const [name, label, key] of [["claim", "What it claims", "epsilon"], ["noise", "Noise it really adds", `p.${NOISE}`]]) {
+    for (const [name, label, key] of [["claim", "What it claims", "epsilon"], ["noise", "Noise it really adds", `p.${NOISE}`], ["fault", "How large the fault is", ""]]) {
       this.#sliders[name] = slider(`slide-${name}`, label, (x) => this.#move(name, key, x));
       byId("sliders").append(this.#sliders[name].box);
     }
@@ -95,7 +95,10 @@ export class Explore {
     byId("pick-open").setAttribute("aria-expanded", String(open));
   }
 
-  #field(key) { return byId(key === "epsilon" ? "epsilon" : `p-${NOISE}`); }
+  #field(key) { return byId(key.replace("p.", "p-")); }
+
+  /** The parameter that says how large the fault of the mechanism is. */
+  get #faulty() { return this.#form.mechanism?.params.find((p) => p.fault); }
 
   #number(key) {
     const field = this.#field(key);
@@ -104,12 +107,12 @@ export class Explore {
 
   /** A knob was moved: its figure goes into the form. */
   #move(name, key, x) {
-    const field = this.#field(key);
+    const { name: fault, integer } = this.#faulty ?? {}, field = this.#field(key || `p.${fault}`);
     // What is claimed must not change what is added, nor the other way round.
     const noise = this.#field(`p.${NOISE}`), claim = byId("epsilon");
     if (noise && !noise.value) noise.value = noise.placeholder;
     if (!claim.value) claim.value = claim.placeholder;
-    field.value = nice(name === "noise" ? 1 / x : x);
+    field.value = !key && integer ? String(Math.round(x)) : nice(name === "noise" ? 1 / x : x);
     field.dispatchEvent(new Event("input", { bubbles: true }));
     this.#on.moving();
     clearTimeout(this.#timer);
@@ -118,7 +121,13 @@ export class Explore {
 
   /** Shows what the form says. */
   show() {
-    const { mechanism } = this.#form, { claim, noise } = this.#sliders;
+    const { mechanism } = this.#form, { claim, noise, fault } = this.#sliders, faulty = this.#faulty;
+    fault.box.hidden = !faulty;
+    if (faulty) {
+      const x = this.#number(`p.${faulty.name}`);
+      fault.range(faulty);
+      fault.put(Math.log10(x), `${faulty.name} = ${x}`, [faulty.doc]);
+    }
     const pure = ["", "pure", "approximate"].includes(byId("guarantee").value) && !mechanism?.claim.alpha && !mechanism?.claim.rho && !mechanism?.claim.mu;
     const claimed = this.#number("epsilon"), added = this.#number(`p.${NOISE}`);
     claim.box.hidden = !(pure && claimed > 0) || Boolean(mechanism?.own);

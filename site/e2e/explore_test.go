@@ -193,7 +193,13 @@ func findCard(t *testing.T, tab *browser.Tab, size [2]int64) {
 		t.Errorf("%v: beside it stands %s", size, said)
 	}
 	axeIn(t, tab, "beside its twin", `"#result"`)
-	eval[bool](t, tab, `(document.querySelector("#mend").click(), true)`)
+	// The fault has a slider in its own unit, of which keys go from number to number; both audits follow.
+	eval[bool](t, tab, `(document.querySelector("#mend").click(), location.hash = "#v=1&mechanism=svt4&epsilon=1&samples=20000", true)`)
+	until(t, tab, settled+` && window.dpscope.report?.subject === "svt4"`, 30*time.Second)
+	eval[bool](t, tab, `(document.querySelector("#mend").click(), document.querySelector("#slide-fault").focus(), true)`)
+	typeInto(kb.ArrowRight, kb.ArrowRight)
+	until(t, tab, settled+` && window.dpscope.report?.plan.parameters.c === 3 && document.querySelector("#slide-fault").closest(".slider").querySelector("output").textContent === "c = 3" && document.querySelector("#mended .verdict")?.dataset.verdict === "no-violation-found"`, 30*time.Second)
+	eval[bool](t, tab, `(document.querySelector("#mend").click(), history.back(), true)`)
 	until(t, tab, `!document.querySelector("#mended").checkVisibility()`, 5*time.Second)
 	eval[bool](t, tab, `(history.back(), true)`)
 	until(t, tab, settled+` && window.dpscope.report?.subject === "laplace-count" && document.querySelector("#mechanism").value === "laplace-count"`, 30*time.Second)

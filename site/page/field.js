@@ -85,12 +85,13 @@ export function setOptions(control, options, value = control.value) {
 }
 
 /**
- * A slider of factors from a tenth to ten.
+ * A slider of factors from a tenth to ten, or of another range.
  * @param {(x: number) => void} moved by the hand
  */
 export function slider(id, label, moved) {
   const input = html("input", { type: "range", id, min: -1, max: 1, step: "any", value: 0, autocomplete: "off" });
   const said = html("output", { for: id }), words = html("p", { class: "hint" }), need = html("span", { class: "need", "aria-hidden": "true", hidden: true });
+  let whole = false;
   const move = (event) => {
     event.stopPropagation(); // the field that it sets says it
     moved(10 ** Number(input.value));
@@ -100,12 +101,17 @@ export function slider(id, label, moved) {
     const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
     if (!by) return;
     event.preventDefault();
-    input.value = String(Number(input.value) + by * Math.log10(1.1));
+    const x = 10 ** Number(input.value);
+    input.value = String(Math.log10(whole ? Math.round(x) + by : x * 1.1 ** by));
     move(event);
   });
   return {
     box: html("div", { class: "slider" }, html("label", { for: id }, label), said, html("div", { class: "track" }, need, input), words),
     need, // marks what is needed
+    /** @param {import("../worker/protocol").ParamSpec} of */
+    range({ min = 0, max = 0, open, integer }) {
+      [input.min, input.max, whole] = [String(Math.log10(open ? 1.01 * min : min)), String(Math.log10(max)), Boolean(integer)];
+    },
     /** @param {number} log of the factor @param {string} text @param {(string | Node)[]} hint */
     put(log, text, hint) {
       if (document.activeElement !== input || Math.abs(Number(input.value) - log) > 0.02) input.value = String(log);

@@ -221,6 +221,8 @@ export interface ParamSpec {
   choices?: string[];
   /** Noise says that a smaller value adds more noise, which the page has a slider for. */
   noise?: boolean;
+  /** Fault says that it sets how large the fault of the mechanism is. */
+  fault?: boolean;
 }
 
 /** PrivacyProfile is a claim as a curve: at each of its points the mechanism claims to be (Epsilon, Delta) differentially private. Nothing is claimed between points, but for what they imply: the Delta of a point holds at every larger epsilon. So what refutes one point refutes the claim, and nothing else does. */

@@ -1162,6 +1162,8 @@ export interface ParamSpec {
   choices?: string[];
   /** Noise says that a smaller value adds more noise, which the page has a slider for. */
   noise?: boolean;
+  /** Fault says that it sets how large the fault of the mechanism is. */
+  fault?: boolean;
 }
 
 /** People names the two datasets of a pair by the person in whom they differ, called Ada. Under a relation that replaces a row somebody else, called Bob, stands in her place. */
