@@ -5,70 +5,54 @@ import (
 	"slices"
 )
 
-// Trace is how epsilon changes with the steps and with delta: points (steps, epsilon) at the
-// query's delta and (delta, epsilon) at its steps, in increasing order of both, epsilon
-// rounded up.
+// Trace is how epsilon changes: points (steps, epsilon) at the query's delta and (delta,
+// epsilon) at its steps, in increasing order of both, epsilon rounded up. Where nothing
+// finite holds there is no point.
 type Trace struct {
 	OverSteps [][2]float64 `json:"overSteps"`
 	OverDelta [][2]float64 `json:"overDelta"`
 }
 
-const leastExponent = -12 // of the deltas of a trace
-
-// Follow accounts a query at other numbers of steps, up to ten times as many, and at other
-// deltas. It takes some thirty times as long as one bound from above; the noise must be
-// known. The error is that of [Query.Validate].
+// Follow accounts a query, of which the noise is known, at some other numbers of steps, to
+// twice as many at least, and at other deltas. The error is that of [Answer].
 func Follow(q Query) (t Trace, err error) {
-	if err := q.Validate(); err != nil {
+	if err = q.Validate(); err != nil {
 		return t, err
 	}
 	q = q.filled()
-	point := func(list [][2]float64, at float64, steps int, delta float64) [][2]float64 {
-		each := q
-		each.Steps = &steps
-		var parts []Query
-		if parts, err = each.parts(); err != nil {
-			return nil
+	own, delta := *q.Steps, *q.Delta
+	point := func(list *[][2]float64, at float64, steps int, delta float64) {
+		q.Steps = &steps
+		parts, fault := q.parts()
+		if err = fault; err != nil {
+			return
 		}
-		w := newWorksheet(each, parts)
+		w, best := newWorksheet(q, parts), math.Inf(1)
 		w.brief = true
-		ways, best := w.ways(), math.Inf(1)
-		if slices.Contains([]Method{MethodGaussian, MethodLosses, MethodOptimal}, ways[0].method) {
-			ways = ways[:1] // no other says less
-		}
-		for _, by := range ways {
-			if eps, _, _ := by.epsilon(delta); eps < best {
-				best = eps
+		for _, by := range w.ways() {
+			eps, _, _ := by.epsilon(delta)
+			if best = math.Min(best, eps); slices.Contains([]Method{MethodGaussian, MethodLosses, MethodOptimal}, by.method) {
+				break // no other says less
 			}
 		}
-		if math.IsInf(best, 1) {
-			return list
-		}
-		return append(list, [2]float64{at, roundUp(best)})
-	}
-	asked := *q.Steps
-	for k := 1; k <= min(10*asked, MaxSteps) && err == nil; k = next(k) {
-		if t.OverSteps = point(t.OverSteps, float64(k), k, *q.Delta); k < asked && asked < next(k) {
-			t.OverSteps = point(t.OverSteps, float64(asked), asked, *q.Delta)
+		if !math.IsInf(best, 1) {
+			*list = append(*list, [2]float64{at, roundUp(best)})
 		}
 	}
-	for e := leastExponent; e < 0 && err == nil; e++ {
-		delta := math.Pow10(e)
-		if t.OverDelta = point(t.OverDelta, delta, asked, delta); delta < *q.Delta && *q.Delta < 10*delta {
-			t.OverDelta = point(t.OverDelta, *q.Delta, asked, *q.Delta)
-		}
+	steps, deltas := []int{own}, []float64{delta}
+	for k := 1; k <= min(2*own, MaxSteps/5); k *= 10 {
+		steps = append(steps, k, 2*k, 5*k)
+	}
+	for e := -12; e < 0; e++ {
+		deltas = append(deltas, math.Pow10(e))
+	}
+	slices.Sort(steps)
+	slices.Sort(deltas)
+	for _, k := range slices.Compact(steps) {
+		point(&t.OverSteps, float64(k), k, delta)
+	}
+	for _, d := range slices.Compact(deltas) {
+		point(&t.OverDelta, d, own, d)
 	}
 	return t, err
-}
-
-// next is the number after k of 1, 2, 5, 10, 20, ...
-func next(k int) int {
-	first := k
-	for first >= 10 {
-		first /= 10
-	}
-	if first == 2 {
-		return k / 2 * 5
-	}
-	return 2 * k
 }

@@ -34,7 +34,7 @@ func TestFollow(t *testing.T) {
 				t.Errorf("%s, %d steps at delta = %v: %v, the account has %v", q.Mechanism, *at.Steps, *at.Delta, p[1], *want.Epsilon)
 			}
 		}
-		if own != 2 || len(trace.OverSteps) < 4 || len(trace.OverDelta) < 3 {
+		if own != 2 || len(trace.OverSteps) < 3 || len(trace.OverDelta) < 3 {
 			t.Errorf("%s: %d points of the query's own, %v", q.Mechanism, own, trace)
 		}
 	}

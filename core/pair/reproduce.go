@@ -95,10 +95,7 @@ func (a *Audit) Reproduce() audit.Reproduce {
 // datasets that the report shows or, where it does not take them, on those that a search
 // finds. It is empty where no such mechanism is registered.
 func (r Report) Mended(cat audit.Catalogue) string {
-	broken, err := cat.Mechanism(r.Plan.Mechanism)
-	if err != nil || broken.Mended == "" {
-		return ""
-	}
+	broken, _ := cat.Mechanism(r.Plan.Mechanism) // an unknown one names none
 	mended, err := cat.Mechanism(broken.Mended)
 	if err != nil {
 		return ""
@@ -109,12 +106,11 @@ func (r Report) Mended(cat audit.Catalogue) string {
 		return !slices.ContainsFunc(mended.Params, func(s audit.ParamSpec) bool { return s.Name == name })
 	})
 	a, err := p.Resolve(cat)
-	if err != nil && p.Pair != nil {
-		p.Pair = nil
-		a, err = p.Resolve(cat)
-	}
 	if err != nil {
-		return ""
+		p.Pair = nil
+		if a, err = p.Resolve(cat); err != nil {
+			return ""
+		}
 	}
 	return a.Reproduce().URL
 }

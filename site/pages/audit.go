@@ -71,21 +71,19 @@ func (a Audit) Fragment() string {
 	var b strings.Builder
 	b.WriteString("#v=1")
 	for _, s := range a {
-		if s.Name == "autorun" {
-			continue
-		}
 		b.WriteString("&" + url.QueryEscape(s.Name) + "=" + url.QueryEscape(s.Value))
 	}
 	return b.String()
 }
 
-// html is the element, with what it shows before it runs, and a link for where it does not.
-func (a Audit) html(home, still string) string {
+// html is the element, with further attributes, with what it shows before it runs, and a link
+// for where it does not.
+func (a Audit) html(home, further, still string) string {
 	var b strings.Builder
 	b.WriteString("<dp-audit")
 	for _, s := range a {
 		fmt.Fprintf(&b, ` %s="%s"`, s.Name, html.EscapeString(s.Value))
 	}
-	fmt.Fprintf(&b, `>%s<p class="open-audit"><a href="%s">Run this audit in the browser</a></p></dp-audit>`+"\n", still, html.EscapeString(home+a.Fragment()))
+	fmt.Fprintf(&b, `%s>%s<p class="open-audit"><a href="%s">Run this audit in the browser</a></p></dp-audit>`+"\n", further, still, html.EscapeString(home+a.Fragment()))
 	return b.String()
 }

@@ -166,7 +166,10 @@ func (b blocks) code(w util.BufWriter, source []byte, n ast.Node, entering bool)
 		}
 	case "audit", "picture":
 		command, rest, _ := strings.Cut(code.String(), "\n")
-		drawn := ""
+		drawn, further := "", ""
+		if path.Dir(b.name) == "museum" {
+			further = ` autorun=""` // once it is seen
+		}
 		if kind == "picture" || len(info) > 1 {
 			caption := ""
 			if kind == "picture" {
@@ -179,11 +182,8 @@ func (b blocks) code(w util.BufWriter, source []byte, n ast.Node, entering bool)
 		}
 		a, err := ParseCommand(command)
 		if err == nil {
-			if path.Dir(b.name) == "museum" {
-				a = append(a, Setting{"autorun", ""}) // once it is seen
-			}
 			b.audits++
-			drawn = a.html("../"+up(b.name)+home, drawn)
+			drawn = a.html("../"+up(b.name)+home, further, drawn)
 		} else if kind == "audit" {
 			return ast.WalkStop, err
 		}

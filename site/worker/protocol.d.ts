@@ -1860,7 +1860,7 @@ export interface Timing {
   workers: number;
 }
 
-/** Trace is how epsilon changes with the steps and with delta: points (steps, epsilon) at the query's delta and (delta, epsilon) at its steps, in increasing order of both, epsilon rounded up. */
+/** Trace is how epsilon changes: points (steps, epsilon) at the query's delta and (delta, epsilon) at its steps, in increasing order of both, epsilon rounded up. Where nothing finite holds there is no point. */
 export interface Trace {
   overSteps: [number, number][];
   overDelta: [number, number][];

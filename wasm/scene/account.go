@@ -2,70 +2,176 @@ package scene
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/dpscope/dpscope/bounds/accounting"
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
+// Accounted is an account, how it changes with steps and delta, and an epsilon that is aimed at.
+type Accounted struct {
+	accounting.Account
+	accounting.Trace
+	Target float64 `json:"target"`
+}
+
+// curve is the plot of what is at most y at each x, on a logarithmic axis.
+func curve(x, y string, points [][2]float64) plot.Plot {
+	n := len(points) - 1
+	p := plot.Plot{Height: plot.Squarish, Items: points, Hit: [2]float64{16, 16}, Outline: 16, Numbers: plot.Numbers{Title: "The curve of " + y + " over " + x, Head: []string{x, y + " at most"}},
+		X:     plot.Axis{Title: x + " (logarithmic)", Scale: plot.Scale{Lo: points[0][0] / 1.1, Hi: points[n][0] * 1.1, Log: true}, Words: plot.Power},
+		Y:     plot.Axis{Title: y, Scale: plot.Scale{Hi: max(points[0][1], points[n][1]) * 1.08}, Words: plot.Short},
+		Marks: []plot.Mark{plot.Line{Key: y, Paint: plot.Ink(plot.First), Points: points}, plot.Points{At: points, Radius: 3, Paint: plot.Ink(plot.First)}}}
+	for _, q := range points {
+		p.Rows = append(p.Rows, []any{q[0], plot.Up(q[1])})
+	}
+	return p
+}
+
 // NewAccount shows the Rényi curve of an account, the divergence that it allows at each
 // order; nil where there is no curve.
 func NewAccount(c accounting.Account) *plot.View {
-	if len(c.Curve) == 0 {
+	var points [][2]float64
+	for _, q := range c.Curve {
+		points = append(points, [2]float64{q.Alpha, q.Divergence})
+	}
+	if points == nil {
 		return nil
 	}
-	var best *float64 // the order that gives epsilon
-	for _, g := range c.Epsilons {
-		if g.Method == accounting.MethodTight {
-			best = g.Order
-		}
+	low, high := points[0], points[len(points)-1]
+	p := curve("alpha", "divergence", points)
+	p.X.Words, p.Caption = plot.Short, fmt.Sprintf("The divergence, in nats, is at most %s at alpha = %s", plot.Short(low[1]), plot.Short(low[0]))
+	if len(points) > 1 {
+		p.Caption += fmt.Sprintf(" and %s at alpha = %s", plot.Short(high[1]), plot.Short(high[0]))
 	}
-	low, high := c.Curve[0], c.Curve[len(c.Curve)-1]
-	p := plot.Plot{X: plot.Axis{Title: "alpha (logarithmic)", Scale: plot.Scale{Lo: low.Alpha, Hi: high.Alpha, Log: true}, Words: plot.Short}, Height: plot.Squarish, Hit: [2]float64{16, 16}, Outline: 16}
-	p.Caption = fmt.Sprintf("The divergence, in nats, is at most %s at alpha = %s", plot.Short(low.Divergence), plot.Short(low.Alpha))
-	if len(c.Curve) > 1 {
-		p.Caption += fmt.Sprintf(" and %s at alpha = %s", plot.Short(high.Divergence), plot.Short(high.Alpha))
-	} else {
-		p.X.Lo, p.X.Hi = low.Alpha/1.5, low.Alpha*1.5
-	}
-	p.Numbers = plot.Numbers{Title: "The curve", Head: []string{"alpha", "divergence at most"}}
 	var published []any // beside an order: 2αε² over all steps, if they are pure
-	if low.Lemma != nil {
+	if c.Curve[0].Lemma != nil {
 		p.Head, published = append(p.Head, "published for pure steps (Mironov 2017, lemma 1)"), []any{""}
-	}
-	for _, q := range c.Curve {
-		p.Items = append(p.Items, [2]float64{q.Alpha, q.Divergence})
-		row := []any{q.Alpha, plot.Up(q.Divergence)}
-		if q.Lemma != nil {
-			row = append(row, plot.Up(*q.Lemma))
+		for i, q := range c.Curve {
+			p.Rows[i] = append(p.Rows[i], plot.Up(*q.Lemma))
 		}
-		p.Rows = append(p.Rows, row)
 	}
 	if c.KL != nil {
 		p.Rows = append(p.Rows, append([]any{1, plot.Up(*c.KL)}, published...))
 	}
-	p.Marks = []plot.Mark{plot.Line{Key: "divergence", Paint: plot.Ink(plot.First), Points: p.Items}, plot.Points{At: p.Items, Radius: 3, Paint: plot.Ink(plot.First)}}
-	most := high.Divergence
+	most := high[1]
 	if c.MaxDivergence != nil {
 		p.Caption += "; at every order at most " + plot.Short(*c.MaxDivergence)
 		p.Rows = append(p.Rows, append([]any{plot.Infinity, plot.Up(*c.MaxDivergence)}, published...))
-		if *c.MaxDivergence < 2.5*high.Divergence {
+		if *c.MaxDivergence < 2.5*high[1] {
 			most = max(most, *c.MaxDivergence)
 			p.Marks = append(p.Marks, plot.Rule{Key: "its limit (dashed)", Paint: plot.Ink(plot.Text), At: *c.MaxDivergence})
 		}
 	}
 	p.Caption += "."
-	if best != nil {
-		p.Caption += fmt.Sprintf(" Epsilon by the tight conversion comes from alpha = %s.", plot.Short(*best))
-		if *best >= low.Alpha && *best <= high.Alpha {
-			p.Marks = append(p.Marks, plot.Rule{Key: "order that gives epsilon (upright)", Paint: plot.Ink(plot.Event), At: *best, Upright: true})
+	for _, g := range c.Epsilons {
+		if g.Method != accounting.MethodTight || g.Order == nil {
+			continue
+		}
+		p.Caption += fmt.Sprintf(" Epsilon by the tight conversion comes from alpha = %s.", plot.Short(*g.Order))
+		if *g.Order >= low[0] && *g.Order <= high[0] {
+			p.Marks = append(p.Marks, plot.Rule{Key: "order that gives epsilon (upright)", Paint: plot.Ink(plot.Event), At: *g.Order, Upright: true})
 		}
 	}
 	if !(most > 0) {
 		most = 1
 	}
 	p.Y = plot.Axis{Title: "Rényi divergence (nats)", Scale: plot.Scale{Hi: most * 1.08}, Words: plot.Short}
-	if low.Divergence > 0 && high.Divergence > 20*low.Divergence {
-		p.Y = plot.Axis{Title: "Rényi divergence (nats, logarithmic)", Scale: plot.Scale{Lo: low.Divergence / 1.2, Hi: most * 1.2, Log: true}, Words: plot.Power}
+	if low[1] > 0 && high[1] > 20*low[1] {
+		p.Y = plot.Axis{Title: "Rényi divergence (nats, logarithmic)", Scale: plot.Scale{Lo: low[1] / 1.2, Hi: most * 1.2, Log: true}, Words: plot.Power}
 	}
 	return plot.View{ID: "account", Title: "Rényi curve"}.Always(p)
+}
+
+// NewSteps shows epsilon over the steps of an account and, read off at the target, about how
+// many it allows; nil where nothing is known.
+func NewSteps(a Accounted) *plot.View {
+	if len(a.OverSteps) == 0 || !(a.OverSteps[0][1] > 0) {
+		return nil
+	}
+	p, first, last := curve("steps", "epsilon", a.OverSteps), a.OverSteps[0], a.OverSteps[len(a.OverSteps)-1]
+	p.Y = plot.Axis{Title: "epsilon (logarithmic)", Scale: plot.Scale{Lo: min(first[1], a.Target) / 1.3, Hi: max(last[1], a.Target) * 1.3, Log: true}, Words: plot.Power}
+	p.Caption = fmt.Sprintf("Epsilon at delta = %s. A target of epsilon = %s allows ", plot.Short(*a.Query.Delta), plot.Short(a.Target))
+	switch {
+	case !(a.Target >= first[1]):
+		p.Caption += "no step."
+	case a.Target > last[1]:
+		p.Caption += fmt.Sprintf("more than %s steps.", plot.Grouped(int(last[0])))
+	default:
+		var turned [][2]float64 // logarithms, epsilon first
+		for _, q := range a.OverSteps {
+			turned = append(turned, [2]float64{math.Log(q[1]), math.Log(q[0])})
+		}
+		steps := math.Exp(plot.Along(turned, math.Log(a.Target)))
+		unit := math.Pow(10, max(0, math.Floor(math.Log10(steps))-1))
+		steps = max(1, math.Floor(steps/unit+1e-9)*unit)
+		words := plot.Grouped(int(steps)) + plot.If(steps == 1, " step", " steps")
+		p.Caption += "about " + words + "."
+		p.Marks = append(p.Marks, plot.Rule{Paint: plot.Ink(plot.Event), At: steps, Upright: true}, plot.Note{At: [2]float64{steps, a.Target}, Words: words, Role: plot.Text, Box: true, Must: true})
+	}
+	p.Marks = append(p.Marks, plot.Rule{Key: "target (dashed)", Paint: plot.Ink(plot.Event), At: a.Target})
+	return plot.View{ID: "steps", Title: "Epsilon over steps"}.Always(p)
+}
+
+// NewDeltas shows epsilon over delta, nil where nothing is known.
+func NewDeltas(a Accounted) *plot.View {
+	if len(a.OverDelta) == 0 || !(a.OverDelta[0][1] > 0) {
+		return nil
+	}
+	p := curve("delta", "epsilon", a.OverDelta)
+	p.Caption = "Every point holds: the smaller delta is, the larger is epsilon."
+	p.Marks = append(p.Marks, plot.Rule{Key: "the query's delta (dashed)", Paint: plot.Ink(plot.Event), At: *a.Query.Delta, Upright: true})
+	return plot.View{ID: "deltas", Title: "Epsilon over delta"}.Always(p)
+}
+
+// NewWays shows what every way of an account proves, of delta or of epsilon, and what it leaves
+// open beside the best; nil where there is none.
+func NewWays(a accounting.Account, delta bool) *plot.View {
+	ways, name, of := a.Epsilons, "epsilon", func(g accounting.Guarantee) float64 { return g.Epsilon }
+	if delta {
+		ways, name, of = a.Deltas, "delta", func(g accounting.Guarantee) float64 { return g.Delta }
+	}
+	var best accounting.Guarantee
+	most, known := 0.0, 0.0 // nothing below known holds
+	for i, g := range ways {
+		if most = max(most, of(g)); i == 0 || of(g) < of(best) {
+			best = g
+		}
+	}
+	if !(most > 0) {
+		return nil
+	}
+	least := of(best)
+	if best.Exact {
+		known = least
+	} else if best.AtLeast != nil {
+		known = *best.AtLeast
+	}
+	p := plot.Plot{X: plot.Axis{Title: name, Scale: plot.Scale{Lo: max(0, known-float64(0.4*(most-known))), Hi: most + float64(0.1*(most-known))}, Words: plot.Short}}
+	if most > 20*least || !(most > known) {
+		p.X = plot.Axis{Title: name + " (logarithmic)", Scale: plot.Scale{Lo: max(least, most*1e-12) / 3, Hi: most * 1.3, Log: true}, Words: plot.Power}
+	}
+	p.Caption = fmt.Sprintf("The least %s that each way proves; the best is %s, by the %s. ", name, plot.Short(least), best.Method.Title())
+	p.Numbers = plot.Numbers{Title: "Ways to " + name, Head: []string{"method", "epsilon", "delta", "at least", "order", "source"}}
+	p.Y.Bold = func(i float64) bool { return ways[int(i)] == best }
+	open, ends := plot.Bars{Key: "what it leaves open", Paint: plot.Ink(plot.First).At(0.35)}, plot.Points{Key: "proven", Paint: plot.Ink(plot.First), Radius: 5}
+	for i, g := range ways {
+		order, lower, at := "", "", [2]float64{max(of(g), p.X.Lo), float64(i) + 0.5}
+		if g.AtLeast != nil {
+			lower = plot.ShortDown(*g.AtLeast)
+		}
+		if g.Order != nil {
+			order = plot.Short(*g.Order)
+		}
+		open.Boxes, ends.At = append(open.Boxes, plot.Span(max(known, p.X.Lo), at[0], at[1]-0.12, at[1]+0.12)), append(ends.At, at)
+		p.Y.Names, p.Y.After = append(p.Y.Names, g.Method.Title()), append(p.Y.After, plot.Short(of(g)))
+		p.Items, p.Within = append(p.Items, at), append(p.Within, plot.Row(i))
+		p.Rows = append(p.Rows, []any{g.Method.Title() + plot.If(g.Exact, ", exact", ""), plot.Up(g.Epsilon), plot.Up(g.Delta), lower, order, g.Source})
+	}
+	p.Marks = []plot.Mark{open, ends}
+	if known > 0 {
+		p.Caption += fmt.Sprintf("Nothing below %s holds: what another way adds to that is its own looseness.", plot.ShortDown(known))
+		p.Marks = append(p.Marks, plot.Rule{Key: "nothing below holds (dashed)", Paint: plot.Ink(plot.Text), At: known, Upright: true})
+	}
+	return plot.View{ID: "ways", Title: "Ways to " + name}.Always(p)
 }
