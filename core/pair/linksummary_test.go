@@ -86,10 +86,10 @@ func TestPeople(t *testing.T) {
 		relation      audit.Relation
 		names, words  string
 	}{
-		{audit.Records(3), audit.Records(3, 1), audit.AddRemove, "without Ada, with Ada", "the same without Ada: {3}, Ada and 1 other: {3, [1]}"},
+		{audit.Records(3), audit.Records(3, 1), audit.AddRemove, "without Ada, with Ada", "1 other without Ada: {3}, Ada and 1 other: {3, [1]}"},
 		{audit.Records(2), audit.Records(), audit.AddRemove, "with Ada, without Ada", "Ada alone: {[2]}, nobody"},
-		{audit.Records(0, 0), audit.Records(0, 5), audit.Replace, "with Ada, with Bob", "Ada and 1 other: {0, [0]}, the same with Bob in Ada’s place: {0, [5]}"},
-		{audit.Records(1, 0), audit.Records(1, 1), audit.LInfinity, "without Ada, with Ada", "the same without Ada: {1, 0}, 2 true answers with Ada: {1, 1}"},
+		{audit.Records(0, 0), audit.Records(0, 5), audit.Replace, "with Ada, with Bob", "Ada and 1 other: {0, [0]}, Bob and 1 other: {0, [5]}"},
+		{audit.Records(1, 0), audit.Records(1, 1), audit.LInfinity, "without Ada, with Ada", "2 true answers without Ada: {1, 0}, 2 true answers with Ada: {1, 1}"},
 	} {
 		p := pair.PeopleOf(&audit.Pair{First: c.first, Second: c.second}, c.relation, nil)
 		if strings.Join(p.Names[:], ", ") != c.names || strings.Join(p.Words[:], ", ") != c.words {

@@ -35,12 +35,12 @@ func PeopleOf(p *audit.Pair, relation audit.Relation, recorded *audit.Recording)
 		rows[0], rows[1] = PairWords(*p)
 	}
 	if relation != audit.LInfinity && n[0] == n[1] {
-		ada, bob := "Ada alone: ", "Bob alone: "
+		others := " alone: "
 		if n[0] > 1 {
-			ada, bob = fmt.Sprintf("Ada and %s: ", people(n[0]-1)), "the same with Bob in Ada’s place: "
+			others = fmt.Sprintf(" and %s: ", people(n[0]-1))
 		}
 		return People{Question: "Can the answer tell Ada from Bob?", Names: [2]string{"with Ada", "with Bob"}, Again: [2]string{"with Ada in his place", "with Bob in her place"},
-			Words: [2]string{ada + rows[0], bob + rows[1]}}
+			Words: [2]string{"Ada" + others + rows[0], "Bob" + others + rows[1]}}
 	}
 	var s People
 	s.Question = "Can the answer tell whether Ada is in?"
@@ -51,11 +51,11 @@ func PeopleOf(p *audit.Pair, relation audit.Relation, recorded *audit.Recording)
 	s.Names[in], s.Names[out], s.Again[in], s.Again[out] = "with Ada", "without Ada", "with her", "without her"
 	switch {
 	case relation == audit.LInfinity:
-		s.Words[in], s.Words[out] = fmt.Sprintf("%d true answers with Ada: %s", n[in], rows[in]), "the same without Ada: "+rows[out]
+		s.Words[in], s.Words[out] = fmt.Sprintf("%d true answers with Ada: %s", n[in], rows[in]), fmt.Sprintf("%d true answers without Ada: %s", n[out], rows[out])
 	case n[out] == 0:
 		s.Words[in], s.Words[out] = "Ada alone: "+rows[in], "nobody"
 	default:
-		s.Words[in], s.Words[out] = fmt.Sprintf("Ada and %s: %s", people(n[out]), rows[in]), "the same without Ada: "+rows[out]
+		s.Words[in], s.Words[out] = fmt.Sprintf("Ada and %s: %s", people(n[out]), rows[in]), fmt.Sprintf("%s without Ada: %s", people(n[out]), rows[out])
 	}
 	return s
 }
