@@ -98,7 +98,7 @@ export class Explore {
   #field(key) { return byId(key.replace("p.", "p-")); }
 
   /** The parameter that says how large the fault of the mechanism is. */
-  get #faulty() { return this.#form.mechanism?.params.find((p) => p.fault); }
+  get #faulty() { return this.#form.mechanism?.params?.find((p) => p.fault); }
 
   #number(key) {
     const field = this.#field(key);

@@ -25,7 +25,7 @@ export class Mechanisms {
     this.#cards = all.map((m) => {
       const link = (kind, mended, ...words) => html("a", { class: kind, href: addressOf(m.name), "data-mechanism": m.name, onclick: (event) => pick(event, m.name, mended) }, words);
       const card = html("li", { class: m.fault ? "broken" : "sound" }, link("tile", false, html("strong", {}, m.title), html("code", {}, m.name),
-        html("span", {}, `Claims ${m.claimWords}`), html("span", { class: "truth" }, m.fault ? `▲ In truth: ${m.truth}` : "● Keeps it"), html("span", { class: "hint" }, m.fault, !m.fault && (m.library || m.learns) && (m.library ?? "Trains a model"))),
+        html("span", {}, `Claims ${m.claimWords}`), html("span", { class: "truth" }, m.fault ? `▲ In truth: ${m.truth}` : "● Keeps it"), html("span", { class: "hint" }, m.fault), html("span", { class: "hint" }, m.library ? `Runs the real library: ${m.library}` : m.learns && "Trains a model")),
       m.mended && link("plain", true, "Mended, beside it"));
       return { card, text: card.textContent.toLowerCase() + m.source.toLowerCase() };
     });

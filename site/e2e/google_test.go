@@ -15,7 +15,7 @@ import (
 func TestGoogleLibrary(t *testing.T) {
 	t.Parallel()
 	tab := open(t, "#v=1&mechanism=google-laplace&samples=4000&trials=1&beta=1e-6&workers=2")
-	if group := eval[string](t, tab, `document.querySelector("#mechanism").selectedOptions[0].parentElement.label`); !strings.Contains(group, "runs the real library") {
+	if group := eval[string](t, tab, `document.querySelector('.tile[data-mechanism="google-count"]').textContent`); !strings.Contains(group, "Runs the real library") {
 		t.Errorf("it stands under %q", group)
 	}
 	set(t, tab, "mechanism", "google-laplace-wrong-sensitivity")

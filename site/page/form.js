@@ -83,15 +83,7 @@ export class Form {
     const chosen = select.value;
     const option = (m) => html("option", { value: m.name }, `${m.name}: ${m.title}`);
     const group = (label, of) => html("optgroup", { label }, catalogue.mechanisms.filter(of).map(option));
-    select.replaceChildren(
-      group("Keeps its claim", (m) => !m.fault && !m.library && !m.learns),
-      group("Known to be broken", (m) => m.fault && !m.library && !m.learns),
-      group("Private learners: they train models", (m) => !m.fault && m.learns),
-      group("Private learners, known to be broken", (m) => m.fault && m.learns),
-      ...[...new Set(catalogue.mechanisms.map((m) => m.library).filter(Boolean))].flatMap((library) => [
-        group(`${library}: runs the real library`, (m) => m.library === library && !m.fault),
-        group(`${library}, misused: runs the real library`, (m) => m.library === library && m.fault),
-      ]));
+    select.replaceChildren(group("Keeps its claim", (m) => !m.fault), group("Known to be broken", (m) => m.fault));
     if (this.#own) select.prepend(html("optgroup", { label: "Your samples" }, option(this.#own)));
     select.disabled = false;
     select.value = chosen;
