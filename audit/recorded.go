@@ -74,6 +74,7 @@ func (r *Recording) Spec(m Mechanism) MechanismSpec {
 		Name:      RecordedName,
 		Title:     "Outputs recorded elsewhere",
 		Source:    "outputs recorded outside dpscope",
+		Params:    []ParamSpec{},
 		Relations: func(Params) []Relation { return []Relation{Given} },
 		// Nobody knows what the recorded mechanism claims: a plan must say.
 		Claim: func(Params) Claim { return DPClaim(1, 0) },

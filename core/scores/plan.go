@@ -161,20 +161,16 @@ func Keys() []settings.Key[Plan] {
 	keys := membership.ClaimKeys(func(p *Plan) (**audit.Claim, *bool) { return &p.Claim, &p.DeltaDefaulted }, "", "0 is a claim of pure differential privacy")
 	keys = append(keys, []settings.Key[Plan]{
 		{Name: "relation", Always: true, At: settings.Word(func(p *Plan) *audit.Relation { return &p.Relation }),
-			Usage: "required: neighbouring relation of the claim: add-remove (a record is present or absent) or replace (a record is replaced by another)",
-			Form:  &settings.Form{Place: "scores", Label: "Neighbours of the claim", Hint: "scores do not show it; under replace, epsilon may be twice that under add-remove", Wide: true}},
+			Usage: "required: neighbouring relation of the claim: add-remove (a record is present or absent) or replace (a record is replaced by another)"},
 		{Name: "method", At: settings.Word(func(p *Plan) *report.Method { return &p.Method }),
 			Usage: "method whose bound decides the verdict: one-run (scores of one training), one-run-gdp, exact (each score from a separate training), clopper-pearson, paired-betting, gaussian-dp; for a matrix an interval of dpscope canaries; default one-run, for a matrix paired-betting. The report has all",
 			Form:  &settings.Form{Place: "scores", Label: "Method", Hint: "its bound decides the verdict; the table has all", Wide: true}},
 		{Name: "score", At: settings.Text(func(p *Plan) *string { return &p.Score }),
-			Usage: "column of the scores; default score",
-			Form:  &settings.Form{Place: "scores", Label: "Column of the scores", Empty: "score"}},
+			Usage: "column of the scores; default score"},
 		{Name: "member", At: settings.Text(func(p *Plan) *string { return &p.Member }),
-			Usage: "column that says who was in: 1 or 0; default member",
-			Form:  &settings.Form{Place: "scores", Label: "Column of membership", Hint: "1: in, 0: out", Empty: "member"}},
+			Usage: "column that says who was in: 1 or 0; default member"},
 		{Name: "lower", At: settings.Switch(func(p *Plan) *bool { return &p.Lower }),
-			Usage: "a lower score means in, as for a loss; default: a higher one",
-			Form:  &settings.Form{Place: "scores", Label: "A lower score means in", Hint: "as a loss does"}},
+			Usage: "a lower score means in, as for a loss; default: a higher one"},
 	}...)
 	keys = append(keys, membership.GuessKeys(func(p *Plan) *membership.GuessPlan { return &p.GuessPlan })...)
 	return append(keys, membership.EndKeys(func(p *Plan) (*float64, *uint64) { return &p.Beta, &p.Seed }, nil)...)

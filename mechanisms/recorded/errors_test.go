@@ -44,6 +44,7 @@ func badFiles() []bad {
 		{name: "one dataset in the column", data: "x,dataset\n" + many("1,0\n", 300), want: []string{`column "dataset"`, `"0" in every row`, "one dataset is missing"}},
 		{name: "no dataset column", data: "x,y\n" + rows, want: []string{"one dataset: columns x, y", `column "dataset"`, "second file"}},
 		{name: "three datasets", data: "x,dataset\n1,0\n1,1\n1,2\n", want: []string{"third value", `"2"`, "row 3"}},
+		{name: "a column of two values", data: "value,arm\n" + many("1,a\n2,b\n3,a\n", 200), want: []string{"one dataset: columns value, arm", "(arm: two values)"}},
 		{name: "one array", data: npz(false, entry{"d0.npy", whole}), want: []string{"one dataset"}},
 		{name: "d0 without d1", data: npz(false, entry{"d0.npy", whole}, entry{"e.npy", whole}, entry{"f.npy", whole}), want: []string{`"d0", "e", "f"`, "d0 and d1"}},
 		{name: "ragged", data: "x,dataset\n1,0\n2\n", want: []string{"line 3", "of 1 cells", "of 2"}},

@@ -97,15 +97,3 @@ func recordedNames(rec *audit.Recording) string {
 	}
 	return strings.Join(firstFew(names), ", ")
 }
-
-// NamesOfScores reports whether a file with these columns or arrays holds
-// membership scores of a trained model, for [ReadScores], and no outputs on two
-// datasets.
-func NamesOfScores(names []string) bool {
-	has := map[string]bool{}
-	for _, n := range names {
-		has[strings.ToLower(n)] = true
-	}
-	known := func(n string) bool { return has[n] }
-	return !has["dataset"] && (has["score"] && has["member"] || slices.ContainsFunc(inNames, known) && slices.ContainsFunc(outNames, known))
-}

@@ -72,13 +72,30 @@ func TestColumnsOfRefused(t *testing.T) {
 	}
 }
 
-func TestNamesOfScores(t *testing.T) {
-	for names, want := range map[string]bool{
-		"score member": true, "Score Member run": true, "in out": true, "in_canary_scores out_canary_scores": true,
-		"score": false, "in": false, "x dataset": false, "in out dataset": false, "": false,
+// What files hold is told by their form and by names; the sign of a score by its name alone.
+func TestGuess(t *testing.T) {
+	rows := func(line string) string { return many(line, 300) }
+	for data, want := range map[string]string{
+		"score,member\n" + rows("1,1\n2,0\n"): "scores score member higher", "Run,Score,Member\n" + rows("1,1,1\n1,2,0\n"): "scores Score Member higher",
+		"loss,is_member\n" + rows("1,1\n2,0\n"): "scores loss is_member lower", "in_train,neg_loss,id\n" + rows("yes,1,7\nno,2,8\n"): "scores neg_loss in_train higher",
+		"value,is_member\n" + rows("1,1\n2,0\n3,0\n"): "scores value is_member ", "a,b,member\n" + rows("1,3,1\n2,4,0\n5,5,0\n"): "outputs  member ",
+		"loss,nonmember\n" + rows("1,1\n2,0\n"): "outputs loss nonmember lower", "in,out\n" + rows("1,1\n2,0\n"): "scores", "in,out,dataset\n" + rows("1,3,1\n2,4,0\n"): "outputs",
+		`{"in_canary_scores": [1, 2], "out_canary_scores": [3, 4]}`: "scores", `{"score": [[1, 2], [3, 4]], "member": [[0, 1], [1, 0]]}`: "scores score member higher",
+		`{"d0": [1, 2], "d1": [3, 4]}`: "outputs", "value,arm\n" + rows("1.5,a\n2,b\n"): "outputs", "x\n" + rows("1.5\n"): "outputs",
+		"age,height,kind\n" + rows("1,1,tall\n2,2,short\n"): "table", "age,size\n" + rows("1,a\n2,b\n3,c\n"): "table",
 	} {
-		if got := recorded.NamesOfScores(strings.Fields(names)); got != want {
-			t.Errorf("%s: %v", names, got)
+		f := read(t, data, recorded.Options{Name: "f"})
+		got := string(recorded.Guess([]*recorded.File{f}))
+		if score, member, _, _ := recorded.ScoresIn(f); strings.Contains(want, " ") {
+			got += " " + score + " " + member + " " + recorded.Sign(score)
+		}
+		if got != want {
+			t.Errorf("%.30q: %q, want %q", data, got, want)
+		}
+	}
+	for name, want := range map[string]string{"nll": "lower", "cross_entropy": "lower", "log_likelihood": "higher", "negative_log_likelihood": "lower", "minus loss": "higher", "Confidence": "higher", "x": "", "score_loss": ""} {
+		if got := recorded.Sign(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
 }

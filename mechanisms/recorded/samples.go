@@ -182,20 +182,29 @@ func arrayNames(f *File) string {
 
 // merge makes one table of arrays of the same length.
 func merge(f *File) (*Table, error) {
-	out := &Table{}
 	for _, t := range f.Tables {
 		if t.Rows() != f.Tables[0].Rows() {
 			return nil, &audit.InputError{Field: f.Name, Found: fmt.Sprintf("the arrays %q with %d rows and %q with %d", f.Tables[0].Name, f.Tables[0].Rows(), t.Name, t.Rows()), Want: "arrays of the same length"}
 		}
+	}
+	return &Table{Columns: f.Columns()}, nil
+}
+
+// Columns are those of all tables. Those of several arrays are called after them.
+func (f *File) Columns() (out []*Column) {
+	for _, t := range f.Tables {
 		for _, c := range t.Columns {
 			d := *c
-			if d.Name = t.Name; len(t.Columns) > 1 {
-				d.Name += "." + c.Name
+			if len(f.Tables) > 1 {
+				d.Name = t.Name
+				if len(t.Columns) > 1 {
+					d.Name += "." + c.Name
+				}
 			}
-			out.Columns = append(out.Columns, &d)
+			out = append(out, &d)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // split takes the two datasets from the column that tells them apart.

@@ -152,18 +152,3 @@ func TestScoreColumns(t *testing.T) {
 		must.Refuse(t, must.Err(read("loss,is_member\n1,1\n2,0\n", columns)), says, columns)
 	}
 }
-
-// The columns of two values are those of which one may tell the datasets apart.
-func TestTwoValued(t *testing.T) {
-	for data, want := range map[string][]string{
-		"value,arm\n1,a\n2,b\n3,a\n": {"arm"}, "x,y,z\n1,0,p\n2,0,q\n1,0,r\n": {"x"}, "x\n1\n2\n": nil, "x,y\n1,1\n2,2\n": {"x", "y"},
-	} {
-		f := must.Get(recorded.Read(strings.NewReader(data), recorded.Options{Name: "f"}))(t)
-		if got := f.TwoValued(); !slices.Equal(got, want) {
-			t.Errorf("%q: %v, want %v", data, got, want)
-		}
-		if _, err := recorded.Pair([]*recorded.File{f}, audit.Reading{}); err == nil || strings.Contains(err.Error(), "two values)") != (want != nil) {
-			t.Errorf("%q: %v", data, err)
-		}
-	}
-}

@@ -18,6 +18,7 @@ import { keepOffline } from "./offline.js";
 import { Own } from "../panel/own.js";
 import { unpack, unpackCode } from "../page/packed.js";
 import { drawnBy } from "../page/picture.js";
+import { size } from "../page/number.js";
 import { refusalOf } from "../page/plan.js";
 import { say } from "../page/progress.js";
 import { makeSections } from "../page/result.js";
@@ -47,6 +48,8 @@ const explore = new Explore(form, {
   moved: () => runs.again(),
 });
 let picked = false; // what the address asks for now
+const HEAD = 1 << 20; // bytes that tell what a file is, and hold a function
+const MOST_BYTES = 50e6; // of a report, which is some 20 kB
 const MOST_UNASKED = 200_000; // samples of an audit that nobody pressed a button for
 /** A test may wish to press the buttons itself. */
 const still = Boolean(globalThis.dpscopeOptions?.still);
@@ -114,7 +117,7 @@ async function arrive() {
   if (door() === "training") train();
   if (door() !== "explore" || !engine.ready || shown.recall()) return;
   const { result: packed } = settings;
-  if (packed && await come(async () => ({ settings: settings.asked().settings, result: await unpack(packed) })) || !unasked) return;
+  if (packed && await come(async () => ({ settings: settings.asked().wanted.settings, result: await unpack(packed) })) || !unasked) return;
   if (Number(byId("samples").value || 0) <= MOST_UNASKED) runs.again();
 }
 
@@ -161,18 +164,8 @@ const calibration = new Calibration({ calibrate: (texts, tell) => runs.calibrate
 const canaries = new Canaries({
   run: (...what) => runs.plant(...what),
   stop,
-  opened: openText,
   climbs: (...at) => shown.climbs(...at),
 });
-/** Hands files that were taken for samples to the panel of scores. @param {File[]} files @param {import("../panel/canaries.js").ScoreColumns} [columns] what is called otherwise in them */
-function toScores(files, columns = { score: "", member: "", lower: "" }) {
-  canaries.untouched = false;
-  samples.forget();
-  dismiss("file");
-  enter("training");
-  canaries.take(files, "scores", columns);
-  byId("k-scores-group").scrollIntoView();
-}
 const samples = new Samples({
   async core() {
     if (runs.busy) {
@@ -183,43 +176,18 @@ const samples = new Samples({
     return engine.module;
   },
   busy: () => setState(state),
-  offer(listing) {
-    form.offer(listing);
+  came,
+  offer(offer) {
+    form.offer(offer);
     settings.changed();
     shown.fileWords();
   },
-  refused: (title, refusal, table) => notify({ key: "file", kind: "error", title, text: "What was shown is still here.", refusal, action: table && [{ label: "It is a table with labels", run: table }, { label: "Dismiss", run() {} }] }),
+  refused: refuse,
   settled: () => dismiss("file"),
-  asks: (title, text, action) => notify({ key: "file", kind: "info", title, text, action }),
   labelled: (file) => table.take(file),
-  scores(files, name, sure) {
-    const hand = { label: "They are scores", run: () => toScores(files) };
-    if (sure) toScores(files);
-    notify(sure ? {
-      key: "file", kind: "info", title: `${name} looks like membership scores of a trained model`,
-      text: "It was opened in the tab Training.",
-    } : {
-      key: "file", kind: "info", title: `${name}: outputs, or membership scores of canaries?`,
-      text: "They are read as outputs of a mechanism on two neighbouring datasets. To audit scores of canaries that were in and out of a training, use the tab Training.",
-      action: [hand, { label: "They are outputs", run() {} }],
-    });
-  },
-  toScores,
-  membership() {
-    canaries.untouched = false;
-    enter("training");
-    byId("k-scores-group").open = true;
-    byId("k-scores-group").scrollIntoView();
-    byId("k-scores-choose").click();
-  },
   gone: () => runs.samplesGone(),
   died(reason, again) {
     notify({ key: "file", kind: "error", title: "The worker that held your samples crashed", text: [reason.split("\n", 1)[0], "Perhaps there is not enough memory for them. The result is still here."], action: { label: "Read them again", run: again } });
-  },
-  claim() {
-    byId("settings").open = true;
-    byId("epsilon").closest("fieldset").scrollIntoView({ block: "nearest" });
-    byId(/** @type {HTMLElement} */ (byId("epsilon").closest(".field")).hidden ? "guarantee" : "epsilon").focus();
   },
 });
 const own = new Own({
@@ -250,7 +218,7 @@ const table = new Table({
     shown.fileWords();
     runs.verify();
   },
-  refused: (title, refusal) => notify({ key: "file", kind: "error", title, text: "What was shown is still here.", refusal }),
+  refused: refuse,
   died: (reason) => runs.tableGone(reason),
 });
 const settings = new Settings({ engine, core, form, samples, accounting, canaries, settled: (url) => shown.settled(url), busy: () => runs.busy });
@@ -289,7 +257,31 @@ function setState(next) {
   if (next === "ready" && arrived) shown.describe();
 }
 
-// Reports in
+// What comes in
+
+/** @param {import("../worker/protocol").Refusal} refusal */
+function refuse(title, refusal) { notify({ key: "file", kind: "error", title, text: "What was shown is still here.", refusal }); }
+
+/** Takes files, or text that was pasted: a report, a function, outputs or scores. @param {File[]} files @param {EventTarget} [target] what they were dropped on */
+async function came(files, target) {
+  if (own.wants(files)) return own.take(files);
+  if (/** @type {Element} */ (target)?.closest?.("#k-file-group")) return canaries.take(files);
+  const names = files.map((file) => file.name).join(", ");
+  const bad = (found, want, remedy) => refuse(`${names} was not opened`, refusalOf("file", found, want, remedy));
+  try {
+    await core.there();
+    const all = await Promise.all(files.map(async (file) => engine.ask("recognize", { text: await file.slice(0, HEAD).text() }).answer));
+    const [{ is }] = all, [file] = files;
+    if (all.some((one) => one.is === "empty")) bad("empty", "a report, a function, or a file of outputs or scores", "was it still being written?");
+    else if (files.length > 2 || all.some((one) => one.is !== (files.length > 1 ? "data" : is))) bad(`${files.length} files`, "one file, or two of outputs or scores");
+    else if (is === "data") samples.take(files);
+    else if (is === "code") own.bring(all[0]);
+    else if (file.size > MOST_BYTES) bad(size(file.size), `a report of at most ${size(MOST_BYTES)}`);
+    else await openText(file.name, await file.text());
+  } catch (error) {
+    bad(`unreadable (${error.message})`, "a file that this browser may read");
+  }
+}
 
 async function openText(name, text) {
   const hindered = !engine.ready ? "The core, which reads reports, is not running yet. Try again in a moment." : runs.busy && "A run is under way; stop it first.";
@@ -352,16 +344,7 @@ addEventListener("hashchange", async () => {
   arrive();
 });
 listenForKeys({ run: () => runs.run(), stop, help });
-receive(openText, (title, found, want, remedy = "") =>
-  notify({ key: "file", kind: "error", title, text: "What was shown is still here.", refusal: refusalOf("file", found, want, remedy) }),
-(files, target) => {
-  for (const panel of [own, canaries]) {
-    const wanted = panel.wants(files, target);
-    if (wanted) panel.take(files, wanted);
-    if (wanted) return true;
-  }
-  return false;
-}, (files) => samples.take(files));
+receive(came);
 
 offerThemes(byId("theme"));
 shown.example().then((there) => {

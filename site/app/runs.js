@@ -148,14 +148,14 @@ export class Runs {
       return true;
     }
     settings.check();
-    this.audit(wanted.on, wanted.settings);
+    this.#audit({ on: wanted.on }, wanted.wanted);
     return true;
   }
 
   /** Audits a pair, and shows the result. @param {import("../page/engine.js").Engine} on @param {import("../page/plan.js").Settings} settings */
   audit(on, settings) { this.#audit({ on }, { kind: "pair", settings }); }
 
-  /** Audits with canaries, or scores of them. @param {import("../panel/canaryform.js").How} how @param {import("../worker/protocol").Wanted} wanted @param {File[]} files */
+  /** Audits with canaries. @param {import("../panel/canaryform.js").How} how @param {import("../worker/protocol").Wanted} wanted @param {File[]} files */
   plant(how, wanted, files) {
     const { canaries } = this.#page.panels();
     this.#audit({ on: this.#page.engine, name: "canaries", by: `canaries-${how}`, blame: (error) => canaries.blame(error) }, wanted, files);
@@ -176,7 +176,7 @@ export class Runs {
       }
       const whole = shown.show({ ...answer, scored: this.#page.picture.grown ?? undefined }, "run");
       say(report.summary);
-      if (!work.name) dismiss("file"); // what that says of scores stays
+      if (!work.name) dismiss("file");
       await whole;
       if (!error) return "done";
       notify({ key: "stop", kind: "error", title: "The run failed; what it had found is shown", text: error });
@@ -208,12 +208,12 @@ export class Runs {
         action: { label: "Choose it", run: () => samples.ask(recording.reading) } });
       return;
     }
-    const { labelled } = report.inputs ?? {};
+    const { labelled } = report.inputs ?? {}, held = recording || report.kind === "scores" && samples.holds(report); // scores can do without
     if (labelled) {
       this.#verifyTable(labelled, text);
       return;
     }
-    this.#replay(recording ? samples.engine : engine);
+    this.#replay(held ? samples.engine : engine);
   }
 
   /** Replays the report of a learner over a table of the user's, if that is there. */
@@ -235,7 +235,7 @@ export class Runs {
   /** Replays the report that is shown, there. @param {import("../page/engine.js").Engine} on */
   #replay(on) {
     const { shown } = this.#page, { text, report } = shown, { canaries } = this.#page.panels();
-    const planted = report.kind !== "pair", files = planted ? canaries.replays(report) : [];
+    const planted = report.kind === "canary", files = planted ? canaries.replays(report) : [];
     const work = { on, phase: report.inputs?.unseeded ? "Recomputing from the counts" : "Replaying the certification", replay: true };
     this.#work(planted ? { ...work, name: "canaries", blame: (error) => canaries.blame(error, report) } : work, (tell) => on.ask("verify", text, tell, files), (found) => {
       if (shown.text === text) shown.verified(found);

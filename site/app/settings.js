@@ -44,17 +44,11 @@ export class Settings {
   /** What is known of the mechanism of some settings. */
   listing(settings) { return this.#page.form.listing(settings.mechanism); }
 
-  /** The engine that can do settings. */
-  #engineFor(settings) {
-    const { samples, engine } = this.#page;
-    return this.listing(settings)?.own ? samples.engine : engine;
-  }
-
   /** What the form asks for; throws what is wrong with it. */
   asked() {
-    const { form } = this.#page;
-    const settings = form.read();
-    return { settings: asked(settings, this.listing(settings)), count: workersOf(settings.workers), on: this.#engineFor(settings) };
+    const { engine, form, samples } = this.#page, { mechanism } = form, { workers, ...settings } = form.read();
+    const wanted = mechanism?.kind === "scores" ? { kind: "scores", settings: { ...settings, ...mechanism.settings } } : { kind: "pair", settings: asked(settings, mechanism) };
+    return { wanted, count: workersOf(workers), on: mechanism?.own ? samples.engine : engine };
   }
 
   /** The form changed. */
@@ -74,8 +68,13 @@ export class Settings {
     const number = ++this.#checks;
     if (!engine.ready) return;
     try {
-      if (samples.busy && this.listing(form.read())?.own) return; // asked for again at its end
-      const { settings, count, on } = this.asked(), checked = await on.ask("check", settings).answer;
+      if (samples.busy && form.mechanism?.own) return; // asked for again at its end
+      const { wanted: { kind, settings }, count, on } = this.asked();
+      if (kind !== "pair") { // the core sees them when it audits
+        form.clearErrors();
+        return;
+      }
+      const checked = await on.ask("check", settings).answer;
       if (number !== this.#checks) return;
       form.show(checked);
       settled(settingsOf(checked));

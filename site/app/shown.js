@@ -16,13 +16,13 @@ import { countsOf, judge, outputs, showDrift, showNothing, showOrigin, showRepor
 /** What stands in a door where nothing was audited yet. */
 const empty = {
   code: { title: "Write a mechanism", detail: "Write a function called mechanism that returns what your code outputs. It is audited here." },
-  data: { title: "Choose a file", detail: "Outputs of a mechanism on two neighbouring datasets, a table with labels, or membership scores." },
+  data: { title: "Nothing was audited yet", detail: "Choose or drop a file, say what was promised, and press Audit." },
   training: { title: "Nothing was trained yet", detail: "Press Run to train models with planted records. How well they remember them gives a lower bound on epsilon." },
   explore: { title: "Pick a mechanism", detail: "It is audited here, on two datasets that differ in one person." },
 };
 
 /** The door that a report is from. @returns {import("../page/doors.js").Door} */
-export const homeOf = ({ kind, inputs }) => (kind !== "pair" ? "training" : inputs?.brought ? "code" : inputs?.samples || inputs?.labelled ? "data" : "explore");
+export const homeOf = ({ kind, inputs }) => (kind === "canary" ? "training" : kind === "scores" ? "data" : inputs?.brought ? "code" : inputs?.samples || inputs?.labelled ? "data" : "explore");
 
 const STILL_EVERY = 500; // ms between two pictures of trainings as they come
 const REST = 2; // as long as the core draws a picture of a run, so many times as long it works on

@@ -139,14 +139,14 @@ func TestCanariesFile(t *testing.T) {
 		click(t, tab, button)
 		until(t, tab, fmt.Sprintf(`!document.querySelector("#k-file-error").hidden && document.querySelector("#k-file-error").textContent.includes(%q) && document.activeElement.id === "k-file-choose" && %s`, says, canaryIdle), 30*time.Second)
 	}
-	dropped := func(box, name, text string) {
+	dropped := func(name, text string) {
 		t.Helper()
-		drop(t, tab, name, text)
-		until(t, tab, fmt.Sprintf(`document.querySelector("#k-%s-name").textContent.includes(%q)`, box, name), 5*time.Second)
+		dropOn(t, tab, "#k-file-choose", file{name, text})
+		until(t, tab, fmt.Sprintf(`document.querySelector("#k-file-name").textContent.includes(%q)`, name), 5*time.Second)
 	}
-	dropped("file", "bad.csv", "1,0,0\n0,x,0\n")
+	dropped("bad.csv", "1,0,0\n0,x,0\n")
 	fails("#canaries-run", "line 2, column 2")
-	dropped("file", "good.csv", "1,0,a\n0,2,b\n0,0,a\n1,1,b\n")
+	dropped("good.csv", "1,0,a\n0,2,b\n0,0,a\n1,1,b\n")
 	click(t, tab, "#canaries-run")
 	if r := planted(t, tab, time.Minute); r.Plan.Data == "" || r.Plan.Runs != 40 {
 		t.Errorf("%+v", r.Plan)
@@ -159,8 +159,6 @@ func TestCanariesFile(t *testing.T) {
 	if got := eval[string](t, tab, `["source", "n", "k", "m", "p-fault"].map(x => document.querySelector("#k-" + x).value).join()`); got != "dp-sgd,256,11,64,quarter-noise" {
 		t.Errorf("the preset sets %s", got)
 	}
-	dropped("scores", "scores.csv", "member;score\n1;3\n0;1\n")
-	until(t, tab, `document.querySelector("#k-file-name").textContent === "No file." && `+canaryIdle, 30*time.Second)
 }
 
 // TestCanariesStop: Stop keeps what there is and says so, the focus stays at hand.

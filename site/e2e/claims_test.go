@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
 // TestClaims: of a broken mechanism the slider says what its code adds and what that is worth;
@@ -45,53 +44,63 @@ func TestClaims(t *testing.T) {
 	}
 	set(t, tab, "mechanism", "rappor-once")
 	claim("0.8", "", "2")
-	// Nobody but the user knows what the mechanism of his outputs claims.
+	// The page's claim is that of files that come; without one there is nothing to audit.
 	set(t, tab, "epsilon", "3")
 	drop(t, tab, "count.csv", noisyCounts(2000, 1, 1))
 	until(t, tab, samplesRead, 10*time.Second)
+	if got := eval[string](t, tab, `document.querySelector("#epsilon").value`); got != "3" {
+		t.Errorf("the page claimed 3, the card says %s", got)
+	}
+	set(t, tab, "epsilon", "")
 	click(t, tab, "#run")
 	until(t, tab, `document.querySelector("#epsilon-error").textContent.includes("what the mechanism of these samples claims")`, 5*time.Second)
 }
 
-// choose answers what the page asks in a notice, beside which there is no error.
-func choose(t *testing.T, tab *browser.Tab, asks, words string) {
-	t.Helper()
-	until(t, tab, fmt.Sprintf(`%s.includes(%q) && !document.querySelector("#notice .error")`, noticed, asks), 30*time.Second)
-	eval[bool](t, tab, fmt.Sprintf(`([...document.querySelectorAll("#notice button")].find(b => b.textContent === %q).click(), true)`, words))
-}
-
-// TestAsksOfColumns: of a column with two values the page asks what it says.
-func TestAsksOfColumns(t *testing.T) {
+// TestWayIn: from what comes, anywhere, to a verdict it takes three acts at most: it comes, one
+// correction, Audit. The page counts them.
+func TestWayIn(t *testing.T) {
 	t.Parallel()
 	tab := open(t, svt4+"2")
-	arm := strings.NewReplacer("dataset", "arm", ",1\n", ",treated\n", ",0\n", ",control\n").Replace(noisyCounts(2000, 1, 1))
-	one := "value,arm\n" // without the column of words
-	for _, line := range strings.Split(strings.TrimSpace(arm), "\n")[1:] {
-		cells := strings.Split(line, ",")
-		one += cells[0] + "," + cells[2] + "\n"
+	eval[bool](t, tab, `(window.acts = 0, ["drop", "paste", "change", "click"].forEach((name) => addEventListener(name, () => { window.acts++; }, true)), true)`)
+	taken := func(what string, most int, verdict audit.Verdict) {
+		t.Helper()
+		until(t, tab, `document.body.dataset.state !== "running" && document.querySelector("#verdict").dataset.verdict === "`+string(verdict)+`"`, time.Minute)
+		if acts := eval[int](t, tab, `[window.acts, window.acts = 0][0]`); acts > most {
+			t.Errorf("%s took %d acts", what, acts)
+		}
 	}
-	drop(t, tab, "one.csv", one)
-	choose(t, tab, "Does “arm” tell the datasets apart?", "No")
-	until(t, tab, noticed+`.includes("arm: two values")`, 5*time.Second)
+	arm := strings.NewReplacer("value,size,dataset", "value,arm", ",large", "", ",small", "", ",1\n", ",treated\n", ",0\n", ",control\n").Replace(noisyCounts(2000, 0.5, 1))
 	drop(t, tab, "arm.csv", arm)
-	choose(t, tab, "Which column tells the datasets apart?", "arm")
-	until(t, tab, samplesRead+` && document.querySelector("#yours-preview").textContent.includes("rows with arm = control: 2")`, 20*time.Second)
+	until(t, tab, samplesRead+` && `+samplesSaid+`.includes("arm tells the datasets apart: the first has 2 000 rows with arm = control")`, 20*time.Second)
+	click(t, tab, "#run")
+	taken("arm", 2, audit.Violation)
 
 	r := rand.New(rand.NewPCG(7, 8))
 	loss := "loss,is_member\n"
 	for i := range 400 {
-		loss += fmt.Sprintf("%.6f,%d\n", r.NormFloat64()-2*float64(i%2), i%2)
+		loss += fmt.Sprintf("%.6f,%d\n", r.NormFloat64()-3*float64(i%2), i%2)
 	}
 	drop(t, tab, "loss.csv", loss)
-	choose(t, tab, "Does “is_member” say who was in the training?", "Yes, and a lower loss means in")
-	until(t, tab, `document.body.dataset.door === "training" && document.querySelector("#k-epsilon-error").textContent.includes("claimed") && `+canaryIdle, 10*time.Second)
-	set(t, tab, "k-epsilon", "0.5")
-	set(t, tab, "k-scores-relation", "add-remove")
-	click(t, tab, "#canaries-scores")
-	until(t, tab, canaryReport+`?.files?.[0].name === "loss.csv" && `+canaryIdle, time.Minute)
-	if got := eval[string](t, tab, `((p) => [p.score, p.member, p.lower, p.claim.epsilon, `+canaryReport+`.verdict].join())(`+canaryReport+`.plan)`); got != "loss,is_member,true,0.5,violation" {
+	until(t, tab, scoresRead+` && `+samplesSaid+`.includes("as its name says")`, 20*time.Second)
+	set(t, tab, "relation", "add-remove")
+	click(t, tab, "#run")
+	taken("loss", 3, audit.Violation)
+	if got := eval[string](t, tab, `((p) => [p.score, p.member, p.lower, p.claim.epsilon, p.relation].join())(`+canaryReport+`.plan)`); got != "loss,is_member,true,1,add-remove" {
 		t.Errorf("the audit is %s", got)
 	}
 	click(t, tab, "#verify")
-	until(t, tab, `document.querySelector("#result .verification").textContent.includes("is the same as in the report") && `+canaryIdle, time.Minute)
+	until(t, tab, `document.querySelector("#result .verification").textContent.includes("is the same as in the report") && `+scoresRead, time.Minute)
+	// A name that does not tell the sign is asked for it.
+	drop(t, tab, "value.csv", strings.Replace(loss, "loss", "value", 1))
+	until(t, tab, samplesSaid+`.includes("would void the confidence")`, 20*time.Second)
+	say(t, tab, "A lower or a higher score means in", "lower")
+	until(t, tab, scoresRead, 20*time.Second)
+
+	paste := func(text string) {
+		eval[bool](t, tab, fmt.Sprintf(`((clip) => (window.acts = 0, clip.setData("text/plain", %q), document.body.dispatchEvent(new ClipboardEvent("paste", {clipboardData: clip, bubbles: true, cancelable: true})), true))(new DataTransfer())`, text))
+	}
+	paste("def noisy_sum(data, rng):\n    return sum(data) + rng.laplace(0.5)\n")
+	until(t, tab, `document.body.dataset.door === "code" && document.querySelector("#own-status").textContent.startsWith("A Python function noisy_sum.") && document.querySelector("#own .cm-content")`, 20*time.Second)
+	click(t, tab, "#own-run")
+	taken("a function", 2, audit.Violation)
 }

@@ -253,7 +253,7 @@ func TestRunInAnotherDoor(t *testing.T) {
 	click(t, tab, "#run")
 	until(t, tab, `window.dpscope.progress`, 20*time.Second)
 	enter(t, tab, "data")
-	if _, said := verdictNow(t, tab); said != "Choose a file" {
+	if _, said := verdictNow(t, tab); said != "Nothing was audited yet" {
 		t.Errorf("the door of the user's data says %q", said)
 	}
 	enter(t, tab, "explore")

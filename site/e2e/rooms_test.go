@@ -35,7 +35,6 @@ var rooms = []room{
 		drop(t, tab, "count.csv", noisyCounts(1000, 0.3, 1))
 		until(t, tab, samplesRead, time.Minute)
 		set(t, tab, "epsilon", "1")
-		set(t, tab, "samples", "") // the file's
 		runSamples(t, tab, time.Minute)
 	}},
 	{"training", "#canaries", "canaries-run", func(t *testing.T, tab *browser.Tab) {

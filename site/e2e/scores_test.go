@@ -10,18 +10,14 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/internal/must"
-	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
-// give drops a file on the box for scores.
-func give(t *testing.T, tab *browser.Tab, name, content string) {
-	t.Helper()
-	dropOn(t, tab, "#k-scores-choose", file{name, content})
-}
+// scoresRead: the form audits scores.
+var scoresRead = strings.Replace(samplesRead, "samples\"", "scores\"", 1)
 
-// TestScores: files of scores that are dropped on the panel are audited, as one of pairs in
-// and out and as one of several runs; the report verifies with the file, and not with
-// another; bad files are named with their place, and the old result stays. Seeds are fixed:
+// TestScores: files of scores that are dropped anywhere are audited, as one of pairs in
+// and out and as one of several runs; the report verifies with the file, or
+// by its counts; bad files are named with their place, and the old result stays. Seeds are fixed:
 // there is no chance in it.
 func TestScores(t *testing.T) {
 	t.Parallel()
@@ -40,19 +36,31 @@ func TestScores(t *testing.T) {
 	}
 	matrix := fmt.Sprintf(`{"score": [%s], "member": [%s]}`, strings.Join(scored4, ","), strings.Join(member4, ","))
 
-	tab := planting(t, "&epsilon=1&seed=9&beta=0.1")
-	until(t, tab, canaryIdle, 30*time.Second)
+	tab := open(t, "")
 	const box = `document.querySelector("#result")`
 	// Nothing is audited before the relation is chosen.
-	give(t, tab, "scores.csv", table.String())
-	until(t, tab, `document.querySelector("#k-scores-relation-error").textContent.includes("the neighbours of the claim") && `+canaryIdle, 30*time.Second)
+	drop(t, tab, "scores.csv", table.String())
+	until(t, tab, scoresRead, 30*time.Second)
+	click(t, tab, "#run")
+	until(t, tab, `document.querySelector("#relation-error").textContent.includes("the neighbours of the claim") && `+scoresRead, 30*time.Second)
+	for id, text := range map[string]string{"epsilon": "1", "seed": "9", "beta": "0.1"} {
+		set(t, tab, id, text)
+	}
+	audited := func(name string) {
+		t.Helper()
+		until(t, tab, scoresRead+fmt.Sprintf(` && document.querySelector("#yours-card").textContent.startsWith(%q)`, name), 30*time.Second)
+		click(t, tab, "#run")
+		until(t, tab, fmt.Sprintf(`%s?.files?.[0].name === %q && %s`, canaryReport, name, scoresRead), time.Minute)
+	}
 	for _, c := range []struct {
 		relation audit.Relation
 		file     file
 	}{{audit.AddRemove, file{"scores.csv", table.String()}}, {audit.Replace, file{"runs.json", matrix}}} {
-		set(t, tab, "k-scores-relation", string(c.relation))
-		give(t, tab, c.file.name, c.file.content)
-		until(t, tab, fmt.Sprintf(`%s?.files?.at(-1).name === %q && %s`, canaryReport, c.file.name, canaryIdle), time.Minute)
+		set(t, tab, "relation", string(c.relation))
+		if c.relation == audit.Replace {
+			drop(t, tab, c.file.name, c.file.content)
+		}
+		audited(c.file.name)
 		got := must.Get(scores.ParseReport([]byte(eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`))))(t)
 		if got.Plan.Relation != c.relation || got.Plan.Seed != 9 || got.Plan.Claim.Epsilon != 1 || got.Verdict != audit.Violation {
 			t.Errorf("%s: %+v, %s", c.file.name, got.Plan, got.Summary)
@@ -72,58 +80,33 @@ func TestScores(t *testing.T) {
 			t.Error("the result holds what is no number")
 		}
 		click(t, tab, "#verify")
-		until(t, tab, box+`.querySelector(".verification").textContent.includes("is the same as in the report") && !`+box+`.querySelector(".verification").textContent.includes("taken from the report") && `+canaryIdle, time.Minute)
+		until(t, tab, box+`.querySelector(".verification").textContent.includes("is the same as in the report") && !`+box+`.querySelector(".verification").textContent.includes("taken from the report") && `+scoresRead, time.Minute)
 	}
 	saved := eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`)
 
-	set(t, tab, "k-scores-relation", "add-remove")
-	for _, c := range []struct{ name, content, says string }{{"bad.csv", "in,out\n1,2\n3,x\n", "line 3"}, {"large.csv", "in,out\n" + strings.Repeat("1,2\n", 1000001), "4.0 MB"}} {
-		give(t, tab, c.name, c.content)
-		until(t, tab, fmt.Sprintf(`document.querySelector("#k-scores-error").textContent.includes(%q) && document.querySelector("#k-scores-error").textContent.includes("must be") && %s`, c.says, canaryIdle), 30*time.Second)
-		if now := eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`); now != saved {
-			t.Errorf("%s: the old result is gone", c.name)
-		}
+	drop(t, tab, "bad.csv", "in,out\n1,2\n3,x\n")
+	until(t, tab, noticed+`.includes("line 3") && `+noticed+`.includes("a number, as the other rows")`, 30*time.Second)
+	if now := eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`); now != saved {
+		t.Error("the old result is gone")
 	}
-	// Another file than the report's is refused; without one the counts are checked.
-	give(t, tab, "scores.csv", table.String())
-	until(t, tab, canaryReport+`.files[0].name === "scores.csv" && `+canaryIdle, time.Minute)
-	give(t, tab, "saved.json", saved)
-	until(t, tab, canaryReport+`.files[0].name === "runs.json" && `+box+`.textContent.includes("Opened: saved.json") && `+canaryIdle, time.Minute)
+	// Without the report's own file its counts are checked.
+	set(t, tab, "relation", "add-remove")
+	drop(t, tab, "scores.csv", table.String())
+	audited("scores.csv")
+	drop(t, tab, "saved.json", saved)
+	until(t, tab, canaryReport+`.files[0].name === "runs.json" && `+box+`.textContent.includes("Opened: saved.json")`, time.Minute)
 	click(t, tab, "#verify")
-	until(t, tab, `document.querySelector("#k-scores-error").textContent.includes("SHA-256") && `+canaryIdle, 30*time.Second)
-	click(t, tab, "#k-scores-forget")
-	click(t, tab, "#verify")
-	until(t, tab, box+`.querySelector(".verification").textContent.includes("taken from the report") && `+canaryIdle, 30*time.Second)
-	// Dropped anywhere on the page, scores go to their panel, or the user is asked.
-	reported := func(name string) {
-		t.Helper()
-		until(t, tab, fmt.Sprintf(`!document.querySelector("#canaries").hidden && %s?.files?.[0].name === %q && %s`, canaryReport, name, canaryIdle), time.Minute)
-		if eval[bool](t, tab, `document.querySelector("#mechanism").value === "samples"`) {
-			t.Errorf("%s: it is audited as outputs, too", name)
-		}
-	}
-	dropped := func(files ...file) {
-		t.Helper()
-		eval[bool](t, tab, `(document.querySelector("#doors a").click(), document.querySelector("#notice").replaceChildren(), true)`)
-		dropOn(t, tab, "body", files...)
-	}
-	dropped(file{"dropped.csv", table.String()})
-	reported("dropped.csv")
-	if said := eval[string](t, tab, noticed); !strings.Contains(said, "dropped.csv looks like membership scores") {
-		t.Errorf("it says %q", said)
-	}
+	until(t, tab, box+`.querySelector(".verification").textContent.includes("taken from the report") && `+scoresRead, 30*time.Second)
+	// What may be outputs, too, can be said to be; of two files the names tell whose they are.
 	sides := strings.ReplaceAll(strings.TrimSpace(in.String()), "\n", ",")
-	sides = fmt.Sprintf(`{"in": [%s,0], "out": [%s,0]}`, sides, strings.ReplaceAll(strings.TrimSpace(out.String()), "\n", ","))
-	dropped(file{"sides.json", sides})
-	choose(t, tab, "outputs, or membership scores", "They are outputs")
+	drop(t, tab, "sides.json", fmt.Sprintf(`{"in": [%s,0], "out": [%s,0]}`, sides, strings.ReplaceAll(strings.TrimSpace(out.String()), "\n", ",")))
+	audited("sides.json")
+	say(t, tab, "What it is", "outputs on two datasets")
 	until(t, tab, samplesRead, 10*time.Second)
-	dropped(file{"sides.json", sides})
-	choose(t, tab, "outputs, or membership scores", "They are scores")
-	reported("sides.json")
-	dropped(file{"held-out.txt", out.String()}, file{"train-members.txt", in.String()})
-	choose(t, tab, "outputs, or membership scores", "They are scores")
-	reported("train-members.txt")
-	if said := eval[string](t, tab, `document.querySelector("#k-scores-name").textContent`); !strings.HasPrefix(said, "in: train-members.txt") {
-		t.Errorf("it takes %s", said)
+	eval[bool](t, tab, `(document.querySelector("#doors a").click(), true)`)
+	dropOn(t, tab, "body", file{"held-out.txt", out.String()}, file{"train-members.txt", in.String()})
+	until(t, tab, scoresRead+` && document.querySelector("#yours-card").textContent.includes("members; a")`, 30*time.Second)
+	if first := eval[string](t, tab, `document.querySelector("#yours-card select[aria-label=\"The first file\"]").selectedOptions[0].text`); first != "train-members.txt" {
+		t.Errorf("%s is taken for that of members", first)
 	}
 }

@@ -71,7 +71,7 @@ class Embed {
       },
     });
     core.catalogue = catalogue;
-    const canaries = this.canaries = new Canaries({ run: (...what) => this.runs.plant(...what), stop: () => this.stop(), opened() {} });
+    const canaries = this.canaries = new Canaries({ run: (...what) => this.runs.plant(...what), stop: () => this.stop() });
     const shown = this.shown = new Shown(absent, {
       museum: (plan) => settings.listing(plan)?.museum, open: (text) => engine.ask("open", text).answer,
       holds: () => true, holdsTable: () => true, drifts: () => false, goTo() {}, ran() {}, shows() {},

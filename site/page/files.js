@@ -1,23 +1,6 @@
-// Files that are chosen, dropped or pasted, told apart by what is in them: reports
-// and samples; a file that is saved; text that is copied. Nothing leaves the
-// browser.
+// Files that are chosen, dropped or pasted; a file that is saved; text that is copied.
+// Nothing leaves the browser.
 import { byId, html } from "./element.js";
-import { size } from "./number.js";
-
-const MAX_BYTES = 50e6; // a report is some 20 kB
-
-const UNNAMED = "Unnamed file";
-const HEAD = 1 << 16; // bytes that tell what a file is
-
-/** What a file is by its beginning. @param {Blob} file @returns {Promise<"empty" | "report" | "samples">} */
-async function kindOf(file) {
-  const head = (await file.slice(0, HEAD).text()).replace(/^\uFEFF/, "").trimStart();
-  if (!head) return "empty";
-  if (!head.startsWith("{")) return "samples";
-  // An object of arrays, or one a line; what is neither is a report, or meant to be one.
-  const rows = /^\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\[/.test(head) || /^\{[^{}\n]*\}\s*\n\s*\{/.test(head);
-  return rows && !/"(?:\$schema|schemaVersion)"\s*:/.test(head) ? "samples" : "report";
-}
 
 /** Has a button ask for files. @param {string} button @param {string} id of the input @param {(files: File[]) => void} take gets one at least */
 export function picker(button, id, take) {
@@ -42,43 +25,9 @@ export const base64 = (file) => new Promise((resolve, reject) => {
 // By the path, not the target: an editor that took the paste may have removed the line that it began at.
 export const typing = (event) => event.composedPath().some((at) => at instanceof Element && at.matches("input, textarea, [contenteditable]"));
 
-/**
- * Listens for reports and samples.
- * @param {(name: string, text: string) => void} opened a report
- * @param {(title: string, found: string, want: string, remedy?: string) => void} refused
- * @param {(files: File[], target: EventTarget) => boolean} taken takes dropped files that are meant for a panel
- * @param {(files: File[]) => void} sampled takes samples
- */
-export function receive(opened, refused, taken, sampled) {
-  const take = async (file) => {
-    const name = file.name || UNNAMED;
-    if (file.size > MAX_BYTES) {
-      refused(`${name} was not opened`, size(file.size), `a report of at most ${size(MAX_BYTES)}`);
-      return;
-    }
-    let text;
-    try {
-      text = await file.text();
-    } catch (error) {
-      refused(`${name} was not opened`, `unreadable (${error.message})`, "a file that this browser may read");
-      return;
-    }
-    opened(name, text);
-  };
-  const route = async (files) => {
-    const names = files.map((file) => file.name || UNNAMED).join(", ");
-    try {
-      const all = await Promise.all(files.map(kindOf));
-      if (all.includes("empty")) refused(`${names} was not opened`, "empty", "a report, or a file with samples", "was it still being written?");
-      else if (all.every((kind) => kind === "samples")) sampled(files);
-      else if (files.length === 1) take(files[0]);
-      else refused(`${files.length} files were not opened`, "a report among them", "one report, or one or two files of samples");
-    } catch (error) {
-      refused(`${names} was not opened`, `unreadable (${error.message})`, "a file that this browser may read");
-    }
-  };
-  picker("open", "file", route);
-
+/** Listens for files and text that come. @param {(files: File[], target?: EventTarget) => void} came target: what they were dropped on */
+export function receive(came) {
+  picker("open", "file", came);
   const carriesFiles = (event) => event.dataTransfer?.types.includes("Files");
   addEventListener("dragover", (event) => {
     if (!carriesFiles(event)) return;
@@ -94,17 +43,14 @@ export function receive(opened, refused, taken, sampled) {
     if (!carriesFiles(event)) return;
     event.preventDefault();
     const files = [...event.dataTransfer.files];
-    if (taken(files, event.target)) return;
-    if (files.length > 2) refused(`${files.length} files were not opened`, `${files.length} files at once`, "one report, or one or two files of samples");
-    else if (files.length) route(files);
+    if (files.length) came(files, event.target);
   });
   addEventListener("paste", (event) => {
     if (typing(event)) return;
     const files = [...event.clipboardData?.files ?? []];
     const text = event.clipboardData?.getData("text/plain");
-    if (files.length) route(files.slice(0, 2));
-    else if (/^\s*[[{]|\S\s*\n\s*\S/.test(text)) route([new File([text], "Pasted text")]);
-    else if (text?.trim()) opened("Pasted text", text);
+    if (files.length) came(files);
+    else if (text?.trim()) came([new File([text], "Pasted text")]);
   });
 }
 

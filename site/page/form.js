@@ -1,8 +1,9 @@
 // The form: what to audit and how. It holds texts; what they mean is up to the
 // core, whose answers it shows beside the fields.
+import { door, onEnter } from "./doors.js";
 import { byId, html, terms } from "./element.js";
 import { controlOf, Fields, numberInput, setOptions } from "./field.js";
-import { AUDIT } from "./keys.js";
+import { AUDIT, SCORES } from "./keys.js";
 import { DEFAULT_ALPHA, DEFAULT_SEED, Unusable, usedBy } from "./plan.js";
 
 const MAX_WORKERS = 64;
@@ -17,6 +18,11 @@ const guarantees = [
   { value: "zcdp", text: "zero-concentrated (zCDP): rho" },
   { value: "gaussian-dp", text: "Gaussian: mu" },
 ];
+
+/**
+ * The user's files, as a mechanism.
+ * @typedef {import("../worker/protocol").MechanismListing & Pick<import("../worker/protocol").Offer, "kind" | "settings" | "methods"> & {own: true}} Offered
+ */
 
 const listed = ({ name, title }, group) => ({ value: name, text: `${name}: ${title}`, group });
 
@@ -34,16 +40,23 @@ export function workersOf(text = "") {
 export class Form {
   #fields = new Fields();
   #catalogue = null;
-  /** @type {import("../worker/protocol").MechanismListing | null} */
-  #own = null; // the user's samples
+  /** @type {Offered | null} */
+  #own = null;
   #before = ""; // what was chosen before they were
 
   /** @param {{changed(): void}} on */
   constructor(on) {
     const box = (id, title) => html("details", { id, class: "group" }, html("summary", {}, title), html("div", { id: `${id}-fields`, class: "rows" }));
-    const set = (title, id, kind) => html("fieldset", {}, html("legend", {}, title), html("div", { id, class: kind }));
-    byId("fields").append(set("Claim", "claim-fields", "grid"), box("params", "Parameters of the mechanism"), set("Budget", "budget-fields", "rows"), box("more", "Pair, search and error"),
+    const legend = html("legend", {}), claim = html("fieldset", {}, legend, html("div", { id: "claim-fields", class: "grid" }));
+    const place = (to) => {
+      byId(to === "data" ? "promise" : "claim-place").append(claim);
+      legend.textContent = to === "data" ? "What did it promise?" : "Claim";
+      byId("run").textContent = to === "data" ? "Audit" : "Run";
+    };
+    byId("fields").append(html("div", { id: "claim-place" }), box("params", "Parameters of the mechanism"), html("fieldset", {}, html("legend", {}, "Budget"), html("div", { id: "budget-fields", class: "rows" })), box("more", "Pair, search and error"),
       html("div", { id: "notes", class: "notes", hidden: true }));
+    place(door());
+    onEnter(place);
     for (const [place, id] of Object.entries(PLACES)) {
       for (const key of AUDIT.filter((key) => key.form?.place === place)) this.#fields.add(id, key.name, key.form, controlOf(key));
     }
@@ -52,6 +65,8 @@ export class Form {
     setOptions(byId("guarantee"), guarantees);
     setOptions(byId("relation"), [{ value: "", text: "default" }]);
     for (const id of ["learner", "finder"]) setOptions(byId(id), [{ value: "", text: "auto" }]);
+    const method = SCORES.find(({ name }) => name === "method");
+    this.#fields.add("budget-fields", "method", method.form, controlOf(method));
     this.#fields.add("budget-fields", "workers", { label: "Workers", hint: "the result does not depend on them" },
       numberInput({ min: 1, max: MAX_WORKERS, step: 1, placeholder: defaultWorkers() }));
     byId("seed").value = DEFAULT_SEED;
@@ -66,6 +81,9 @@ export class Form {
 
   /** Shows the fields that the chosen guarantee uses; the others keep their texts. */
   #dependents() {
+    const scores = this.mechanism?.kind === "scores";
+    for (const [key, { box }] of this.#fields) box.hidden = scores ? !SCORES.some(({ name }) => name === key) : key === "method";
+    if (scores) return;
     for (const key of AUDIT.filter((key) => key.claims)) this.#fields.get(key.name).box.hidden = !usedBy(byId("guarantee").value, key);
     const own = Boolean(this.mechanism?.own);
     const bets = byId("until-refuted").checked; // it explores as it goes on
@@ -84,7 +102,7 @@ export class Form {
     const option = (m) => html("option", { value: m.name }, `${m.name}: ${m.title}`);
     const group = (label, of) => html("optgroup", { label }, catalogue.mechanisms.filter(of).map(option));
     select.replaceChildren(group("Keeps its claim", (m) => !m.fault), group("Known to be broken", (m) => m.fault));
-    if (this.#own) select.prepend(html("optgroup", { label: "Your samples" }, option(this.#own)));
+    if (this.#own) select.prepend(html("optgroup", { label: "Your files" }, option(this.#own)));
     select.disabled = false;
     select.value = chosen;
     if (!select.value) select.value = this.defaultMechanism;
@@ -94,21 +112,25 @@ export class Form {
     this.#mechanismChanged();
   }
 
-  /** Offers the user's samples and chooses them, or takes them away. @param {import("../worker/protocol").MechanismListing | null} own */
+  /** Offers the user's files and chooses them, with the claim that stands there, or takes them away. @param {Offered | null} own */
   offer(own) {
-    const select = byId("mechanism");
+    const select = byId("mechanism"), before = this.#own?.name;
     if (!this.#own && !own) return;
-    const other = select.value !== own?.name;
-    if (own && other) this.#before = select.value;
-    if (!own && select.value === this.#own.name) select.value = this.#before;
-    const chosen = own?.name ?? select.value;
-    select.querySelector('optgroup[label="Your samples"]')?.remove();
-    if (own) select.prepend(html("optgroup", { label: "Your samples" }, html("option", { value: own.name }, `${own.name}: ${own.title}`)));
+    const claims = ["epsilon", "rho", "mu"].map((name) => [name, byId(name).value || byId(name).placeholder]);
+    if (own && select.value !== before) {
+      this.#before = select.value;
+      for (const key of ["samples", "explore"]) this.#fields.put(key); // of files, all rows
+    }
+    const chosen = own?.name ?? (select.value === before ? this.#before : select.value);
+    select.querySelector('optgroup[label="Your files"]')?.remove();
+    if (own) select.prepend(html("optgroup", { label: "Your files" }, html("option", { value: own.name }, `${own.name}: ${own.title}`)));
     this.#own = own;
     select.value = chosen;
     if (!select.value) select.value = this.#catalogue ? this.defaultMechanism : "";
-    if (own && other) this.#chosen();
-    else this.#mechanismChanged();
+    if (own) this.#mechanismChanged();
+    else this.#chosen();
+    if (own) for (const [name, text] of claims) byId(name).value = text;
+    setOptions(byId("method"), (own?.methods ?? []).map((name, i) => ({ value: i ? name : "", text: i ? name : `default: ${name}` })));
     this.#dependents();
   }
 
@@ -173,7 +195,7 @@ export class Form {
     this.#about(m, m.claimWords, m.truth);
     byId("epsilon").placeholder = m.claim.epsilon ?? "";
     for (const key of ["rho", "mu"]) byId(key).placeholder = m.claim[key] ?? "";
-    byId("delta").placeholder = m.claim.delta ?? 0;
+    byId("delta").placeholder = m.claim.delta ?? (m.kind === "scores" ? SCORES.find(({ name }) => name === "delta").form.empty : 0);
   }
 
   /** Offers the finders that fit the mechanism, and the one that an address names, which the core refuses. */
@@ -184,12 +206,12 @@ export class Form {
 
   #relations(allowed, now = byId("relation").value) {
     const names = now && !allowed.includes(now) ? [...allowed, now] : allowed;
-    setOptions(byId("relation"), [{ value: "", text: `default (${allowed[0]})` }, ...names.map((r) => ({ value: r, text: r }))], now);
+    setOptions(byId("relation"), [{ value: "", text: this.mechanism?.kind === "scores" ? "choose" : `default (${allowed[0]})` }, ...names.map((r) => ({ value: r, text: r }))], now);
   }
 
   #about(m, claimWords, truth) {
     if (m.own) {
-      byId("about").replaceChildren(html("p", {}, "Outputs that another program recorded. Enter what its mechanism claims. You vouch that the rows are independent and the datasets are neighbours."));
+      byId("about").replaceChildren(html("p", {}, m.kind === "scores" ? "You vouch that each score was computed without knowing who was in, by one rule for all." : "You vouch that the rows are independent and the datasets are neighbours."));
       return;
     }
     byId("about").replaceChildren(

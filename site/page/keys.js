@@ -78,11 +78,11 @@ export const ONE_RUN = [
 export const SCORES = [
   {"name":"epsilon","fields":["/claim/epsilon"],"type":"number","range":{"min":0,"above":true},"form":{"place":"claim","label":"Claimed epsilon","empty":"2"}},
   {"name":"delta","fields":["/claim/delta"],"type":"number","range":{"min":0,"max":1,"below":true},"form":{"place":"claim","label":"Claimed delta","empty":"0.00001"}},
-  {"name":"relation","fields":["/relation"],"type":"word","form":{"place":"scores","label":"Neighbours of the claim","hint":"scores do not show it; under replace, epsilon may be twice that under add-remove","wide":true}},
+  {"name":"relation","fields":["/relation"],"type":"word"},
   {"name":"method","fields":["/method"],"type":"word","form":{"place":"scores","label":"Method","hint":"its bound decides the verdict; the table has all","wide":true}},
-  {"name":"score","fields":["/score"],"type":"text","form":{"place":"scores","label":"Column of the scores","empty":"score"}},
-  {"name":"member","fields":["/member"],"type":"text","form":{"place":"scores","label":"Column of membership","hint":"1: in, 0: out","empty":"member"}},
-  {"name":"lower","fields":["/lower"],"type":"switch","form":{"place":"scores","label":"A lower score means in","hint":"as a loss does"}},
+  {"name":"score","fields":["/score"],"type":"text"},
+  {"name":"member","fields":["/member"],"type":"text"},
+  {"name":"lower","fields":["/lower"],"type":"switch"},
   {"name":"sides","fields":["/sides"],"type":"word"},
   {"name":"guesses","fields":["/guesses"],"type":"wholes"},
   {"name":"gdp-guesses","fields":["/gdpGuesses"],"type":"wholes"},
@@ -120,12 +120,10 @@ export const CALIBRATION = [
 
 /** @type {Key[]} */
 export const OUTSIDE = [
-  {"name":"header","fields":["/recorded/header"],"type":"word","form":{"place":"yours","label":"First line"}},
   {"name":"domain","fields":["/brought/domain"],"type":"text","form":{"place":"own","label":"Ranges","hint":"of the columns, as 0:1,18:99","empty":"0:1"}},
   {"name":"rows","fields":["/brought/rows"],"type":"text","form":{"place":"own","label":"Rows","hint":"least and most, as 0:5","empty":"0:5"}},
   {"name":"integer","fields":["/brought/integer"],"type":"switch","form":{"place":"own","label":"Whole numbers only"}},
   {"name":"reach","fields":["/brought/reach"],"type":"number","form":{"place":"own","label":"Reach","hint":"how far a value may move","empty":"1"}},
-  {"name":"nonfinite","fields":["/recorded/nonFinite"],"type":"word","form":{"place":"yours","label":"NaN and infinities"}},
 ];
 
 export const AUDIT_NAMES = ["mechanism", "guarantee", "alpha", "epsilon", "delta", "rho", "mu", "profile", "relation", "pair", "group", "finder", "learner", "samples", "explore", "trials", "beta", "through-renyi", "until-refuted", "fixed", "seed"];

@@ -1,5 +1,4 @@
 // The panel of canary audits: what is asked for, and what is under way.
-import { CanaryFiles } from "./canaryfiles.js";
 import { CanaryForm } from "./canaryform.js";
 import { phases } from "./canaryreport.js";
 import { door } from "../page/doors.js";
@@ -17,12 +16,9 @@ const presets = [
   ["A copy that forgets to clip", { ...perceptron, "p.fault": "no-clipping" }],
   ["A quarter of the noise", { ...perceptron, "p.fault": "quarter-noise" }],
 ];
-/** @typedef {{score: string, member: string, lower: string}} ScoreColumns texts of the form: which columns are what, and whether a lower score means in */
 
 export class Canaries extends Bar {
-  #files = new CanaryFiles({ changed: () => this.#changed(), audit: () => this.run("scores"), opened: (name, text) => this.#on.opened(name, text) });
-  #form = new CanaryForm(this.#files);
-  #able = false;
+  #form = new CanaryForm();
   #interval = ""; // whose bound is told on the way
   /** What was begun last. @type {import("./canaryform.js").How} */
   #how = "run";
@@ -31,14 +27,14 @@ export class Canaries extends Bar {
   #on;
 
   /**
-   * @param {{run(how: import("./canaryform.js").How, wanted: import("../worker/protocol").Wanted, files: File[]): void, stop(): void, opened(name: string, text: string): void, climbs?(p: import("../worker/protocol").CanaryProgress, bound: number): void}} on opened: here is a report's file; climbs: the bound so far
+   * @param {{run(how: import("./canaryform.js").How, wanted: import("../worker/protocol").Wanted, files: File[]): void, stop(): void, climbs?(p: import("../worker/protocol").CanaryProgress, bound: number): void}} on climbs: the bound so far
    */
   constructor(on) {
     super("canaries");
     this.#on = on;
     onSubmit(byId("canaries-form"), () => this.run());
     byId("canaries-form").addEventListener("input", () => { this.untouched = false; });
-    for (const how of /** @type {const} */ (["one", "scores"])) byId(`canaries-${how}`).addEventListener("click", () => this.run(how));
+    byId("canaries-one").addEventListener("click", () => this.run("one"));
     byId("canaries-stop").addEventListener("click", () => on.stop());
   }
 
@@ -60,20 +56,8 @@ export class Canaries extends Bar {
     return this.#form.read(texts);
   }
 
-  /** Which box of this panel dropped files are meant for, if any. @param {File[]} files */
-  wants(files, target) { return this.#form.offer && this.#files.wants(files, target); }
-
-  /** Takes files of the user's. They stay in the browser. @param {File[]} files @param {Partial<ScoreColumns>} [columns] of scores */
-  take(files, box, columns = {}) {
-    this.#form.put(columns);
-    return this.#files.take(files, box);
-  }
-
-  /** Other files are there. */
-  #changed() {
-    this.#buttons();
-    this.#form.dependents();
-  }
+  /** Takes a file of the user's. It stays in the browser. @param {File[]} files */
+  take(files) { this.#form.take(files); }
 
   // Runs
 
@@ -86,14 +70,14 @@ export class Canaries extends Bar {
     this.#form.clear();
     const wanted = this.#form.asked(how);
     this.#interval = wanted.settings.interval || this.#form.offer.intervals[0].name;
-    this.#on.run(how, wanted, how === "scores" ? this.#files.of(how) : byId("k-file-group").hidden ? [] : this.#files.of("file"));
+    this.#on.run(how, wanted, byId("k-file-group").hidden ? [] : this.#form.files);
   }
 
   /** The files that a report is replayed with. */
-  replays({ kind, plan }) {
-    this.#how = kind === "scores" ? "scores" : plan.mode === "one-run" ? "one" : "run";
+  replays({ plan }) {
+    this.#how = plan.mode === "one-run" ? "one" : "run";
     this.#form.clear();
-    return kind === "scores" ? this.#files.of("scores") : plan.data ? this.#files.of("file") : [];
+    return plan.data ? this.#form.files : [];
   }
 
   // What is under way
@@ -124,20 +108,12 @@ export class Canaries extends Bar {
   /** Shows an error. @param {any} [report] that was replayed, if one was */
   blame(error, report) {
     // The form may be that of another source; the file belongs to the report's.
-    if (report && report.kind !== "scores" && error instanceof Refused && error.refusal.path.startsWith("/data")) this.#form.follow(report.plan);
+    if (report && error instanceof Refused && error.refusal.path.startsWith("/data")) this.#form.follow(report.plan);
     const key = error instanceof Refused ? this.#form.keyOf(error.refusal, this.#how) : undefined;
     if (key && this.#form.fail(key, error.message, true)) say(error.message);
     else this.message(error instanceof Ended ? `The core ended (${error.message}). What it had drawn is lost; try again.` : error.message);
   }
 
   /** Whether a core is there and free. */
-  able(able) {
-    this.#able = able;
-    this.#buttons();
-  }
-
-  #buttons() {
-    byId("canaries-run").disabled = byId("canaries-one").disabled = !this.#able;
-    byId("canaries-scores").disabled = !this.#able || !this.#files.scored;
-  }
+  able(able) { byId("canaries-run").disabled = byId("canaries-one").disabled = !able; }
 }

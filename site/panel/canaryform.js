@@ -1,33 +1,73 @@
 // The form of the panel of canary audits: its fields, which the core lists, and what
 // they ask for.
-import { boxes } from "./canaryfiles.js";
 import { byId } from "../page/element.js";
+import { picker } from "../page/files.js";
 import { controlOf, Fields, setOptions } from "../page/field.js";
-import { CANARIES, ONE_RUN, SCORES } from "../page/keys.js";
-import { keyOf } from "../page/plan.js";
+import { CANARIES, ONE_RUN } from "../page/keys.js";
+import { grouped, size } from "../page/number.js";
+import { keyOf, Unusable } from "../page/plan.js";
+import { say } from "../page/progress.js";
 
+const MOST = 16e6; // bytes of a file
+const fileBox = (name) => byId(`k-file-${name}`);
 export const CLAIM = { epsilon: "2", delta: "0.00001" }; // unless the user says otherwise; the core's own default of delta
 
-/** @typedef {"run" | "one" | "scores"} How in runs, in a single one, or of scores that are given */
+/** @typedef {"run" | "one"} How in runs, or in a single one */
 /** The kinds of audits, and the settings of each. @type {Record<How, [kind: string, keys: import("../page/keys.js").Key[]]>} */
-const kinds = { run: ["canary", CANARIES], one: ["one-run", ONE_RUN], scores: ["scores", SCORES] };
+const kinds = { run: ["canary", CANARIES], one: ["one-run", ONE_RUN] };
 
 /** The name in the page, which has one form for all kinds, of a setting of a kind. */
-const nameIn = (how, name) => ({ one: { m: "one" }, scores: { relation: "scores-relation" } })[how]?.[name] ?? name;
+const nameIn = (how, name) => (how === "one" && name === "m" ? "one" : name);
 
 export class CanaryForm {
   /** @type {import("../worker/files").CanaryOffer | null} */
   offer = null;
   #fields = new Fields("k-"); // by key of the address
-  #files;
+  /** The user's examples or vectors, one file or none. It stays in the browser. @type {File[]} */
+  files = [];
 
-  /** @param {import("./canaryfiles.js").CanaryFiles} files */
-  constructor(files) {
-    this.#files = files;
+  constructor() {
+    picker("k-file-choose", "k-file-input", (files) => this.take(files));
+    fileBox("forget").addEventListener("click", () => {
+      this.#give([]);
+      fileBox("choose").focus();
+    });
     byId("canaries-form").addEventListener("input", (event) => {
       if (/** @type {HTMLElement} */ (event.target).dataset.key === "source") this.#sourceChanged();
       this.dependents();
     });
+  }
+
+  /** Takes a file of the user's. @param {File[]} files */
+  take(files) {
+    fileBox("group").open = true;
+    try {
+      if (files.length > 1) throw new Unusable("file", `${files.length} files`, "one file");
+      if (files[0].size > MOST) throw new Unusable("file", `${files[0].name}, ${size(files[0].size)}`, `at most ${size(MOST)} here; the command line takes more`);
+      this.#give(files);
+      say(`${files[0].name}: there`);
+    } catch (error) {
+      this.#failFile(error.message);
+      say(error.message);
+    }
+  }
+
+  /** @param {File[]} files */
+  #give(files) {
+    this.files = files;
+    this.#failFile("");
+    fileBox("name").textContent = files.map((f) => `${f.name}, ${grouped(f.size)} bytes`).join("") || "No file.";
+    fileBox("forget").hidden = !files.length;
+    this.dependents();
+  }
+
+  /** @returns {boolean} whether it is shown */
+  #failFile(message, focus = false) {
+    fileBox("error").textContent = message;
+    fileBox("error").hidden = !message;
+    if (message) fileBox("group").open = true;
+    if (message && focus) fileBox("choose").focus();
+    return !fileBox("group").hidden;
   }
 
   /** Makes the fields. @param {import("../worker/files").CanaryOffer} offer */
@@ -41,18 +81,6 @@ export class CanaryForm {
     }
     const options = (key, list) => setOptions(this.#fields.get(key).control, list);
     options("source", offer.sources.map((s) => ({ value: s.name, text: s.name })));
-    options("scores-relation", [
-      { value: "", text: "choose" },
-      { value: "add-remove", text: "add-remove: a record is there or not" },
-      { value: "replace", text: "replace: a record is replaced by another" },
-    ]);
-    /** @type {string[]} */
-    const methods = offer.methods;
-    options("method", [
-      { value: "", text: `default: ${offer.methods[0]}; of runs ${offer.intervals[0].name}` },
-      ...offer.methods.map((name) => ({ value: name, text: name, group: "scores" })),
-      ...offer.intervals.map(({ name }) => name).filter((name) => !methods.includes(name)).map((name) => ({ value: name, text: name, group: "scores of several runs" })),
-    ]);
     options("scale", offer.scales.map((s, i) => ({ value: i ? s : "", text: s })));
     options("scaling", [{ value: "", text: "box: each feature by its bounds" }, { value: "unit", text: "unit: each row to norm 1" }]);
     options("interval", offer.intervals.map((x, i) => ({ value: i ? x.name : "", text: x.valid ? x.name : `${x.name} (asymptotic)` })));
@@ -84,9 +112,9 @@ export class CanaryForm {
     byId("k-file-words").textContent = vectors ? "A CSV file of vectors, one a line. Needed." : "A CSV file of examples, instead of the built-in data.";
     show("tail", tail);
     show("scale", vectors || tail);
-    for (const key of ["label", "bounds", "scaling"]) show(key, examples && this.#files.there);
+    for (const key of ["label", "bounds", "scaling"]) show(key, examples && this.files.length > 0);
     if (vectors) byId("k-file-group").open = true;
-    for (const key of ["p.examples", "p.features", "p.classes", "p.separation"]) this.#fields.get(key)?.hint(this.#files.there ? "of the built-in data, which the file replaces" : this.#source.params.find((p) => `p.${p.name}` === key).doc);
+    for (const key of ["p.examples", "p.features", "p.classes", "p.separation"]) this.#fields.get(key)?.hint(this.files.length ? "of the built-in data, which the file replaces" : this.#source.params.find((p) => `p.${p.name}` === key).doc);
   }
 
   /** Sets all fields; those that texts lack get their defaults. @param {Record<string, string>} texts by key of the address @returns {string[]} what of it cannot be used */
@@ -135,7 +163,6 @@ export class CanaryForm {
   asked(how) {
     const [kind, keys] = kinds[how], text = (name) => this.#fields.text(nameIn(how, name));
     const settings = Object.fromEntries(keys.filter((key) => key.form).map(({ name }) => [name, text(name)]));
-    if (how === "scores") return { kind, settings }; // what was claimed of them nobody here knows
     if (how === "one") settings.design = this.#design; // the one that is shown
     settings.epsilon ||= CLAIM.epsilon;
     for (const { name } of this.#source.params) settings[`p.${name}`] = text(`p.${name}`);
@@ -146,18 +173,18 @@ export class CanaryForm {
 
   clear() {
     this.#fields.clearErrors();
-    for (const box of boxes) this.#files.fail(box, "");
+    this.#failFile("");
   }
 
   /** Shows an error at its field. @returns {boolean} whether there is one */
   fail(key, message, focus = false) {
-    return boxes.includes(key) ? this.#files.fail(key, message, focus) : this.#fields.fail(key, message, focus);
+    return key === "file" ? this.#failFile(message, focus) : this.#fields.fail(key, message, focus);
   }
 
   /** The key of the field that a refusal is about. @param {import("../worker/protocol").Refusal} refusal @param {How} how it was asked */
   keyOf(refusal, how) {
     const name = keyOf(refusal, kinds[how][1]), key = name && nameIn(how, name);
     if (key && this.#fields.has(key)) return key;
-    return how === "scores" ? "scores" : refusal.path.startsWith("/data") || refusal.path.startsWith("/csv") ? "file" : undefined;
+    return refusal.path.startsWith("/data") || refusal.path.startsWith("/csv") ? "file" : undefined;
   }
 }

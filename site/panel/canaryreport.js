@@ -6,7 +6,7 @@ import { Picture } from "../page/picture.js";
 import { background, factsOf, outputs, showHead, showNothing, showSentence } from "../page/result.js";
 import { tablesOf } from "../page/tables.js";
 
-export const phases = { explore: "Choosing the threshold on exploration runs", certify: "Certifying on fresh runs", bet: "Training, with a test after each", "one-run": "One run, with canaries chosen by coins", scores: "Reading and auditing the scores" };
+export const phases = { explore: "Choosing the threshold on exploration runs", certify: "Certifying on fresh runs", bet: "Training, with a test after each", "one-run": "One run, with canaries chosen by coins" };
 /** The course of the audit's own bound, as its picture wants it. @param {{runs: number, bounds: import("../worker/protocol").CanaryLiveBound[]}[]} points */
 export const courseOf = (points, chosen, claimed, valid) => JSON.stringify({ claimed, valid, quantity: "epsilon", counted: valid ? "trainings" : "certification runs",
   moments: points.flatMap(({ runs, bounds }) => bounds.filter((b) => b.interval === chosen).map((b) => ({ pairs: runs, bound: b.epsilon }))) });

@@ -288,6 +288,17 @@ export class Own {
     return { settings: asked, brought: { kind: this.#code.language, name, ...about } };
   }
 
+  /** Takes a function that came as a file or as text. Nothing of it runs. @param {import("../worker/protocol").Recognized} found */
+  bring({ code, language, said }) {
+    enter("code");
+    clearTimeout(this.#timer);
+    this.#result = null;
+    this.#write(this.#fields.texts, code, language);
+    this.#keep();
+    this.#on.waits(`${said} Nothing of it has run. Say what it claims, then press Run.`, "A function of yours");
+    this.#status(said);
+  }
+
   /** Keeps what is written; a browser that refuses forgets it with the page. */
   #keep() {
     try {

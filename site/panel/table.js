@@ -71,7 +71,6 @@ export class Table {
       this.#input.value = "";
       if (file) this.take(file, was);
     });
-    byId("yours-table").addEventListener("click", () => this.ask());
   }
 
   /** Is the file of a report there, as far as its size tells? The core knows its hash. @param {Labelled} of */

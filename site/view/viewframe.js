@@ -25,7 +25,7 @@ export class ViewFrame {
   #port = null;
   #frame = null;
   #alone = false; // it was opened by itself
-  #shown = [{}, {}]; // what the page shows, where it stays closed and where it opens by itself: {report, curves, course} and {canary, scored}
+  #shown = [{}, {}]; // what the page shows, where it stays closed and where it opens by itself: {report, curves, course} or {canary, scored}
   #progress = null; // of a run on its way
   #course = null; // of that run
   /** Trainings of a run with canaries on its way. @type {import("../worker/protocol").MembershipScored[] | null} */
@@ -100,7 +100,7 @@ export class ViewFrame {
   /** @param {{report: any, curves?: any, scored?: any}} answer scored: the trainings that made it, as they came */
   show({ report, curves, scored }) {
     const planted = report.kind !== "pair";
-    this.#shown[Number(planted)] = planted ? { canary: report, scored } : { report, curves, course: this.#progress && this.#course };
+    this.#shown[Number(report.kind === "canary")] = planted ? { canary: report, scored } : { report, curves, course: this.#progress && this.#course };
     this.#progress = null;
     this.#host.hidden = planted && !report.evidence; // of canaries without evidence there is no picture
     if (scored) this.grown = null;

@@ -30,8 +30,10 @@ export interface Calls {
   open: { sends: string; tells: never; answer: ReportedValue };
   /** Replays a report of any kind, with the files that it is of. One of samples, in that role, is replayed with the files that are there, after ReadProgress if they are read anew. */
   verify: { sends: string; tells: ReplayProgress; answer: VerifiedValue };
-  /** Reads the user's samples; without files: those that are there. Of the role of samples only. */
-  inspect: { sends: Reading; tells: ReadProgress; answer: Inspected };
+  /** Reads the user's files of outputs or scores; without files: those that are there. Of the role of samples only. */
+  inspect: { sends: InspectRequest; tells: ReadProgress; answer: Inspected };
+  /** Says what came to the page: a report, a function or data. */
+  recognize: { sends: Beginning; tells: never; answer: Recognized };
   /** What columns a table of labelled examples has. */
   look: { sends: LookRequest; tells: never; answer: TablePreview };
   /** What the result in a link says, before anything ran. */
@@ -188,6 +190,11 @@ export interface AccountedValue {
   profile?: ProfilePoint[];
   notes?: string[];
   cli: string;
+}
+
+/** beginning is a text that came to the page, or what a file begins with. */
+export interface Beginning {
+  text: string;
 }
 
 /** Betted is how far a sequential stage came. */
@@ -716,11 +723,11 @@ export interface Column {
   labels?: Label[];
 }
 
+/** columnFacts are a column, and what may be said otherwise of it: what it holds, and of outputs what it is. */
 export interface ColumnFacts {
   name: string;
-  kind: ColumnKind;
-  /** Role: "output", "dataset" or "left out"; empty where that is not known. */
-  role: string;
+  kind: Part;
+  role: Part;
 }
 
 /** ColumnKind says how the numbers of an output column are to be read. */
@@ -862,6 +869,9 @@ export interface FileFacts {
   rows: number;
 }
 
+/** Kind is what files hold. */
+export type FileKind = "outputs" | "scores" | "table";
+
 /** Generator says what wrote the report. */
 export interface Generator {
   name: string;
@@ -903,6 +913,18 @@ export interface Inputs {
   examples?: Examples;
 }
 
+/** inspectRequest is how files are taken; what is empty is guessed. */
+export interface InspectRequest {
+  as?: FileKind;
+  /** of two files, 1 or 2: which has the first dataset, or the members */
+  first?: number;
+  reading: Reading;
+  score?: string;
+  member?: string;
+  /** whether a lower or a higher score means in */
+  sign?: string;
+}
+
 /** inspected is what the page gets to know of files. */
 export interface Inspected {
   /** empty where they could not be read */
@@ -910,13 +932,16 @@ export interface Inspected {
   columns: ColumnFacts[];
   /** Head are the first rows of the first columns. */
   head: string[][];
-  /** Samples is absent where there is a problem. */
-  samples?: SampleFacts;
+  as?: FileKind;
+  /** Sentences say what the files are taken for, with what may be changed of it. */
+  sentences: Part[][];
+  /** says how the bytes are read, so too */
+  reading: Part[][];
+  /** on how outputs were read */
+  notes: string[];
   problem?: Refusal;
-  /** Scores: the file looks like one of membership scores. With Samples it may be either: arrays in and out could be outputs with a record in and out. */
-  scores: boolean;
-  /** TwoValued are the columns of which one may tell the datasets apart, where none is known to; see recorded.File.TwoValued. */
-  twoValued?: string[];
+  /** Offer is what can be audited; absent where there is a problem, or the user has to choose. */
+  offer?: Offer;
 }
 
 /** Interval of an axis; an end that is absent lies beyond all outputs. */
@@ -1120,6 +1145,23 @@ export interface Needed {
   source: string;
 }
 
+/** offer is an audit of files, but for the claim. */
+export interface Offer {
+  listing: MechanismListing;
+  /** of the audit */
+  kind: string;
+  /** that the files give */
+  settings: Record<string, string>;
+  /** of scores, the default first */
+  methods: string[];
+}
+
+/** option asks for another reading; the one that holds asks for nothing. */
+export interface Option {
+  text: string;
+  asks?: InspectRequest;
+}
+
 /** Outcome is the range of an event's probability on a neighbouring dataset. */
 export interface Outcome {
   /** its probability on one dataset */
@@ -1164,6 +1206,14 @@ export interface ParamSpec {
   noise?: boolean;
   /** Fault says that it sets how large the fault of the mechanism is. */
   fault?: boolean;
+}
+
+/** part of a sentence is a text, or a choice. */
+export interface Part {
+  text?: string;
+  /** of a choice, for who does not see the sentence */
+  label?: string;
+  options?: Option[];
 }
 
 /** People names the two datasets of a pair by the person in whom they differ, called Ada. Under a relation that replaces a row somebody else, called Bob, stands in her place. */
@@ -1426,6 +1476,14 @@ export interface ReadyValue {
   go: string;
 }
 
+/** recognized is what came: of a function its language, the code with a mechanism that calls it, and what it is in words. */
+export interface Recognized {
+  is: string;
+  language?: string;
+  code?: string;
+  said?: string;
+}
+
 /** RecordedFile is one file of outputs. */
 export interface RecordedFile {
   /** without its folder */
@@ -1591,15 +1649,6 @@ export interface Said {
   question?: string;
   names?: [string, string];
   who?: [string, string];
-}
-
-export interface SampleFacts {
-  datasets: [string, string];
-  rows: [number, number];
-  /** of an output */
-  columns: number;
-  notes: string[];
-  listing: MechanismListing;
 }
 
 /** Evidence is what the bounds of scores are computed from. */

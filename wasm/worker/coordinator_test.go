@@ -96,7 +96,7 @@ func TestRefuses(t *testing.T) {
 		{"run", wanted{canary.Kind, settings.Texts{"epsilon": "1", "colour": "2"}}, "setting", "colour"},
 		{"run", wanted{canary.Kind, settings.Texts{"epsilon": "1", "exec": "python3 train.py"}}, "setting", "exec"}, // nothing runs that only a page names
 		{"run", wanted{"canaries", nil}, "kind", "canary"},
-		{"run", wanted{scores.Kind, settings.Texts{"epsilon": "1", "relation": "replace"}}, "scores", "one file or two"},
+		{"run", wanted{scores.Kind, settings.Texts{"epsilon": "1", "relation": "replace"}}, "", "a coordinator of their own"},
 		{"calibrate", rates(func(p *calibration.Plan) { p.Runs = 0 }), "runs", "in [1, 1000000]"},
 		{"calibrate", rates(func(p *calibration.Plan) { p.Runs = 200_000 }), "runs", "at most 100000 audits"},
 		{"calibrate", rates(func(p *calibration.Plan) { p.Mechanisms = []string{"svt4"} }), "mechanisms", "keep their claim"},

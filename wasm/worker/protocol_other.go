@@ -18,6 +18,7 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/internal/typescript"
+	"github.com/dpscope/dpscope/mechanisms/recorded"
 	"github.com/dpscope/dpscope/mechanisms/train"
 	"github.com/dpscope/dpscope/wasm/scene"
 	"github.com/dpscope/dpscope/wasm/scene/plot"
@@ -93,6 +94,7 @@ func protocol(root string) string {
 	typeFor[calibrated](names, "CalibratedValue")
 	typeFor[train.Preview](names, "TablePreview")
 	typeFor[chart.Kind](names, "ChartKind")
+	typeFor[recorded.Kind](names, "FileKind")
 	typeFor[report.Column](names, "TableColumn")
 	typeFor[report.Table](names, "BoundTable")
 	typeFor[report.Row](names, "BoundRow")

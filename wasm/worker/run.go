@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"github.com/dpscope/dpscope/audit"
@@ -12,7 +13,6 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
-	"github.com/dpscope/dpscope/mechanisms/recorded"
 	"github.com/dpscope/dpscope/mechanisms/source"
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
@@ -38,13 +38,15 @@ func (w wanted) plan() (any, error) {
 }
 
 // given is what there is for an audit, or for a replay of it, with the user's files. That
-// of canaries goes to the task workers as far as they need it, and nowhere else. A replay
-// of scores can do without.
+// of canaries goes to the task workers as far as they need it, and nowhere else. Scores are
+// those of the role of samples; a replay of them can do without.
 func (c *coordinator) given(plan any, files []userFile, replay bool) (g core.Env, err error) {
 	g = core.Env{Catalogue: c.known(), Generator: c.generator, Now: c.now}
 	if p, ok := plan.(scores.Plan); ok {
-		if len(files) > 0 || !replay {
-			g.Scores, err = readScores(files, p.ScoreColumns)
+		if c.own != nil {
+			g.Scores, err = c.own.scores(p.ScoreColumns)
+		} else if !replay {
+			err = errors.New("scores are audited by a coordinator of their own")
 		}
 		return g, err
 	}
@@ -55,18 +57,6 @@ func (c *coordinator) given(plan any, files []userFile, replay bool) (g core.Env
 		g.Sources = grained(p.Runs, len(g.File))
 	}
 	return g, err
-}
-
-func readScores(files []userFile, columns recorded.ScoreColumns) (*scores.Scores, error) {
-	var parsed []*recorded.File
-	for _, f := range files {
-		read, err := recorded.Read(&userReader{f, 0}, recorded.ScoreOptions(recorded.Options{Name: f.name}))
-		if err != nil {
-			return nil, err
-		}
-		parsed = append(parsed, read)
-	}
-	return scores.ReadScores(parsed, columns)
 }
 
 // Grains of tasks: smaller ones than a source's own, so that the course has about
@@ -98,7 +88,7 @@ func (c *coordinator) run(ctx context.Context, r request[wanted]) (reported, err
 	if err != nil {
 		return reported{}, err
 	}
-	if r.asked.Kind == string(canary.OneRun) || r.asked.Kind == scores.Kind { // they have one step
+	if r.asked.Kind == string(canary.OneRun) { // it has one step
 		c.tell(r.id, canaryProgress{Progress: canary.Progress{Phase: canary.Phase(r.asked.Kind), Total: 1}, Planned: 1})
 	}
 	given, err := c.given(plan, r.files, false)

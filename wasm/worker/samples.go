@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -11,8 +13,12 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
@@ -27,17 +33,28 @@ type sampleStore struct {
 	c     *coordinator
 	pause func()
 
-	mu      sync.Mutex
-	given   []userFile
-	files   []*recorded.File // nil until they are read, and after a failure
-	reading audit.Reading    // that they were read with
-	spec    *audit.MechanismSpec
+	mu    sync.Mutex
+	given []userFile
+	files []*recorded.File // nil until they are read, and after a failure
+	asked inspectRequest   // that they were read with
+	spec  *audit.MechanismSpec
+}
+
+// inspectRequest is how files are taken; what is empty is guessed.
+type inspectRequest struct {
+	As      recorded.Kind `json:"as,omitempty"`
+	First   int           `json:"first,omitempty"` // of two files, 1 or 2: which has the first dataset, or the members
+	Reading audit.Reading `json:"reading"`
+	Score   string        `json:"score,omitempty"`
+	Member  string        `json:"member,omitempty"`
+	Sign    string        `json:"sign,omitempty"` // whether a lower or a higher score means in
 }
 
 // Preview limits.
 const (
 	headRows    = 6
 	headColumns = 64
+	mostNamed   = 4 // columns in a sentence
 )
 
 // inspected is what the page gets to know of files.
@@ -45,16 +62,15 @@ type inspected struct {
 	Files   []fileFacts   `json:"files"` // empty where they could not be read
 	Columns []columnFacts `json:"columns"`
 	// Head are the first rows of the first columns.
-	Head [][]string `json:"head"`
-	// Samples is absent where there is a problem.
-	Samples *sampleFacts `json:"samples,omitempty"`
-	Problem *refusal     `json:"problem,omitempty"`
-	// Scores: the file looks like one of membership scores. With Samples it may be
-	// either: arrays in and out could be outputs with a record in and out.
-	Scores bool `json:"scores"`
-	// TwoValued are the columns of which one may tell the datasets apart, where none is
-	// known to; see [recorded.File.TwoValued].
-	TwoValued []string `json:"twoValued,omitempty"`
+	Head [][]string    `json:"head"`
+	As   recorded.Kind `json:"as,omitempty"`
+	// Sentences say what the files are taken for, with what may be changed of it.
+	Sentences [][]part `json:"sentences"`
+	Reading   [][]part `json:"reading"` // says how the bytes are read, so too
+	Notes     []string `json:"notes"`   // on how outputs were read
+	Problem   *refusal `json:"problem,omitempty"`
+	// Offer is what can be audited; absent where there is a problem, or the user has to choose.
+	Offer *offer `json:"offer,omitempty"`
 }
 
 type fileFacts struct {
@@ -65,26 +81,12 @@ type fileFacts struct {
 	Rows   int    `json:"rows"` // of its longest table
 }
 
+// columnFacts are a column, and what may be said otherwise of it: what it holds, and of
+// outputs what it is.
 type columnFacts struct {
-	Name string           `json:"name"`
-	Kind audit.ColumnKind `json:"kind"`
-	// Role: "output", "dataset" or "left out"; empty where that is not known.
-	Role string `json:"role"`
-}
-
-// Roles of columns.
-const (
-	roleOutput  = "output"
-	roleDataset = "dataset"
-	roleLeftOut = "left out"
-)
-
-type sampleFacts struct {
-	Datasets [2]string              `json:"datasets"`
-	Rows     [2]int                 `json:"rows"`
-	Width    int                    `json:"columns"` // of an output
-	Notes    []string               `json:"notes"`
-	Listing  audit.MechanismListing `json:"listing"`
+	Name string `json:"name"`
+	Kind part   `json:"kind"`
+	Role part   `json:"role"`
 }
 
 // readProgress is a file on its way.
@@ -93,9 +95,9 @@ type readProgress struct {
 	Share float64 `json:"share"` // of all files
 }
 
-// inspect reads the user's samples; without files: those that are there. Of the role of
+// inspect reads the user's files; without files: those that are there. Of the role of
 // samples only.
-func (c *coordinator) inspect(ctx context.Context, r request[audit.Reading]) (inspected, error) {
+func (c *coordinator) inspect(ctx context.Context, r request[inspectRequest]) (inspected, error) {
 	if c.own == nil {
 		return inspected{}, errors.New("no such request: samples are read by a coordinator of their own")
 	}
@@ -103,61 +105,70 @@ func (c *coordinator) inspect(ctx context.Context, r request[audit.Reading]) (in
 }
 
 // inspect reads files and says what is in them. What is wrong with a file is part of the answer.
-func (d *sampleStore) inspect(ctx context.Context, r request[audit.Reading]) (inspected, error) {
-	reading := r.asked
+func (d *sampleStore) inspect(ctx context.Context, r request[inspectRequest]) (inspected, error) {
+	ask := r.asked
 	d.mu.Lock()
 	if len(r.files) > 0 {
 		d.given, d.files = r.files, nil
 	}
 	given, files := d.given, d.files
-	if !sameBytesRead(reading, d.reading) {
+	if !sameBytesRead(ask.Reading, d.asked.Reading) {
 		files = nil
 	}
 	d.files, d.spec = nil, nil // free, if they are read anew
 	d.mu.Unlock()
-
-	out := inspected{Files: []fileFacts{}, Columns: []columnFacts{}, Head: [][]string{}} // the page relies on them
-	problem := func(err error) (inspected, error) {
-		if ctx.Err() != nil {
-			return inspected{}, errStopped
-		}
-		out.Problem = new(refusalOf(err))
-		return out, nil
-	}
+	out := inspected{As: ask.As, Files: []fileFacts{}, Columns: []columnFacts{}, Head: [][]string{}, Sentences: [][]part{}, Reading: [][]part{}, Notes: []string{}} // the page relies on them
+	var err error
 	if files == nil {
 		var columns []audit.Column
-		var err error
-		files, columns, err = d.read(ctx, r.id, given, recorded.Options{Reading: reading})
-		if err != nil {
-			var names []string
-			for _, c := range columns {
-				out.Columns = append(out.Columns, columnFacts{Name: c.Name, Kind: c.Kind})
-				names = append(names, c.Name)
-			}
-			out.Scores = recorded.NamesOfScores(names)
-			return problem(err)
+		options := recorded.Options{Reading: ask.Reading, Scores: ask.As == recorded.OfScores}
+		files, columns, err = d.read(ctx, r.id, given, options)
+		var names []string
+		for _, c := range columns {
+			out.Columns = append(out.Columns, columnFacts{c.Name, ask.kind(c), part{}})
+			names = append(names, c.Name)
+		}
+		if err != nil && ask.As == "" && recorded.NamesOfScores(names) {
+			out.As, out.Columns = recorded.OfScores, []columnFacts{}
+			files, _, err = d.read(ctx, r.id, given, recorded.ScoreOptions(options))
 		}
 	}
-	d.mu.Lock()
-	d.files, d.reading = files, reading
-	d.mu.Unlock()
-	out.describe(files)
-	samples, err := recorded.Pair(files, reading)
-	if err != nil {
-		known := func(c columnFacts) bool { return strings.EqualFold(c.Name, "dataset") }
-		if len(files) == 1 && reading.Dataset == "" && !slices.ContainsFunc(out.Columns, known) {
-			out.TwoValued = files[0].TwoValued()
-		}
-		return problem(err)
+	if ctx.Err() != nil {
+		return inspected{}, errStopped
 	}
-	spec := samples.Spec()
-	out.roles(samples)
-	out.Samples = &sampleFacts{Datasets: samples.Datasets, Rows: [2]int{samples.Rows(0), samples.Rows(1)}, Width: len(samples.Columns),
-		Notes: append([]string{}, samples.Notes...), Listing: audit.Catalogue{Mechanisms: []audit.MechanismSpec{spec}}.Listing().Mechanisms[0]}
+	var spec *audit.MechanismSpec
+	if err == nil {
+		out.describe(files, ask)
+		out.As = cmp.Or(out.As, recorded.Guess(files))
+	}
+	out.ask(given, files, ask)
+	if taken := ask; err == nil {
+		taken.As = out.As
+		switch files := inOrder(files, taken); taken.As {
+		case recorded.OfScores:
+			err = out.scores(files, taken)
+		case recorded.Labelled:
+			out.say(words("A private learner is trained on it, and on the same table with one row changed."))
+		default:
+			spec, err = out.outputs(files, taken)
+		}
+	}
+	if err != nil && out.As != recorded.Labelled { // which is read elsewhere
+		out.Problem = new(refusalOf(err))
+	}
 	d.mu.Lock()
-	d.spec = &spec
+	d.files, d.asked, d.spec = files, ask, spec
+	d.asked.As = out.As
 	d.mu.Unlock()
 	return out, nil
+}
+
+// inOrder are files, the first one first.
+func inOrder(files []*recorded.File, q inspectRequest) []*recorded.File {
+	if len(files) == 2 && (q.First == 2 || q.First == 0 && q.As == recorded.OfScores && recorded.Others(files[0].Name) && !recorded.Others(files[1].Name)) {
+		return []*recorded.File{files[1], files[0]}
+	}
+	return files
 }
 
 var errStopped = errors.New("stopped before the end")
@@ -169,7 +180,7 @@ func sameBytesRead(a, b audit.Reading) bool {
 }
 
 // describe says what files hold, whatever their columns mean.
-func (out *inspected) describe(files []*recorded.File) {
+func (out *inspected) describe(files []*recorded.File, q inspectRequest) {
 	for _, f := range files {
 		rows := 0
 		for _, t := range f.Tables {
@@ -177,23 +188,15 @@ func (out *inspected) describe(files []*recorded.File) {
 		}
 		out.Files = append(out.Files, fileFacts{f.Name, string(f.Format), f.Bytes, f.SHA256, rows})
 	}
-	columns := namedColumns(files[0])
-	var names []string
+	columns := files[0].Columns()
+	columns = columns[:min(len(columns), headColumns)]
 	for _, c := range columns {
-		name := c.name
-		if len(files[0].Tables) > 1 {
-			name, _, _ = strings.Cut(name, ".") // an array's column
-		}
-		names = append(names, name)
-	}
-	out.Scores = len(files) == 1 && recorded.NamesOfScores(names)
-	for _, c := range columns[:min(len(columns), headColumns)] {
-		out.Columns = append(out.Columns, columnFacts{Name: c.name, Kind: c.Kind})
+		out.Columns = append(out.Columns, columnFacts{c.Name, q.kind(audit.Column{Name: c.Name, Kind: c.Kind}), part{}})
 	}
 	for i := range headRows {
 		var row []string
 		some := false
-		for _, c := range columns[:min(len(columns), headColumns)] {
+		for _, c := range columns {
 			cell := ""
 			if i < c.Len() {
 				some, cell = true, c.Text(i)
@@ -202,49 +205,6 @@ func (out *inspected) describe(files []*recorded.File) {
 		}
 		if some {
 			out.Head = append(out.Head, row)
-		}
-	}
-}
-
-type namedColumn struct {
-	*recorded.Column
-	name string
-}
-
-// namedColumns are the columns of a file; those of several arrays are called after
-// them.
-func namedColumns(f *recorded.File) []namedColumn {
-	var out []namedColumn
-	for _, t := range f.Tables {
-		for _, c := range t.Columns {
-			name := c.Name
-			if len(f.Tables) > 1 {
-				name = t.Name
-				if len(t.Columns) > 1 {
-					name += "." + c.Name
-				}
-			}
-			out = append(out, namedColumn{c, name})
-		}
-	}
-	return out
-}
-
-// roles says what the columns are taken for; nothing of two arrays, one for each
-// dataset.
-func (out *inspected) roles(s *recorded.Samples) {
-	if len(s.Files) == 1 && s.By == "" {
-		return
-	}
-	for i := range out.Columns {
-		c := &out.Columns[i]
-		switch {
-		case slices.ContainsFunc(s.Columns, func(o audit.Column) bool { return o.Name == c.Name }):
-			c.Role = roleOutput
-		case c.Name == s.By:
-			c.Role = roleDataset
-		default:
-			c.Role = roleLeftOut
 		}
 	}
 }
@@ -336,9 +296,9 @@ func (d *sampleStore) replay(ctx context.Context, id int, r pair.Report) (audit.
 		return d.c.cat, nil
 	}
 	d.mu.Lock()
-	files, given, reading := d.files, d.given, d.reading
+	files, given, asked := d.files, d.given, d.asked
 	d.mu.Unlock()
-	if files == nil || !sameBytesRead(reading, rec.Reading) {
+	if files == nil || !sameBytesRead(asked.Reading, rec.Reading) {
 		var err error
 		if files, _, err = d.read(ctx, id, given, recorded.Options{Reading: rec.Reading}); err != nil {
 			return audit.Catalogue{}, err
@@ -352,5 +312,245 @@ func (d *sampleStore) replay(ctx context.Context, id int, r pair.Report) (audit.
 	return with(d.c.cat, &spec), nil
 }
 
+// scores are those of the files that are here.
+func (d *sampleStore) scores(columns recorded.ScoreColumns) (*scores.Scores, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return scores.ReadScores(inOrder(d.files, d.asked), columns)
+}
+
 // worker executes tasks here.
 func (d *sampleStore) worker() engine.Worker { return pausing{d.pause} }
+
+// The card of files: sentences that say what they are taken for, of which the user may
+// change what stands in choices.
+
+// part of a sentence is a text, or a choice.
+type part struct {
+	Text    string   `json:"text,omitempty"`
+	Label   string   `json:"label,omitempty"` // of a choice, for who does not see the sentence
+	Options []option `json:"options,omitempty"`
+}
+
+// option asks for another reading; the one that holds asks for nothing.
+type option struct {
+	Text string          `json:"text"`
+	Asks *inspectRequest `json:"asks,omitempty"`
+}
+
+// offer is an audit of files, but for the claim.
+type offer struct {
+	Listing  audit.MechanismListing `json:"listing"`
+	Kind     string                 `json:"kind"`     // of the audit
+	Settings settings.Texts         `json:"settings"` // that the files give
+	Methods  []report.Method        `json:"methods"`  // of scores, the default first
+}
+
+func words(format string, args ...any) part { return part{Text: fmt.Sprintf(format, args...)} }
+
+func (out *inspected) say(parts ...part) { out.Sentences = append(out.Sentences, parts) }
+
+// choice offers names, of which now holds; empty: the user has to choose.
+func (q inspectRequest) choice(label, now string, names []string, set func(*inspectRequest, int)) part {
+	if now != "" && len(names) < 2 {
+		return words("%s", now)
+	}
+	return q.nth(label, slices.Index(names, now), names, set)
+}
+
+// nth offers names, of which that at a place holds; none: the user has to choose.
+func (q inspectRequest) nth(label string, now int, names []string, set func(*inspectRequest, int)) part {
+	p := part{Label: label}
+	if now < 0 {
+		p.Options = append(p.Options, option{Text: "choose"})
+	}
+	for i, name := range names {
+		o := option{Text: name}
+		if i != now {
+			o.Asks = new(q)
+			set(o.Asks, i)
+		}
+		p.Options = append(p.Options, o)
+	}
+	return p
+}
+
+// kindWords are what files may be taken for.
+var kindWords = []string{"outputs on two datasets", "scores of members and others", "a table with labels"}
+
+// ask says what there is, what it is taken for and how it is read; files that could not be read are nil.
+func (out *inspected) ask(given []userFile, files []*recorded.File, q inspectRequest) {
+	kinds, name := []recorded.Kind{recorded.Outputs, recorded.OfScores, recorded.Labelled}, given[0].name
+	if len(given) > 1 {
+		name += " and " + given[1].name
+	}
+	if len(given) > 1 || files != nil && files[0].Format != recorded.CSV {
+		kinds = kinds[:2]
+	}
+	if files != nil {
+		name += ", " + phrase.Count(out.Files[0].Rows, "row")
+	}
+	bytes := audit.Reading{Header: q.Reading.Header, Kinds: q.Reading.Kinds, NonFinite: q.Reading.NonFinite}
+	out.say(words("%s: ", name), q.choice("What it is", kindWords[max(0, slices.Index(kinds, out.As))], kindWords[:len(kinds)], func(to *inspectRequest, i int) { *to = inspectRequest{As: kinds[i], Reading: bytes} }))
+	line, nonFinite := []string{"", recorded.HeaderYes, recorded.HeaderNo}, []string{"", recorded.AsSymbol}
+	out.Reading = [][]part{
+		{words("The first line "), q.nth("First line", slices.Index(line, q.Reading.Header), []string{"is known by its content", "names the columns", "is a row"}, func(to *inspectRequest, i int) { to.Reading.Header = line[i] })},
+		{words("NaN and infinities are "), q.nth("NaN and infinities", slices.Index(nonFinite, q.Reading.NonFinite), []string{"refused", "symbols"}, func(to *inspectRequest, i int) { to.Reading.NonFinite = nonFinite[i] })},
+	}
+}
+
+// kind offers what a column may hold.
+func (q inspectRequest) kind(c audit.Column) part {
+	kinds, names := []audit.ColumnKind{audit.Real, audit.Symbol, audit.Mixed, ""}, []string{"numbers", "names", "numbers and names", ""}
+	names[3] = names[max(0, slices.Index(kinds, c.Kind))] + " (by content)"
+	return q.nth(c.Name+": kind", slices.Index(kinds, q.Reading.Kinds[c.Name]), names, func(to *inspectRequest, i int) {
+		to.Reading.Kinds = maps.Clone(q.Reading.Kinds)
+		if to.Reading.Kinds == nil {
+			to.Reading.Kinds = map[string]audit.ColumnKind{}
+		}
+		if to.Reading.Kinds[c.Name] = kinds[i]; kinds[i] == "" {
+			delete(to.Reading.Kinds, c.Name)
+		}
+	})
+}
+
+// roleWords are what a column of outputs may be.
+var roleWords = []string{"output", "tells the dataset", "left out"}
+
+// roles offers what each column may be; s is nil where that is not known yet.
+func (out *inspected) roles(s *recorded.Samples, q inspectRequest) {
+	is := func(name string) int {
+		switch {
+		case s == nil:
+			return -1
+		case name == s.By:
+			return 1
+		case slices.ContainsFunc(s.Columns, func(o audit.Column) bool { return o.Name == name }):
+			return 0
+		}
+		return 2
+	}
+	for i, c := range out.Columns {
+		out.Columns[i].Role = q.nth(c.Name+": role", is(c.Name), roleWords, func(to *inspectRequest, role int) {
+			if to.Reading.Outputs = nil; role == 1 {
+				to.Reading.Dataset = c.Name
+				return
+			}
+			if is(c.Name) == 1 {
+				to.Reading.Dataset = ""
+			}
+			for _, other := range out.Columns {
+				if other.Name == c.Name && role == 0 || other.Name != c.Name && is(other.Name) == 0 {
+					to.Reading.Outputs = append(to.Reading.Outputs, other.Name)
+				}
+			}
+		})
+	}
+}
+
+// first is the choice of the first of two files, which stand in their order.
+func (q inspectRequest) first(files []*recorded.File, given []fileFacts) part {
+	names := []string{given[0].Name, given[1].Name}
+	return q.choice("The first file", files[0].Name, names, func(to *inspectRequest, i int) { to.First = 1 + i })
+}
+
+// outputs takes files for outputs on two datasets.
+func (out *inspected) outputs(files []*recorded.File, q inspectRequest) (*audit.MechanismSpec, error) {
+	r := q.Reading
+	var apart part
+	if len(files) == 1 && len(files[0].Tables) == 1 {
+		out.roles(nil, q)
+	}
+	if likely, two := recorded.DatasetsIn(files[0]); len(files) == 1 && len(two) > 0 {
+		if r.Dataset == "" && !slices.Contains(r.Outputs, likely) {
+			r.Dataset = likely
+		}
+		apart = q.choice("Column that tells the datasets apart", r.Dataset, two, func(to *inspectRequest, i int) { to.Reading.Dataset, to.Reading.Outputs = two[i], nil })
+		if r.Dataset == "" {
+			out.say(apart, words(" tells the datasets apart. Which column does?"))
+			return nil, nil
+		}
+		if strings.EqualFold(r.Dataset, "dataset") {
+			r.Dataset = "" // the default
+		}
+	}
+	s, err := recorded.Pair(files, r)
+	if err != nil {
+		return nil, err
+	}
+	first, second := phrase.Grouped(s.Rows(0)), phrase.Grouped(s.Rows(1))
+	switch {
+	case len(files) > 1:
+		out.say(q.first(files, out.Files), words(" has %s outputs on the first dataset, %s has %s on the second.", first, files[1].Name, second))
+	case s.By != "":
+		out.roles(s, q)
+		out.say(apart, words(" tells the datasets apart: the first has %s %s, the second %s %s.", first, s.Datasets[0], second, s.Datasets[1]))
+	default:
+		out.say(words("%s has %s outputs on the first dataset, %s has %s on the second.", s.Datasets[0], first, s.Datasets[1], second))
+	}
+	var names []string
+	for _, c := range s.Columns {
+		names = append(names, c.Name)
+	}
+	if n := len(names); n > mostNamed {
+		names = append(names[:mostNamed], fmt.Sprintf("%d more", n-mostNamed))
+	}
+	out.say(words("An output is %s.", strings.Join(names, ", ")))
+	spec := s.Spec()
+	out.Notes = append(out.Notes, s.Notes...)
+	out.Offer = &offer{audit.Catalogue{Mechanisms: []audit.MechanismSpec{spec}}.Listing().Mechanisms[0], report.Pair, settings.Texts{}, []report.Method{}}
+	return &spec, nil
+}
+
+// scores takes files for membership scores.
+func (out *inspected) scores(files []*recorded.File, q inspectRequest) error {
+	var columns recorded.ScoreColumns
+	sign, signs := q.Sign, []string{"lower", "higher"}
+	means := func() part {
+		return q.choice("A lower or a higher score means in", sign, signs, func(to *inspectRequest, i int) { to.Sign = signs[i] })
+	}
+	if in := recorded.MembersIn(files); in != "" {
+		sign = cmp.Or(sign, recorded.Sign(in), "higher") // as the form has it, unless a name says otherwise
+		which := words("%s", in)
+		if len(files) > 1 {
+			which = q.first(files, out.Files)
+		}
+		out.say(which, words(" has the scores of members; a "), means(), words(" one means in."))
+	} else {
+		score, member, scores, members := recorded.ScoresIn(files[0])
+		columns.Score, columns.Member = cmp.Or(q.Score, score), cmp.Or(q.Member, member)
+		sign = cmp.Or(sign, recorded.Sign(columns.Score))
+		if columns.Score == "" && len(scores) == 0 || columns.Member == "" && len(members) == 0 {
+			_, err := recorded.ReadScores(files, columns)
+			return err
+		}
+		by := ""
+		if sign != "" && q.Sign == "" {
+			by = ", as its name says"
+		}
+		out.say(q.choice("Column of the scores", columns.Score, scores, func(to *inspectRequest, i int) { to.Score, to.Sign = scores[i], "" }), words(" is the score; a "), means(), words(" one means in%s.", by))
+		out.say(q.choice("Column that says who was in", columns.Member, members, func(to *inspectRequest, i int) { to.Member = members[i] }), words(" says who was in: 1 for in."))
+		switch {
+		case columns.Score == "" || columns.Member == "":
+			return nil
+		case sign == "":
+			out.say(words("The name of the score does not tell which. Say it by what the score is: a choice by what these scores show would void the confidence."))
+			return nil
+		case recorded.NamesOfScores([]string{columns.Score, columns.Member}):
+			columns = recorded.ScoreColumns{} // by default
+		}
+	}
+	columns.Lower = sign == "lower"
+	s, err := recorded.ReadScores(files, columns)
+	if err != nil {
+		return err
+	}
+	what, methods := "", scores.FlatMethods()
+	if m := s.Matrix; m != nil {
+		what, methods = fmt.Sprintf(", in %s", phrase.Count(m.Runs, "run")), scores.MatrixMethods()
+	}
+	out.say(words("%s of members, %s of others%s.", phrase.Count(len(s.Sorted[recorded.In]), "score"), phrase.Grouped(len(s.Sorted[recorded.Out])), what))
+	out.Offer = &offer{audit.MechanismListing{Name: "scores", Title: "Scores of members and others", Params: []audit.ParamSpec{}, Relations: []string{string(audit.AddRemove), string(audit.Replace)}}, scores.Kind,
+		settings.Texts{"score": columns.Score, "member": columns.Member, "lower": map[bool]string{true: "true"}[columns.Lower]}, methods}
+	return nil
+}

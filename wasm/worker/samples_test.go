@@ -44,6 +44,18 @@ func natively(t *testing.T, cat audit.Catalogue, name, text string, r audit.Read
 	return alone(t, with(cat, &spec), plan)
 }
 
+// said is a part as [*this|that], where it is a choice.
+func said(p part) string {
+	var options []string
+	for _, o := range p.Options {
+		options = append(options, map[bool]string{true: "*"}[o.Asks == nil]+o.Text)
+	}
+	if options == nil {
+		return p.Text
+	}
+	return "[" + strings.Join(options, "|") + "]"
+}
+
 // Samples are read, described, audited as without messages, and replayed, with
 // their own file only.
 func TestSamplesThroughMessages(t *testing.T) {
@@ -51,18 +63,18 @@ func TestSamplesThroughMessages(t *testing.T) {
 	p := newSamplesPage(t, cat)
 	text := rowsOf(2000, 3)
 	found := answerTo[inspected](p, "inspect", "{}", textFile("a.csv", text))
-	if found.Problem != nil || found.Samples == nil || found.Samples.Rows != [2]int{1000, 1000} || len(found.Files) != 1 || found.Files[0].Rows != 2000 || len(found.Head) != headRows || found.Head[1][2] != "w1" {
+	if found.Problem != nil || found.Offer == nil || !strings.Contains(mustJSON(found.Sentences), "1 000 rows with dataset = 0") || len(found.Files) != 1 || found.Files[0].Rows != 2000 || len(found.Head) != headRows || found.Head[1][2] != "w1" {
 		t.Fatalf("%+v", found)
 	}
 	var roles []string
 	for _, c := range found.Columns {
-		roles = append(roles, c.Name+" "+c.Role+" "+string(c.Kind))
+		roles = append(roles, c.Name+" "+said(c.Role)+" "+said(c.Kind))
 	}
-	if got := strings.Join(roles, ", "); got != "row left out real, x output real, word output symbol, dataset dataset real" {
+	if got := strings.Join(roles, ", "); !strings.HasPrefix(got, "row [output|tells the dataset|*left out] [numbers|names|numbers and names|*numbers (by content)], x [*output|tells the dataset|left out] ") || !strings.HasSuffix(got, "*names (by content)], dataset [output|*tells the dataset|left out] [numbers|names|numbers and names|*numbers (by content)]") {
 		t.Errorf("columns: %s", got)
 	}
-	if !strings.Contains(strings.Join(found.Samples.Notes, " "), `"row" is ignored`) {
-		t.Errorf("%+v", found.Samples)
+	if !strings.Contains(strings.Join(found.Notes, " "), `"row" is ignored`) {
+		t.Errorf("%+v", found.Notes)
 	}
 	got := answerTo[reported](p, "run", samplesPlan())
 	r, want := reportIn(t, got), natively(t, cat, "a.csv", text, audit.Reading{}, samplesPlan())
@@ -76,8 +88,8 @@ func TestSamplesThroughMessages(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	// Another reading of what is there; the report is replayed as it was read.
-	found = answerTo[inspected](p, "inspect", `{"outputs": ["x"], "kinds": {"x": "symbol"}}`)
-	if found.Samples == nil || found.Samples.Width != 1 || found.Columns[1].Kind != audit.Symbol || found.Columns[2].Role != roleLeftOut {
+	found = answerTo[inspected](p, "inspect", `{"reading": {"outputs": ["x"], "kinds": {"x": "symbol"}}}`)
+	if found.Offer == nil || !strings.Contains(said(found.Columns[1].Kind), "*names|") || !strings.Contains(said(found.Columns[2].Role), "*left out") {
 		t.Errorf("%+v", found)
 	}
 	if v := answerTo[verified](p, "verify", got.Text); !v.OK {
@@ -103,36 +115,54 @@ func TestSamplesWithProblems(t *testing.T) {
 		file          userFile
 		says          string
 		columns       int
-		scores        bool
 	}{
-		{"empty", "{}", textFile("e", ""), "empty", 0, false},
-		{"text", "{}", textFile("t", "x,dataset\n"+rows+"abc,1\n"), `"abc"`, 2, false},
-		{"one dataset", "{}", textFile("o", "x,y\n"+rows), "one dataset: columns x, y", 2, false},
-		{"scores", "{}", textFile("s", "score,member\n"+rows), "one dataset", 2, true},
-		{"scores of other lengths", "{}", textFile("s", "in,out\n"+rows+"1,\n"), "empty", 2, true},
-		{"too large", "{}", userFile{neverRead{}, "l", 1 << 31}, "2 GiB", 0, false},
-		{"unreadable", "{}", userFile{neverRead{}, "u", 100}, "unreadable: no", 0, false},
-		{"shorter than it says", "{}", userFile{strings.NewReader("x,dataset\n"), "u", 100}, "ends before its size", 0, false},
-		{"no such kind", `{"kinds": {"x": "odd"}}`, textFile("k", "x,dataset\n"+rows), "odd", 0, false},
+		{"empty", "{}", textFile("e", ""), "empty", 0},
+		{"text", "{}", textFile("t", "x,dataset\n"+rows+"abc,1\n"), `"abc"`, 2},
+		{"one dataset", "{}", textFile("o", "x,y\n"+rows+"3,3\n4,4\n"), "one dataset: columns x, y", 2},
+		{"no scores", `{"as": "scores"}`, textFile("s", "in,out\n1,\n2,\n"), "empty", 2},
+		{"too large", "{}", userFile{neverRead{}, "l", 1 << 31}, "2 GiB", 0},
+		{"unreadable", "{}", userFile{neverRead{}, "u", 100}, "unreadable: no", 0},
+		{"shorter than it says", "{}", userFile{strings.NewReader("x,dataset\n"), "u", 100}, "ends before its size", 0},
+		{"no such kind", `{"reading": {"kinds": {"x": "odd"}}}`, textFile("k", "x,dataset\n"+rows), "odd", 0},
 	} {
 		found := answerTo[inspected](p, "inspect", c.reading, c.file)
-		if found.Problem == nil || !strings.Contains(found.Problem.Message, c.says) || found.Samples != nil || len(found.Columns) != c.columns || found.Scores != c.scores {
+		if found.Problem == nil || !strings.Contains(found.Problem.Message, c.says) || found.Offer != nil || len(found.Columns) != c.columns {
 			t.Errorf("%s: %+v, %+v", c.what, found.Problem, found)
 		}
 		if refused := answerTo[refusal](p, "run", samplesPlan()); refused.Field != "mechanism" {
 			t.Errorf("%s: %+v", c.what, refused)
 		}
 	}
-	// What could be outputs or scores.
+	// Sentences say what there is, and what may be changed: [*this|that].
 	numbers := strings.Repeat("1, 2, ", 200) + "3"
-	for name, data := range map[string]string{"arrays": `{"in": [` + numbers + `], "out": [` + numbers + `]}`, "matrices": `{"in": [[1, 2], ` + strings.Repeat("[1, 2], ", 200) + `[3, 4]], "out": [` + strings.Repeat("[1, 2], ", 201) + `[3, 4]]}`} {
-		if found := answerTo[inspected](p, "inspect", "{}", textFile("s", data)); found.Samples == nil || !found.Scores {
-			t.Errorf("%s: %+v", name, found)
+	for _, c := range []struct {
+		asks, data, says string
+		offers           bool
+	}{
+		{"{}", "value,arm\n" + strings.Repeat("1.5,a\n2,b\n3,a\n", 400), "[*outputs on two datasets|scores of members and others|a table with labels]; arm tells the datasets apart: the first has 800 rows with arm = a, the second 400 rows with arm = b.; An output is value.", true},
+		{"{}", "x,y\n" + rows, "[*choose|x|y] tells the datasets apart. Which column does?", false},
+		{"{}", "loss,is_member\n" + rows, "; loss is the score; a [*lower|higher] one means in, as its name says.; is_member says who was in: 1 for in.; 600 scores of members, 600 of others.", true},
+		{"{}", "value,is_member\n" + rows, "; value is the score; a [*choose|lower|higher] one means in.;", false},
+		{`{"sign": "lower"}`, "value,is_member\n" + rows, "a [*lower|higher] one means in.; is_member says who was in: 1 for in.; 600", true},
+		{"{}", "in,out\n" + rows + "1,\n", "; in has the scores of members; a [lower|*higher] one means in.; 1 201 scores of members, 1 200 of others.", true},
+		{`{"as": "outputs"}`, `{"in": [` + numbers + `], "out": [` + numbers + `]}`, `; array "in" has 401 outputs on the first dataset, array "out" has 401 on the second.`, true},
+		{"{}", `{"in": [[1, 2], ` + strings.Repeat("[1, 2], ", 200) + `[3, 4]], "out": [` + strings.Repeat("[1, 2], ", 201) + `[3, 4]]}`, "404 scores of members, 404 of others, in 202 runs.", true},
+	} {
+		found := answerTo[inspected](p, "inspect", c.asks, textFile("s.csv", c.data))
+		all := ""
+		for _, sentence := range found.Sentences {
+			for _, p := range sentence {
+				all += said(p)
+			}
+			all += "; "
+		}
+		if !strings.Contains(all, c.says) || found.Problem != nil || (found.Offer != nil) != c.offers {
+			t.Errorf("%.30q: %s, %+v", c.data, all, found.Problem)
 		}
 	}
 	// Mended.
-	found := answerTo[inspected](p, "inspect", `{"kinds": {"x": "mixed"}}`, textFile("t", "x,dataset\n"+rows+"abc,1\n"))
-	if found.Samples == nil || found.Columns[0].Kind != audit.Mixed {
+	found := answerTo[inspected](p, "inspect", `{"reading": {"kinds": {"x": "mixed"}}}`, textFile("t", "x,dataset\n"+rows+"abc,1\n"))
+	if found.Offer == nil || !strings.Contains(said(found.Columns[0].Kind), "*numbers and names|") {
 		t.Errorf("%+v", found)
 	}
 }
@@ -170,5 +200,26 @@ func TestSamplesStop(t *testing.T) {
 	answer := <-answers
 	if answer.Type != msgRefused || !strings.Contains(answer.JSON, "stopped") || most > 8*piece {
 		t.Errorf("%+v after %d bytes", answer, most)
+	}
+}
+
+// What comes is told apart by what is in it; a function of another name, or with other
+// parameters, is called by lines at the end.
+func TestRecognize(t *testing.T) {
+	p := newPage(t, testCatalogue(), 1)
+	for _, c := range []struct{ text, is, ends string }{
+		{" \n", isEmpty, ""}, {"\ufeff{\"$schema\": 1}", isReport, ""}, {"{\n broken", isReport, ""}, {"hello", isReport, ""},
+		{"x,dataset\n1,0\n", isData, ""}, {`{"in": [1], "out": [2]}`, isData, ""}, {"{\"x\": 1}\n{\"x\": 2}", isData, ""}, {"[1, 2]", isData, ""}, {"\x93NUMPY\x00", isData, ""},
+		{"import math\ndef mechanism(data: list[int], rng=None):\n  return 1\n", isCode, "\noriginal = mechanism\n\n\ndef mechanism(rows, random):\n    return original(rows)\n"},
+		{"def mechanism(rows, random):\n  return 1", isCode, "  return 1\n"},
+		{"def helper(x):\n  return 1\n\ndef noisy(data, epsilon, scale, size=2):\n  return helper(data)\n", isCode, "return noisy([row[0] for row in rows], 1, scale)\n"},
+		{"def many(dataset, n, rng):\n  return 1\n", isCode, "def mechanism(rows, n, random):\n    return many(rows, n, random)\n"},
+		{"export default function mechanism(rows, random) {\n}", isCode, "function mechanism(rows, random) {\n}\n"},
+		{"function noisy(data, random) {\n}", isCode, "function mechanism(rows, random) {\n  return noisy(rows.map((row) => row[0]), random);\n}\n"},
+	} {
+		got := answerTo[recognized](p, "recognize", beginning{c.text})
+		if got.Is != c.is || !strings.HasSuffix(got.Code, c.ends) || strings.Contains(got.Code, "export") || strings.Contains(got.Said, "Give scale a value") != strings.Contains(c.text, "scale") {
+			t.Errorf("%q: %+v", c.text, got)
+		}
 	}
 }

@@ -1,0 +1,161 @@
+package recorded
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dpscope/dpscope/audit"
+)
+
+// Kind is what files hold.
+type Kind string
+
+// Kinds of files.
+const (
+	Outputs  Kind = "outputs" // of a mechanism on two datasets: for [Pair]
+	OfScores Kind = "scores"  // of members and others: for [ReadScores]
+	Labelled Kind = "table"   // with labels, for a learner
+)
+
+// has reports whether a name has one of the words in it, a short one as a word of its own.
+func has(name string, words ...string) bool {
+	name = strings.ToLower(name)
+	alone := strings.FieldsFunc(name, func(r rune) bool { return r < 'a' || r > 'z' })
+	return slices.ContainsFunc(words, func(w string) bool {
+		return slices.Contains(alone, w) || len(w) > 3 && strings.Contains(name, w)
+	})
+}
+
+// Others reports whether a name says that it is of scores of canaries that were out.
+func Others(name string) bool { return has(name, "non", "nonmember", "out", "held", "holdout") }
+
+// Members reports whether a name says that it is of who was in.
+func Members(name string) bool { return has(name, "member", "train", "canary", "in") && !Others(name) }
+
+// Sign says by the name of a score whether a lower or a higher one means in: "lower",
+// "higher", or nothing where the name does not tell. No score is looked at: a sign that the
+// scores choose would void the confidence of their bound.
+func Sign(name string) string {
+	lower, higher := has(name, "loss", "error", "nll", "perplexity", "entropy"), has(name, "score", "logit", "conf", "prob", "likelihood", "accuracy")
+	switch {
+	case lower == higher:
+		return ""
+	case lower == has(name, "neg", "negative", "minus"):
+		return "higher"
+	}
+	return "lower"
+}
+
+// names are those of a file's columns, or of its arrays.
+func (f *File) names() (out []string) {
+	if len(f.Tables) == 1 {
+		return f.Tables[0].names()
+	}
+	for _, t := range f.Tables {
+		out = append(out, t.Name)
+	}
+	return out
+}
+
+// NamesOfScores reports whether a file with these columns or arrays holds membership
+// scores of a trained model in a form of [ReadScores], and no outputs on two datasets.
+func NamesOfScores(names []string) bool {
+	return among(names, "dataset") == "" && (among(names, "score", "scores") != "" && among(names, "member") != "" || among(names, outNames...) != "" && among(names, inNames...) != "")
+}
+
+// among is the first of the names that is one of those, whatever the case of its letters.
+func among(names []string, of ...string) string {
+	if i := slices.IndexFunc(names, func(n string) bool { return slices.Contains(of, strings.ToLower(n)) }); i >= 0 {
+		return names[i]
+	}
+	return ""
+}
+
+// MembersIn is what holds the scores of members where those of others are apart: the first
+// of two files, or the column or array in; empty for other forms.
+func MembersIn(files []*File) string {
+	if len(files) > 1 {
+		return files[0].Name
+	}
+	names := files[0].names()
+	if among(names, outNames...) == "" {
+		return ""
+	}
+	return among(names, inNames...)
+}
+
+// likely is the one of those that may be meant: the only one, or else the first whose name says so.
+func likely(of []string, like func(string) bool) string {
+	i := slices.IndexFunc(of, like)
+	switch {
+	case len(of) == 1:
+		return of[0]
+	case i < 0:
+		return ""
+	}
+	return of[i]
+}
+
+// ScoresIn says which columns or arrays of a file may hold scores, and which, of values
+// that mean yes and no, who was in; and which of them seem to, or nothing.
+func ScoresIn(f *File) (score, member string, scores, members []string) {
+	if names := f.names(); f.Tables[0].Matrix && NamesOfScores(names) {
+		return among(names, "score", "scores"), among(names, "member"), nil, nil
+	}
+	for _, c := range f.Columns() {
+		was := map[bool]bool{}
+		for i := 0; i < c.Len() && was != nil; i++ {
+			if in, err := isMember(f.Name, c, i); err != nil {
+				was = nil
+			} else {
+				was[in] = true
+			}
+		}
+		if len(was) == 2 {
+			members = append(members, c.Name)
+		}
+		if c.Kind == audit.Real && !strings.EqualFold(c.Name, "run") {
+			scores = append(scores, c.Name)
+		}
+	}
+	member = likely(members, Members)
+	scores = slices.DeleteFunc(scores, func(n string) bool { return n == member })
+	return likely(scores, func(n string) bool { return Sign(n) != "" }), member, scores, members
+}
+
+// DatasetsIn says which columns of a file may tell its datasets apart, those of two values,
+// where the file is one table of several columns; and which of them seems to, or nothing.
+func DatasetsIn(f *File) (apart string, of []string) {
+	of = f.TwoValued()
+	if apart = among(of, "dataset"); apart != "" {
+		return apart, of
+	}
+	like := func(n string) bool { return has(n, "arm", "group", "neighbour", "neighbor", "side", "world") }
+	return likely(of, func(n string) bool {
+		return like(n) && !slices.ContainsFunc(of, func(other string) bool { return other != n && like(other) })
+	}), of
+}
+
+// Guess says what files seem to hold, by their form, names, and the values of columns that
+// tell classes.
+func Guess(files []*File) Kind {
+	f, names := files[0], files[0].names()
+	if len(files) > 1 {
+		if both := f.Name + " " + files[1].Name; Others(both) && len(names) == 1 && has(both, "member", "train", "canar", "score", "loss", "in") {
+			return OfScores
+		}
+		return Outputs
+	}
+	score, member, _, _ := ScoresIn(f)
+	if NamesOfScores(names) || among(names, "dataset") == "" && Members(member) && score != "" {
+		return OfScores
+	}
+	last := f.Tables[0].Columns[len(f.Tables[0].Columns)-1]
+	classes := f.Format == CSV && len(names) > 1 && last.Kind == audit.Symbol && len(last.Symbols) <= mostClasses
+	if classes && (f.TwoValued() == nil || has(last.Name, "label", "class", "target", "species", "kind")) {
+		return Labelled
+	}
+	return Outputs
+}
+
+const mostClasses = 20 // of a table with labels, as a guess

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// beginning is a text that came to the page, or what a file begins with.
+type beginning struct {
+	Text string `json:"text"`
+}
+
+// Kinds of what came.
+const (
+	isReport = "report"
+	isCode   = "code" // a function
+	isData   = "data" // outputs, scores or a table: inspect says which
+	isEmpty  = "empty"
+)
+
+// recognized is what came: of a function its language, the code with a mechanism that
+// calls it, and what it is in words.
+type recognized struct {
+	Is       string `json:"is"`
+	Language string `json:"language,omitempty"`
+	Code     string `json:"code,omitempty"`
+	Said     string `json:"said,omitempty"`
+}
+
+// recognize says what came to the page.
+func (c *coordinator) recognize(_ context.Context, r request[beginning]) (recognized, error) {
+	text := strings.TrimSpace(strings.TrimPrefix(r.asked.Text, "\ufeff"))
+	if text == "" {
+		return recognized{Is: isEmpty}, nil
+	}
+	if text[0] == '{' {
+		// An object of arrays, or one a line, is data; what is neither is a report, or meant to be one.
+		d := json.NewDecoder(strings.NewReader(text))
+		var tokens [3]json.Token // the brace, a key and a value
+		for i := range tokens {
+			tokens[i], _ = d.Token()
+		}
+		line, rest, _ := strings.Cut(text, "\n")
+		rows := tokens[2] == json.Delim('[') || json.Valid([]byte(line)) && strings.HasPrefix(strings.TrimSpace(rest), "{")
+		if !rows || strings.Contains(text, `"$schema"`) || strings.Contains(text, `"schemaVersion"`) {
+			return recognized{Is: isReport}, nil
+		}
+		return recognized{Is: isData}, nil
+	}
+	for _, language := range []string{"python", "javascript"} {
+		if f := functionIn(text, language); f != nil {
+			return f.recognized(text), nil
+		}
+	}
+	if !strings.ContainsAny(text, "\n[\x00\ufffd") {
+		return recognized{Is: isReport}, nil // which says what is wrong with it
+	}
+	return recognized{Is: isData}, nil
+}
+
+// function is one of the user's.
+type function struct {
+	language, name string
+	needs          []string // parameters without a default, and the first
+}
+
+// beginnings are what a line begins with that defines a function.
+var beginnings = map[string][]string{"python": {"def "}, "javascript": {"function ", "export function ", "export default function "}}
+
+// functionIn finds the function of a text that is to be audited: that which is called
+// mechanism, or else the last one at the beginning of a line, as what it calls stands
+// above. Nil where there is none.
+func functionIn(text, language string) (found *function) {
+	for at := 0; at < len(text); at += strings.IndexByte(text[at:]+"\n", '\n') + 1 {
+		for _, begin := range beginnings[language] {
+			if rest, is := strings.CutPrefix(text[at:], begin); is && (found == nil || found.name != "mechanism") {
+				if name, after, is := strings.Cut(rest, "("); is && !strings.ContainsAny(name, " \n,;") {
+					found = &function{language, name, parameters(after)}
+				}
+			}
+		}
+	}
+	return found
+}
+
+// parameters are those without a default, and the first, in a text that begins with them.
+func parameters(text string) (needs []string) {
+	list, _, _ := strings.Cut(text, ")")
+	for i, p := range strings.Split(list, ",") {
+		name, _, has := strings.Cut(p, "=")
+		name, _, _ = strings.Cut(name, ":")
+		if name = strings.TrimSpace(name); name != "" && (!has || i == 0) && !strings.ContainsAny(name, "*/.[]") {
+			needs = append(needs, name)
+		}
+	}
+	return needs
+}
+
+// arguments are what a mechanism gives for parameters of these names.
+var arguments = map[string]string{"rows": "rows", "records": "rows", "table": "rows", "dataset": "rows", "n": "n", "random": "random", "rng": "random", "generator": "random", "epsilon": "1", "eps": "1"}
+
+// recognized is the function, with a function mechanism(rows, random) that calls it if it is
+// none itself.
+func (f function) recognized(text string) recognized {
+	text = "\n" + text + "\n"
+	for _, begin := range beginnings["javascript"][1:] {
+		text = strings.ReplaceAll(text, "\n"+begin, "\nfunction ")
+	}
+	text = text[1:]
+	said, first, form := "A JavaScript function ", "rows.map((row) => row[0])", "\nfunction mechanism(%s) {\n  return %s(%s);\n}\n"
+	if f.language == "python" {
+		said, first, form = "A Python function ", "[row[0] for row in rows]", "\n\ndef mechanism(%s):\n    return %s(%s)\n"
+	}
+	said += f.name + "."
+	called, takes := f.name == "mechanism", "rows, random"
+	if slices.Contains(f.needs, "n") {
+		takes = "rows, n, random"
+	}
+	var gives []string
+	for i, name := range f.needs {
+		argument := arguments[name]
+		switch {
+		case i == 0 && called:
+			argument = "rows"
+		case i == 0 && argument != "rows":
+			argument = first
+		case argument == "":
+			argument, said = name, said+" Give "+name+" a value in the last lines."
+		}
+		gives = append(gives, argument)
+	}
+	with := strings.Join(gives, ", ")
+	switch {
+	case called && (f.language == "javascript" || len(gives) > 1 && strings.HasPrefix(takes, with)):
+		return recognized{isCode, f.language, text, said}
+	case called:
+		text, f.name = text+"\noriginal = mechanism\n", "original"
+	}
+	return recognized{isCode, f.language, text + fmt.Sprintf(form, takes, f.name, with), said + " The last lines call it: see that they give it what it expects."}
+}
