@@ -279,11 +279,7 @@ export class Own {
    * @returns {Pick<import("../worker/protocol").PreviewRequest, "settings" | "brought">} what it asks for, to the core; throws what is wrong with it
    */
   receive({ code, language, settings }) {
-    clearTimeout(this.#timer);
-    this.#result = null;
-    this.#write(settings, code, isScript(language) ? language : "javascript");
-    this.#on.waits("Nothing of it has run. Press Run to audit it here.", "Code that came with a link");
-    this.#status("The code of the link. It runs when you press Run.");
+    this.#come(settings, code, isScript(language) ? language : "javascript", "Code that came with a link", "The code of the link. It runs when you press Run.");
     const { settings: asked, mine: { name }, about } = this.#wanted();
     return { settings: asked, brought: { kind: this.#code.language, name, ...about } };
   }
@@ -291,11 +287,16 @@ export class Own {
   /** Takes a function that came as a file or as text. Nothing of it runs. @param {import("../worker/protocol").Recognized} found */
   bring({ code, language, said }) {
     enter("code");
+    this.#come(this.#fields.texts, code, language, "A function of yours", said);
+    this.#keep();
+  }
+
+  /** Shows code of which nothing has run. */
+  #come(settings, code, language, title, said) {
     clearTimeout(this.#timer);
     this.#result = null;
-    this.#write(this.#fields.texts, code, language);
-    this.#keep();
-    this.#on.waits(`${said} Nothing of it has run. Say what it claims, then press Run.`, "A function of yours");
+    this.#write(settings, code, language);
+    this.#on.waits("Nothing of it has run. Say what it claims, and press Run to audit it here.", title);
     this.#status(said);
   }
 

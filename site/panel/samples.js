@@ -127,13 +127,13 @@ export class Samples {
   }
 
   /** @param {import("../worker/protocol").Inspected} found */
-  #told({ offer, problem }) {
+  #told({ sentences, offer, problem }) {
     const names = this.#files.map((f) => f.name).join(" and ");
     this.#on.offer(offer ? { ...offer, ...offer.listing, claim: {}, title: names, own: true } : null);
     if (problem) this.#on.refused(`${names} cannot be audited as it is`, problem);
     else {
       this.#on.settled();
-      say(byId("yours-card").innerText);
+      say(sentences.flatMap((parts) => [...parts.map((p) => p.text ?? p.options.find(({ asks }) => !asks).text), " "]).join(""));
     }
   }
 
