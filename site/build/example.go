@@ -1,19 +1,12 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"runtime"
+	"os"
 	"slices"
 
-	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
-	"github.com/dpscope/dpscope/core/report"
-	"github.com/dpscope/dpscope/mechanisms/source"
 	"github.com/dpscope/dpscope/wasm/scene"
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
@@ -38,11 +31,15 @@ func examplePicture(files []file) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	planted, err := exampleTrainings()
+	var planted scene.CanaryReport
+	data, err := os.ReadFile("docs/pictures/canaries.json") // which the docs show, too
+	if err == nil {
+		err = json.Unmarshal(data, &planted)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the example of trainings: %w", err)
 	}
-	trainings, err := drawnAs("example-trainings.json", func() *plot.View { return scene.NewStill(planted, nil) })
+	trainings, err := drawnAs("example-trainings.json", func() *plot.View { return scene.NewStill(&planted, nil) })
 	return []file{picture, trainings}, err
 }
 
@@ -58,20 +55,4 @@ func drawnAs(name string, view func() *plot.View) (file, error) {
 	}
 	data, err := json.Marshal(drawn)
 	return file{name, data}, err
-}
-
-// exampleTrainings is the audit that the door of training begins with.
-func exampleTrainings() (*scene.CanaryReport, error) {
-	claim := audit.DPClaim(2, 1e-5)
-	a, err := canary.Plan{Version: canary.PlanVersion, Subject: canary.Subject{Source: "gaussian-sum", Claim: &claim}, Seed: 42}.Resolve(source.Sources(), nil)
-	if err != nil {
-		return nil, err
-	}
-	r, err := report.Do(context.Background(), a, &engine.Runner{Pool: engine.LocalPool(runtime.GOMAXPROCS(0))}, nil, audit.Generator{})
-	if err != nil {
-		return nil, err
-	}
-	data, err := json.Marshal(r)
-	var planted scene.CanaryReport
-	return &planted, errors.Join(err, json.Unmarshal(data, &planted))
 }

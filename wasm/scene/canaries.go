@@ -48,24 +48,20 @@ func NewStill(r *CanaryReport, cloud *Cloud) *plot.View {
 	if len(views) == 0 {
 		return nil
 	}
-	views[0].Said, views[0].Choices = r.Says(), nil // all of them are in the instrument
+	views[0].Said = r.Says()
 	return views[0]
 }
 
-// newSpace is the canary space of a report, nil where it has none.
+// newSpace is the canary space of a report, by what it keeps where the runs that made it are
+// gone; nil where it has none.
 func newSpace(r *CanaryReport, cloud *Cloud, most int) *plot.View {
 	if r.Evidence == nil || r.Evidence.Runs == nil {
 		return nil
 	}
-	e := r.Evidence.Runs
-	p := newScoreSample(e.ScoreSample, e.Threshold)
-	if p == nil {
-		return nil
-	}
 	if !cloud.there() {
-		cloud = p.cloud()
+		cloud = cloudOf(r.Evidence.Runs.ScoreSample)
 	}
-	return (&canarySpace{p, cloud, most}).view()
+	return cloud.view(r.Evidence.Runs.Threshold, most, "Threshold and stakes were chosen on these runs; nothing here is certified.")
 }
 
 // certified are the runs that certify, nil where there are none.

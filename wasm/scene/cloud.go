@@ -3,6 +3,7 @@ package scene
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 
@@ -21,10 +22,6 @@ type Cloud struct {
 type cloudPoint struct {
 	at                [2]float64
 	side, canary, run int
-}
-
-func (p cloudPoint) name() string {
-	return fmt.Sprintf("%s %d of run %s", sideWords[p.side], p.canary, plot.Grouped(p.run))
 }
 
 // moments are means, and sums of products of the deviations from them.
@@ -121,18 +118,25 @@ func frequencies(a, b float64) ([2]string, string) {
 	return in, of
 }
 
-// view shows the runs so far, at most about so many points; nil without points on both sides.
-func (c *Cloud) view(most int) *plot.View {
+// view shows at most about so many points, and says more than it says itself; nil without
+// points on both sides. The threshold is NaN where none was chosen.
+func (c *Cloud) view(threshold float64, most int, more string) *plot.View {
 	if !c.there() {
 		return nil
 	}
-	p := c.plot(math.NaN(), most)
-	p.Said = *c.Says()
+	p := c.plot(threshold, most)
+	p.Caption += " " + more
 	return plot.View{ID: "space", Title: "Canary space"}.Always(p)
 }
 
-// NewLiveSpace is a still of the runs so far, nil where there are none.
-func NewLiveSpace(c *Cloud) *plot.View { return c.view(MostInStill) }
+// Live shows the runs so far, at most about so many points; nil where there are none.
+func (c *Cloud) Live(most int) *plot.View {
+	v := c.view(math.NaN(), most, "Nothing here is certified.")
+	if v != nil {
+		v.Said = *c.Says()
+	}
+	return v
+}
 
 // border is the tilt, and the place on its axis halfway between the sides.
 func (c *Cloud) border() (tilt, at float64) {
@@ -140,108 +144,108 @@ func (c *Cloud) border() (tilt, at float64) {
 	return tilt, (along(c.sides[0].mean, tilt) + along(c.sides[1].mean, tilt)) / 2
 }
 
-// plot shows the points and, below, how they are distributed along what separates them best.
-// The threshold is NaN where none was chosen.
+// plot shows the points and, below, how they lie along what separates them best.
 func (c *Cloud) plot(threshold float64, most int) plot.Plot {
+	const turns = 12                    // in which sides are painted, so that none hides the other
 	every := (len(c.points)-1)/most + 1 // of the runs that are drawn
 	tilt, border := c.border()
-	var reach [3][]float64 // score, others' mean, along
-	widen := func(k int, v float64) {
-		if r := reach[k]; r == nil {
-			reach[k] = []float64{v, v}
-		} else {
-			r[0], r[1] = min(r[0], v), max(r[1], v)
-		}
-	}
-	top := plot.Plot{Height: plot.Height{180, 0.36, 260}, Hit: [2]float64{14, 14}, Outline: 12}
-	top.Items = make([][2]float64, 0, len(c.points)/every+1)
-	drawn := make([]int, 0, len(c.points)/every+1)
-	sides := [2][][2]float64{make([][2]float64, 0, int(c.sides[0].n)/every+1), make([][2]float64, 0, int(c.sides[1].n)/every+1)}
+	reach := [3][2]float64{{math.Inf(1), math.Inf(-1)}, {math.Inf(1), math.Inf(-1)}, {math.Inf(1), math.Inf(-1)}} // of scores, the others' means, and along
+	room := len(c.points)/every + 1
+	drawn, at, sides := make([]int, 0, room), make([][2]float64, 0, room), [2][][2]float64{make([][2]float64, 0, room), make([][2]float64, 0, room)}
 	for i, p := range c.points {
-		widen(0, p.at[0])
-		widen(1, p.at[1])
-		widen(2, along(p.at, tilt))
+		for k, v := range [3]float64{p.at[0], p.at[1], along(p.at, tilt)} {
+			reach[k] = [2]float64{min(reach[k][0], v), max(reach[k][1], v)}
+		}
 		if p.run%every == 0 || every == 1 {
-			drawn, top.Items, sides[p.side] = append(drawn, i), append(top.Items, p.at), append(sides[p.side], p.at)
+			drawn, at, sides[p.side] = append(drawn, i), append(at, p.at), append(sides[p.side], p.at)
 		}
 	}
-	top.X = plot.Axis{Title: "score", Scale: spanOf(reach[0]...), Words: plot.Short, Zooms: true}
-	top.Y = plot.Axis{Title: "mean score of the others of its run", Scale: spanOf(reach[1]...), Words: plot.Short, Zooms: true}
+	top := plot.Plot{Height: plot.Height{180, 0.36, 260}, Hit: [2]float64{14, 14}, Outline: 12, Items: at}
+	top.X = plot.Axis{Title: "score", Scale: beyond(reach[0]), Words: plot.Short, Zooms: true}
+	top.Y = plot.Axis{Title: "mean score of the others of its run", Scale: beyond(reach[1]), Words: plot.Short, Zooms: true}
 	many := math.Sqrt(float64(len(drawn)))
-	radius, alpha := min(4, max(1.2, 60/many)), min(0.6, max(0.3, 25/many))
-	const turns = 12 // in which sides are painted, so that none hides the other
+	radius, alpha := max(1.2, min(4, math.Round(60/many))), max(0.3, min(0.6, math.Round(250/many)/10)) // of few sorts
 	for turn := range turns {
-		for side, at := range sides {
-			paint, form := sideMark(side)
-			top.Marks = append(top.Marks, plot.Points{Key: sideWords[side], Paint: paint.At(alpha), At: at[len(at)*turn/turns : len(at)*(turn+1)/turns], Form: form, Radius: radius})
+		for side, all := range sides {
+			paint, form := plot.Ink(plot.If(side == 0, plot.First, plot.Second)), plot.If(side == 0, plot.Disc, plot.Square)
+			top.Marks = append(top.Marks, plot.Points{Key: sideWords[side], Paint: paint.At(alpha), At: all[len(all)*turn/turns : len(all)*(turn+1)/turns], Form: form, Radius: radius})
 		}
 	}
-	line := plot.Line{Key: "separates them best", Paint: plot.Ink(plot.Event)}
-	for _, y := range []float64{top.Y.Lo, top.Y.Hi} {
-		line.Points = append(line.Points, [2]float64{border + float64(tilt*y), y})
-	}
+	line := plot.Line{Key: "separates them best", Paint: plot.Ink(plot.Event), Points: [][2]float64{{border + float64(tilt*top.Y.Lo), top.Y.Lo}, {border + float64(tilt*top.Y.Hi), top.Y.Hi}}}
 	top.Marks = append(top.Marks, line)
-	if !math.IsNaN(threshold) {
+	if math.Abs(threshold) <= hugest {
 		top.Marks = append(top.Marks, plot.Rule{Key: "threshold of the audit (dashed)", Paint: plot.Ink(plot.Text), At: threshold, Upright: true})
 	}
-
-	below, rows := c.histogram(tilt, border, spanOf(reach[2]...))
-	p := plot.Plot{Panels: []plot.Plot{top, below}, Numbers: rows}
+	below := c.below(tilt, border, beyond(reach[2]))
+	p := plot.Plot{Panels: []plot.Plot{top, below}, Numbers: below.Numbers}
 	p.Caption = fmt.Sprintf("%s canaries of %s runs, a point each, by score and by the mean score of the others of its run. The line separates those inside best from fresh ones, and below is how they lie along that direction. The audit itself goes by the score alone.", plot.Grouped(len(c.points)), plot.Grouped(c.runs))
 	if every > 1 {
 		p.Caption += fmt.Sprintf(" Drawn: one run of %d.", every)
 	}
-	p.Name = func(i int) string {
-		if i < len(drawn) {
-			return c.points[drawn[i]].name()
-		}
-		return fmt.Sprint(rows.Rows[i-len(drawn)][0])
-	}
 	p.Tooltip = func(i int) string {
 		if i >= len(drawn) {
-			r := rows.Rows[i-len(drawn)]
-			return fmt.Sprintf("%v: %d inside, %d fresh", r...)
+			r := p.Rows[i-len(drawn)]
+			return fmt.Sprintf("%v: %d inside, %d fresh", r[0], r[1], r[3])
 		}
 		q := c.points[drawn[i]]
-		return fmt.Sprintf("%s: score %s; mean of the others of its run %s", q.name(), plot.Short(q.at[0]), plot.Short(q.at[1]))
+		return fmt.Sprintf("%s %d of run %s: score %s; mean of the others of its run %s", sideWords[q.side], q.canary, plot.Grouped(q.run), plot.Short(q.at[0]), plot.Short(q.at[1]))
 	}
+	p.Name = p.Tooltip
 	return p
 }
 
-// histogram is how the points lie along a direction: inside upwards, fresh downwards.
-func (c *Cloud) histogram(tilt, border float64, axis plot.Scale) (plot.Plot, plot.Numbers) {
+// below is how the points lie along a direction: inside upwards, fresh downwards.
+func (c *Cloud) below(tilt, border float64, axis plot.Scale) plot.Plot {
 	const bins = 48
-	var counts [2][bins]int
+	h := histogram{membership.Histogram{In: make([]int, bins), Out: make([]int, bins)}, int(c.sides[0].n), int(c.sides[1].n)}
 	wide := (axis.Hi - axis.Lo) / bins
+	for i := range bins - 1 {
+		h.Edges = append(h.Edges, axis.Lo+float64(float64(i+1)*wide))
+	}
 	for _, q := range c.points {
-		counts[q.side][min(bins-1, max(0, int((along(q.at, tilt)-axis.Lo)/wide)))]++
+		plot.If(q.side == 0, h.In, h.Out)[min(bins-1, max(0, int((along(q.at, tilt)-axis.Lo)/wide)))]++
 	}
-	title := "score"
+	p := h.plot("")
+	p.Height, p.Numbers.Title, p.Y.Title = plot.Px(92), "Scores along that direction", "share of the side in a bin: inside up, fresh down"
+	for i, m := range p.Marks {
+		bars := m.(plot.Bars)
+		bars.Key = "" // their colours are those of the points
+		p.Marks[i] = bars
+	}
 	if b := plot.Round(math.Abs(tilt), 2); b > 0 {
-		title += plot.If(tilt > 0, " − ", " + ") + plot.If(b == 1, "", plot.Short(b)+" × ") + "the others' mean"
-	}
-	p := plot.Plot{Height: plot.Px(92), X: plot.Axis{Title: title, Scale: axis, Words: plot.Short, Zooms: true}}
-	n := plot.Numbers{Title: "Scores along that direction", Head: []string{title, sideWords[0], sideWords[1]}}
-	highest := 0.0
-	var bars [2]plot.Bars
-	for i := range bins {
-		from, to := axis.Lo+float64(float64(i)*wide), axis.Lo+float64(float64(i+1)*wide)
-		for side := range bars {
-			share := float64(counts[side][i]) / c.sides[side].n
-			highest = max(highest, share)
-			bars[side].Boxes = append(bars[side].Boxes, plot.Span(from, to, min(0, share*float64(-side)), max(0, share*float64(1-side))))
-		}
-		p.Items, p.Within = append(p.Items, [2]float64{(from + to) / 2, 0}), append(p.Within, plot.Span(from, to, -1, 1))
-		n.Rows = append(n.Rows, []any{plot.Range{A: from, B: to}, counts[0][i], counts[1][i]})
-	}
-	p.Y = plot.Axis{Title: "share of the side in a bin: inside up, fresh down", Scale: plot.Scale{Lo: -1.05 * highest, Hi: 1.05 * highest}}
-	for side := range bars {
-		bars[side].Paint, _ = sideMark(side)
-		p.Marks = append(p.Marks, bars[side])
-		for i := range p.Within {
-			p.Within[i].Y0, p.Within[i].Y1 = p.Y.Lo, p.Y.Hi
-		}
+		p.X.Title += plot.If(tilt > 0, " − ", " + ") + plot.If(b == 1, "", plot.Short(b)+" × ") + "the others' mean"
 	}
 	p.Marks = append(p.Marks, plot.Line{Paint: plot.Ink(plot.Event), Points: [][2]float64{{border, p.Y.Lo}, {border, p.Y.Hi}}})
-	return p, n
+	return p
+}
+
+// hugest bounds scores that are drawn.
+const hugest = 1e150
+
+// cloudOf are the scores that a report keeps as points; nil where it keeps none.
+func cloudOf(p *membership.ScoreSample) *Cloud {
+	if p == nil || len(p.In) != len(p.Out) {
+		return nil
+	}
+	c := &Cloud{}
+	for run, in := range p.In {
+		var scores []float64
+		for _, s := range slices.Concat(in, p.Out[run]) {
+			if s == nil {
+				s = new(math.NaN())
+			}
+			scores = append(scores, *s)
+		}
+		c.add(run+1, len(in), scores)
+	}
+	return c
+}
+
+// beyond reaches a little beyond values.
+func beyond(ends [2]float64) plot.Scale {
+	pad := 0.06 * (ends[1] - ends[0])
+	if !(pad > 0) {
+		pad = max(0.5, 0.06*math.Abs(ends[1]))
+	}
+	return plot.Scale{Lo: ends[0] - pad, Hi: ends[1] + pad}
 }

@@ -66,18 +66,24 @@ type Input struct {
 func ReportViews(v report.View) ([]*plot.View, error) {
 	r, ofPair := v.(pair.Report)
 	if !ofPair {
-		var c CanaryReport
-		data, err := json.Marshal(v)
-		if err == nil {
-			err = json.Unmarshal(data, &c)
-		}
-		return canaryViews(&c, nil), err
+		c, err := CanaryReportOf(v)
+		return canaryViews(c, nil), err
 	}
 	in := InputOf(r)
 	out := append(append([]*plot.View{NewOutputs(in.Report)}, Views(in)...), NewRenyi(in.Curves.Renyi))
 	return slices.DeleteFunc(present(out), func(v *plot.View) bool { // of these the instrument shows more
 		return v.ID == "divergence" || v.ID == "search" && len(in.Report.Trials) < 2
 	}), nil
+}
+
+// CanaryReportOf is what the views need of a report of canaries.
+func CanaryReportOf(v report.View) (*CanaryReport, error) {
+	var c CanaryReport
+	data, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(data, &c)
+	}
+	return &c, err
 }
 
 // epsilonOf is that of a claim of (epsilon, delta), and whether it is one.

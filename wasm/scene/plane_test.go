@@ -47,7 +47,17 @@ func TestPlaneByHand(t *testing.T) {
 	if x, y := v.Zooms(); !x || y {
 		t.Error("without being chosen the plane zooms")
 	}
-	v.Choose("plane")
+	var hand plot.Viewer // what pans and zooms otherwise begins anew
+	hand.Resize(700)
+	hand.Take([]*plot.View{v}, false)
+	hand.Step(1)
+	if hand.ZoomRead(0.5); hand.Whole() {
+		t.Fatal("it does not zoom")
+	}
+	hand.Choose("plane")
+	if i, _ := hand.Read(); i != -1 || !hand.Whole() {
+		t.Error("the plane is looked at as the bins were")
+	}
 	if x, y := v.Zooms(); !x || !y {
 		t.Error("the plane does not zoom both ways")
 	}

@@ -23,7 +23,7 @@ func Views(in Input) []*plot.View {
 	if in.Canary != nil {
 		out = append(out, canaryViews(in.Canary, in.Cloud)...)
 	} else if in.Report == nil {
-		out = append(out, in.Cloud.view(math.MaxInt))
+		out = append(out, in.Cloud.Live(math.MaxInt))
 	}
 	if r := in.Report; r != nil {
 		quantity := "value"

@@ -19,16 +19,7 @@ type painter struct {
 	stale  bool // static is not the scene's
 	wanted func(pixels []byte, width, height int)
 
-	marks   map[stamped]*ebiten.Image
-	corners []ebiten.Vertex // of marks
-	order   []uint32
-}
-
-// stamped is a mark of which there are many.
-type stamped struct {
-	form   plot.Form
-	radius float64
-	colour color.NRGBA
+	marks []byte // pixels of marks that are not painted yet; nil for none
 }
 
 // wear takes on other colours.
@@ -59,10 +50,7 @@ func (e *painter) Draw(screen *ebiten.Image) {
 	}
 	if e.stale {
 		e.static.Fill(e.colour(plot.Ink(plot.Panel)))
-		e.clearMarks()
-		for _, s := range e.scene.Shapes {
-			e.paint(e.static, s)
-		}
+		e.paintAll(e.scene.Shapes)
 		e.stale = false
 	}
 	screen.DrawImage(e.static, nil)
@@ -89,10 +77,6 @@ func (e *painter) colour(p plot.Paint) color.NRGBA {
 func (e *painter) paint(dst *ebiten.Image, s plot.Shape) {
 	switch s.Kind {
 	case plot.Dots:
-		if s.Paints == nil && len(s.Points) > manyDots && s.Form <= plot.Square {
-			e.stamp(dst, s)
-			return
-		}
 		for i, at := range s.Points {
 			if !s.Shows(at) {
 				continue
@@ -130,65 +114,62 @@ func (e *painter) paint(dst *ebiten.Image, s plot.Shape) {
 	}
 }
 
-// manyDots are painted as one list of triangles.
+// manyDots are painted pixel by pixel: each on its way through Ebiten costs far more.
 const manyDots = 64
 
-// stamp paints a mark once, and then all of them as copies of it in one call.
-func (e *painter) stamp(dst *ebiten.Image, s plot.Shape) {
-	side := math.Ceil(2*s.Radius*e.scale) + 4 // clear around it, as it is copied between pixels
-	of := stamped{s.Form, s.Radius, e.colour(s.Paint)}
-	mark := e.marks[of]
-	if mark == nil {
-		mark = of.image(int(side), e.scale)
-		e.marks[of] = mark
+// stamp paints marks, which lie on whole pixels, over those that were stamped before.
+func (e *painter) stamp(s plot.Shape) {
+	type pixel struct {
+		at, rest int    // index of its bytes from the middle's; what remains of what is there, in 255ths
+		adds     [4]int // in 255ths
 	}
-	e.corners, e.order = e.corners[:0], e.order[:0]
-	for _, at := range s.Points {
-		if !s.Shows(at) {
-			continue
-		}
-		x, y, n := float32(at.X*e.scale-side/2), float32(at.Y*e.scale-side/2), uint32(len(e.corners))
-		for _, c := range [4][2]float32{{0, 0}, {float32(side), 0}, {0, float32(side)}, {float32(side), float32(side)}} {
-			e.corners = append(e.corners, ebiten.Vertex{DstX: x + c[0], DstY: y + c[1], SrcX: c[0], SrcY: c[1], ColorR: 1, ColorG: 1, ColorB: 1, ColorA: 1})
-		}
-		e.order = append(e.order, n, n+1, n+2, n+1, n+2, n+3)
-	}
-	dst.DrawTriangles32(e.corners, e.order, mark, &ebiten.DrawTrianglesOptions{Filter: ebiten.FilterLinear})
-}
-
-// image is a mark in the middle of its image. It is not painted as other shapes are, which
-// Ebiten does when an image is used, and then not always in time for the first use.
-func (m stamped) image(side int, scale float64) *ebiten.Image {
-	const fine = 4 // parts of a pixel, each way
-	pixels, r := make([]byte, 4*side*side), m.radius*scale
-	for i := range side * side {
-		in := 0
-		for k := range fine * fine {
-			x := math.Abs(float64(i%side) + (float64(k%fine)+0.5)/fine - float64(side)/2)
-			y := math.Abs(float64(i/side) + (float64(k/fine)+0.5)/fine - float64(side)/2)
-			if m.form == plot.Disc && math.Hypot(x, y) <= r || m.form == plot.Square && max(x, y) <= plot.SquareSide*r {
-				in++
+	var mark []pixel
+	c, r, width := e.colour(s.Paint), s.Radius*e.scale, 4*e.static.Bounds().Dx()
+	for reach, y := int(r)+1, -int(r)-1; y <= reach; y++ {
+		for x := -reach; x <= reach; x++ {
+			inside := r - math.Hypot(float64(x), float64(y))
+			if s.Form == plot.Square {
+				inside = plot.SquareSide*r - math.Abs(float64(max(x, -x, y, -y)))
+			}
+			if share := int(min(1, inside+0.5) * float64(c.A)); share > 0 {
+				mark = append(mark, pixel{y*width + 4*x, 255 - share, [4]int{int(c.R) * share, int(c.G) * share, int(c.B) * share, 255 * share}})
 			}
 		}
-		for k, c := range [4]uint8{m.colour.R, m.colour.G, m.colour.B, 255} {
-			pixels[4*i+k] = uint8(math.Round(float64(c) * float64(m.colour.A) / 255 * float64(in) / (fine * fine)))
+	}
+	for _, at := range s.Points {
+		middle := int(at.Y*e.scale)*width + 4*int(at.X*e.scale)
+		if !s.Shows(at) || middle+mark[0].at < 0 || middle+mark[len(mark)-1].at+4 > len(e.marks) {
+			continue
+		}
+		for i := range mark {
+			m := &mark[i]
+			px := (*[4]byte)(e.marks[middle+m.at:])
+			for k := range px {
+				px[k] = byte((m.adds[k] + int(px[k])*m.rest) / 255)
+			}
 		}
 	}
-	mark := ebiten.NewImage(side, side)
-	mark.WritePixels(pixels)
-	return mark
 }
 
-// clearMarks forgets what it has painted marks of, before there are too many.
-func (e *painter) clearMarks() {
-	const most = 32
-	if e.marks != nil && len(e.marks) < most {
-		return
+// paintAll paints the scene; marks that follow each other are one image.
+func (e *painter) paintAll(shapes []plot.Shape) {
+	size := e.static.Bounds()
+	for i, s := range shapes {
+		if s.Kind != plot.Dots || s.Paints != nil || len(s.Points) <= manyDots || s.Form > plot.Square {
+			e.paint(e.static, s)
+			continue
+		}
+		if e.marks == nil {
+			e.marks = make([]byte, 4*size.Dx()*size.Dy())
+		}
+		if e.stamp(s); i+1 == len(shapes) || shapes[i+1].Kind != plot.Dots {
+			img := ebiten.NewImage(size.Dx(), size.Dy())
+			img.WritePixels(e.marks)
+			e.static.DrawImage(img, nil)
+			img.Deallocate()
+			e.marks = nil
+		}
 	}
-	for _, mark := range e.marks {
-		mark.Deallocate()
-	}
-	e.marks = map[stamped]*ebiten.Image{}
 }
 
 // trace adds a line, or a closed one. Where all of it is upright or level, its edges lie on

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -45,14 +46,14 @@ type pictured struct {
 	in   scene.Input
 
 	cloud scene.Cloud // trainings of the run with canaries that began last
-	of    string      // the text of its report, once it is there
+	of    string      // the text of its report, once it ended
 }
 
-// gather takes trainings, or begins anew, and returns all so far.
-func (p *pictured) gather(anew bool, runs []membership.Scored) scene.Cloud {
+// gather takes trainings of the run under way, and returns all so far.
+func (p *pictured) gather(runs []membership.Scored) scene.Cloud {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if anew {
+	if p.of != "" {
 		p.cloud, p.of = scene.Cloud{}, ""
 	}
 	for _, r := range runs {
@@ -61,7 +62,7 @@ func (p *pictured) gather(anew bool, runs []membership.Scored) scene.Cloud {
 	return p.cloud
 }
 
-// gathered are the trainings that made a report, or so far with an empty text; nil where they
+// gathered are the trainings that made a report, or so far with an empty text; none where they
 // are of another run.
 func (p *pictured) gathered(text string) *scene.Cloud {
 	p.mu.Lock()
@@ -72,11 +73,11 @@ func (p *pictured) gathered(text string) *scene.Cloud {
 	return new(p.cloud)
 }
 
-// gave keeps the text of the report that the trainings made.
-func (p *pictured) gave(text string) {
+// end keeps what report the trainings made.
+func (p *pictured) end(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.of = text
+	p.of = cmp.Or(text, "none")
 }
 
 // hold keeps a report with its text.
@@ -165,7 +166,7 @@ func (c *coordinator) view(req pictureRequest) (*plot.View, error) {
 		r, err := drawable[scene.CanaryReport](req)
 		return scene.NewStill(&r, c.drawn.gathered(req.Text)), err
 	case ofTrainings:
-		return scene.NewLiveSpace(c.drawn.gathered("")), nil
+		return c.drawn.gathered("").Live(scene.MostInStill), nil
 	}
 	return nil, &audit.InputError{Field: "of", Found: fmt.Sprintf("%q", req.Of), Want: "what there are pictures of"}
 }

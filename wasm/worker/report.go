@@ -66,8 +66,8 @@ func (c *coordinator) report(r report.View, course []coursePoint, failure error)
 			out.Say = &v.Said
 		}
 		out.Curves, out.LinkSummary, out.Mended = in.Curves, new(p.LinkSummary()), p.Mended(c.known())
-	} else if r, err := drawable[scene.CanaryReport](pictureRequest{Text: out.Text}); err == nil {
-		out.Say = new(r.Says())
+	} else if planted, err := scene.CanaryReportOf(r); err == nil {
+		out.Say = new(planted.Says())
 	}
 	if failure != nil {
 		out.Error = failure.Error()

@@ -97,7 +97,6 @@ func (c *coordinator) run(ctx context.Context, r request[wanted]) (reported, err
 	}
 	given.Pool = c.pool(c.worker())
 	given.Pair = pairTeller(c.now, func(p pair.Progress) { c.tell(r.id, p) })
-	c.drawn.gather(true, nil)
 	t := canaryTeller{c: c, id: r.id, throttle: newThrottle(c.now, progressEvery)}
 	given.Canaries = t.tell
 	a, err := core.Resolve(plan, given)
@@ -109,7 +108,7 @@ func (c *coordinator) run(ctx context.Context, r request[wanted]) (reported, err
 	}
 	done, err := a.Run(ctx, given)
 	out, err := c.report(done, t.course, err)
-	c.drawn.gave(out.Text)
+	c.drawn.end(out.Text)
 	return out, err
 }
 
@@ -152,5 +151,5 @@ func (t *canaryTeller) tell(p canary.Progress) {
 		p.Bounds = nil
 	}
 	p.Scored, t.scored = t.scored, nil
-	t.c.tell(t.id, canaryProgress{p, t.planned, t.c.drawn.gather(false, p.Scored).Says()})
+	t.c.tell(t.id, canaryProgress{p, t.planned, t.c.drawn.gather(p.Scored).Says()})
 }
