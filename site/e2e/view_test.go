@@ -361,8 +361,8 @@ func TestViewSharp(t *testing.T) {
 	}
 }
 
-// TestViewWithoutWebGL: the picture says that it cannot be, and its table is
-// there.
+// TestViewWithoutWebGL: the picture says that it cannot be, and its table is there. In the
+// door of training it is not loaded, and the still follows the run.
 func TestViewWithoutWebGL(t *testing.T) {
 	t.Parallel()
 	tab := open(t, svt4+"2")
@@ -378,6 +378,15 @@ func TestViewWithoutWebGL(t *testing.T) {
 	}
 	if eval[bool](t, tab, `(d => d.querySelector("#facts").hidden || !d.querySelector("#stage").hidden)(`+viewDocument+`)`) {
 		t.Error("the table is hidden, or an empty stage is not")
+	}
+	eval[bool](t, tab, `(location.hash = "#door=training", true)`)
+	must.Do(t, chromedp.Do(tab.Ctx, chromedp.Reload()))
+	until(t, tab, `document.querySelector("#chart svg[aria-label^='Canary space']") && `+canaryIdle, 30*time.Second)
+	eval[bool](t, tab, `(window.drawn = new Set(), new MutationObserver(() => window.drawn.add(document.querySelector("#chart svg path:last-of-type")?.getAttribute("d"))).observe(document.querySelector("#chart"), { childList: true, subtree: true }), document.querySelector("#canaries-run").click(), true)`)
+	planted(t, tab, 2*time.Minute)
+	until(t, tab, `window.drawn.size > 1 && document.querySelector("#say").textContent.startsWith("In ") && document.querySelector("#chart svg").checkVisibility()`, 10*time.Second)
+	if n := asked(tab, "view.wasm"); n != 1 || eval[bool](t, tab, `Boolean(document.querySelector("iframe"))`) {
+		t.Errorf("without WebGL the picture is loaded: %d", n)
 	}
 }
 

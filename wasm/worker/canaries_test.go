@@ -13,6 +13,7 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms/source"
+	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
 func canaryPlan(n, k int) canary.Plan {
@@ -66,7 +67,7 @@ func TestCanariesThroughMessages(t *testing.T) {
 			if before != c.plan.Runs || own != *got.LowerBound || len(answer.Course) < 5 {
 				t.Errorf("a course of %d points that ends after %d runs at %v, want %v", len(answer.Course), before, own, *got.LowerBound)
 			}
-			told := 0
+			told, scored := 0, map[int]int{}
 			for _, m := range p.told {
 				var v canaryProgress
 				must.Do(t, json.Unmarshal([]byte(m.JSON), &v))
@@ -75,6 +76,24 @@ func TestCanariesThroughMessages(t *testing.T) {
 				}
 				if len(v.Bounds) > 0 {
 					told++
+				}
+				for _, s := range v.Scored {
+					scored[s.First] += len(s.Scores)
+				}
+				if len(scored) > 0 && (v.Say == nil || !strings.HasPrefix(v.Say.Sentence, "So far ")) {
+					t.Errorf("of %v runs it says %+v", scored, v.Say)
+				}
+			}
+			all := 0
+			for _, n := range scored {
+				all += n
+			}
+			if all != got.Plan.Explore*(got.Plan.K+got.Plan.M) {
+				t.Errorf("%d scores were told of, want those of %d runs that explored", all, got.Plan.Explore)
+			}
+			for text, points := range map[string]int{answer.Text: all, answer.Text + " ": len(got.Evidence.Runs.ScoreSample.In) * (got.Plan.K + got.Plan.M)} { // what came, or what the report keeps
+				if still := answerTo[struct{ Words, Sentence string }](p, "picture", pictureRequest{Of: ofPlanted, Text: text, Request: plot.Request{Width: 700}}); !strings.HasPrefix(still.Words, plot.Grouped(points)+" canaries of") || still.Sentence != answer.Say.Sentence {
+					t.Errorf("the still says %q, %q, want %d points", still.Words, still.Sentence, points)
 				}
 			}
 			if told != len(answer.Course) {
