@@ -64,6 +64,7 @@ class DPAudit extends HTMLElement {
   #paper = node("span", { class: "around", hidden: "" }); // has the colour of text of the page around
   #frame = null;
   #opened = Promise.resolve(); // once the frame is ready
+  #reveal = () => {}; // shows it
   #timer = 0; // until it is given up
   #calls = new Map(); // {resolve, reject} by id; 0 is that it is ready
   #last = 0;
@@ -150,6 +151,7 @@ class DPAudit extends HTMLElement {
     this.#describe();
     if (!this.#frame && state.report === null) return;
     await this.#ask("restore", { fragment: state.fragment, report: state.report ?? null });
+    this.#reveal();
     if (state.report) [this.#report, this.#text] = [JSON.parse(state.report), state.report];
   }
 
@@ -295,10 +297,15 @@ class DPAudit extends HTMLElement {
     this.#box.append(this.#frame);
     return this.#opened = this.#answer(0).then((detail) => {
       clearTimeout(this.#timer);
-      this.#frame.classList.remove("loading");
-      if (!this.#record.hidden || this.querySelector("[slot=still]")) this.#frame.style.minHeight = `${this.#poster.getBoundingClientRect().height}px`; // nothing below it moves
-      this.#poster.hidden = true;
-      if (focused) this.#frame.focus();
+      const still = this.querySelector("[slot=still]");
+      this.#reveal = () => {
+        this.#reveal = () => {};
+        this.#frame.classList.remove("loading");
+        if (!this.#record.hidden || still) this.#frame.style.minHeight = `${this.#poster.getBoundingClientRect().height}px`; // nothing below it moves
+        this.#poster.hidden = true;
+        if (focused) this.#frame.focus();
+      };
+      if (!still) this.#reveal(); // else it stays until there is something to see
       this.#configure();
       this.#fire("ready", detail);
     });
@@ -308,6 +315,7 @@ class DPAudit extends HTMLElement {
   #close(error) {
     this.#frame?.remove();
     this.#frame = null;
+    this.#reveal = () => {};
     clearTimeout(this.#timer);
     this.#timer = 0;
     for (const { reject } of this.#calls.values()) reject(error);
@@ -341,10 +349,12 @@ class DPAudit extends HTMLElement {
         break;
       }
       case "result":
+        this.#reveal();
         [this.#report, this.#text] = [detail.report, detail.text];
         this.#fire(type, { report: detail.report });
         break;
       case "progress": case "error": case "config-change":
+        this.#reveal();
         this.#fire(type, detail);
     }
   }
