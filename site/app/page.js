@@ -164,7 +164,7 @@ const calibration = new Calibration({ calibrate: (texts, tell) => runs.calibrate
 const canaries = new Canaries({
   run: (...what) => runs.plant(...what),
   stop,
-  climbs: (...at) => shown.climbs(...at),
+  climbs: ({ certified, claimed, holds }, bound) => shown.climb(certified, bound, claimed, "epsilon", Boolean(holds), "trainings"),
 });
 const samples = new Samples({
   async core() {

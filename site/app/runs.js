@@ -78,10 +78,8 @@ export class Runs {
       this.progress = p;
       panel.show(p, replay);
       if (!replay) this.#page.heard?.(p);
-      if (name && !replay) {
-        shown.train(p);
-        if (p.scored) picture.grow(p.scored);
-      }
+      if (name && !replay) shown.train(p);
+      if (p.scored) picture.grow(p.scored);
       if (replay || this.#next || name) return;
       picture.follow(p);
       shown.follow(p);

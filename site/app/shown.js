@@ -51,10 +51,7 @@ function named(title, subject) {
 }
 
 /** Pictures that the build drew. @returns {Promise<import("../worker/protocol").PictureValue[]>} by width */
-async function picturesIn(file) {
-  const answer = await fetch(new URL(file, document.baseURI));
-  return answer.ok ? answer.json() : [];
-}
+const picturesIn = (file) => fetch(new URL(file, document.baseURI)).then((answer) => answer.ok ? answer.json() : []);
 
 export class Shown {
   /** @type {{report: any, text: string, standing: import("../page/result.js").Standing, title?: string, detail?: string, glimpse?: import("../worker/protocol").LinkSummary} | null} */
@@ -139,7 +136,7 @@ export class Shown {
     this.compare();
     this.fileWords();
     named(title, report.subject);
-    if (origin === "run" && pair && report.lowerBound !== undefined && report.termination.samplesUsed > 0) this.#climb(report.termination.samplesUsed, report.lowerBound, this.#claimed, report.quantity);
+    if (origin === "run" && pair && report.lowerBound !== undefined && report.termination.samplesUsed > 0) this.climb(report.termination.samplesUsed, report.lowerBound, this.#claimed, report.quantity);
     if (origin === "run" && link?.of === stateOf(report)) this.#held(link, answer);
     const url = settingsOf(report.reproduce);
     if (origin === "run" && pair && url) {
@@ -221,12 +218,6 @@ export class Shown {
     outputs().show("", "trainings");
   }
 
-  /** The bound of such a run climbs. @param {import("../worker/protocol").CanaryProgress} p @param {number} bound */
-  climbs({ certified, claimed, holds }, bound) {
-    this.#valid = Boolean(holds);
-    this.#climb(certified, bound, claimed, "epsilon", "trainings");
-  }
-
   /** Nothing runs until somebody does something. */
   waits(title, detail, where) {
     if (where !== door()) return;
@@ -303,7 +294,7 @@ export class Shown {
       : { state: "going", title: "Within the claim so far", pill: "running", detail: `${symbol} = ${p.claimed} claimed. ${detail}${detail && "."}` });
     if (p.provisional !== undefined && pairsOf(p) > 0 && (p.valid ? p.phase === "bet" : p.phase !== "explore")) {
       this.#valid = p.valid;
-      this.#climb(pairsOf(p), p.provisional, this.#claimed = p.claimed, p.quantity);
+      this.climb(pairsOf(p), p.provisional, this.#claimed = p.claimed, p.quantity);
     }
     if (!live) return;
     byId("result").classList.remove("old", "empty");
@@ -320,12 +311,13 @@ export class Shown {
     byId("spark").hidden = true;
   }
 
-  #climb(pairs, bound, claimed = 0, quantity = "epsilon", counted = undefined) {
+  /** The bound of a run climbs. @param {boolean} [valid] does it hold, if the run was stopped there? */
+  climb(pairs, bound, claimed = 0, quantity = "epsilon", valid = this.#valid, counted = undefined) {
     if (this.#moments.at(-1)?.pairs > pairs) this.#moments = []; // another stage, or a worker was lost
     this.#moments.push({ pairs, bound });
     if (this.#moments.length > MOST_MOMENTS) this.#moments = this.#moments.filter((_, i, all) => i % 2 === 0 || i === all.length - 1);
     byId("spark").hidden = this.#moments.length < 2;
-    this.#line.show(JSON.stringify({ moments: this.#moments, valid: this.#valid, claimed, quantity, counted }));
+    this.#line.show(JSON.stringify({ moments: this.#moments, valid, claimed, quantity, counted }));
   }
 
   /** The run ended without a result: what was shown before counts again. */

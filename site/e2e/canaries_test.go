@@ -105,7 +105,7 @@ func TestCanaries(t *testing.T) {
 	if said := eval[string](t, tab, `document.querySelector("#say").textContent`); !strings.HasPrefix(said, fmt.Sprintf("In %.0f of 1\u202f000 trainings a canary that was in scores above ", 1000*r.In.Rate)) {
 		t.Errorf("the sentence is %q, the rates are %v and %v", said, r.In.Rate, r.Out.Rate)
 	}
-	checks(len(r.Tables[0].Rows)+len(r.Tables[1].Rows), r.Reproduce.CLI, "asymptotic", "μ₂", "No outcome of 256 runs certifies more than 4.4", "* paired betting")
+	checks(len(r.Tables[0].Rows)+len(r.Tables[1].Rows), r.Reproduce.CLI, "asymptotic", "mu2 = ", "No outcome of 256 runs certifies more than 4.4", "* paired betting")
 	until(t, tab, box+`.querySelectorAll(".picture > svg .target").length >= 2`, 10*time.Second) // the course of the bounds
 	eval[bool](t, tab, catchFiles)
 	if saved := saving(t, tab, "#save-html"); !strings.HasPrefix(saved.Name, "dpscope-canaries-gaussian-sum-") || !strings.Contains(string(saved.Data), "<svg") || !strings.Contains(string(saved.Data), "schemaVersion") {

@@ -97,10 +97,8 @@ export class Canaries extends Bar {
   #bounds(p) {
     const chosen = this.#interval, mine = p.bounds.find((b) => b.interval === chosen), { claimed } = p;
     if (door() !== "training") return "";
-    const words = p.holds ? `After ${grouped(p.certified)} of at most ${grouped(p.planned)} trainings epsilon ≥ ${roundedDown(mine?.epsilon ?? 0)} is certified (claimed ${claimed}). It holds whenever you stop.`
-      : `After ${grouped(p.certified)} of ${grouped(p.planned)} runs ${chosen} would give ${mine ? `epsilon ≥ ${roundedDown(mine.epsilon)}` : "no bound"} (claimed ${claimed}), had the audit been planned to end here. Nothing is certified before the end.`;
-    underWay(byId("verdict"), { state: "going", title: `${mine?.epsilon > claimed ? "Beyond" : "Within"} the claim so far`, pill: "running",
-      detail: `ε ≥ ${roundedDown(mine?.epsilon ?? 0)} after ${grouped(p.certified)} of ${p.holds ? "at most " : ""}${grouped(p.planned)} ${p.holds ? "trainings" : "runs"}, ${claimed} claimed. ${p.holds ? "It holds whenever you stop." : "Nothing is certified before the end."}` });
+    const words = `ε ≥ ${roundedDown(mine?.epsilon ?? 0)} after ${grouped(p.certified)} of ${p.holds ? "at most " : ""}${grouped(p.planned)} ${p.holds ? "trainings" : "runs"}, ${claimed} claimed. ${p.holds ? "It holds whenever you stop." : "Nothing is certified before the end."}`;
+    underWay(byId("verdict"), { state: "going", title: `${mine?.epsilon > claimed ? "Beyond" : "Within"} the claim so far`, pill: "running", detail: words });
     this.#on.climbs?.(p, mine?.epsilon ?? 0);
     return words;
   }

@@ -1,15 +1,11 @@
 // A canary report as the page shows it. Words come from the core; reports are
 // strangers' files, so every text goes in as text.
-import { byId, html, scrolled, tableRows } from "../page/element.js";
-import { grouped, short } from "../page/number.js";
+import { byId, html } from "../page/element.js";
 import { Picture } from "../page/picture.js";
 import { background, factsOf, outputs, showHead, showNothing, showSentence } from "../page/result.js";
 import { tablesOf } from "../page/tables.js";
 
 export const phases = { explore: "Choosing the threshold on exploration runs", certify: "Certifying on fresh runs", bet: "Training, with a test after each", "one-run": "One run, with canaries chosen by coins" };
-/** The course of the audit's own bound, as its picture wants it. @param {{runs: number, bounds: import("../worker/protocol").CanaryLiveBound[]}[]} points */
-export const courseOf = (points, chosen, claimed, valid) => JSON.stringify({ claimed, valid, quantity: "epsilon", counted: valid ? "trainings" : "certification runs",
-  moments: points.flatMap(({ runs, bounds }) => bounds.filter((b) => b.interval === chosen).map((b) => ({ pairs: runs, bound: b.epsilon }))) });
 
 /**
  * Shows a report, as those of pairs are shown.
@@ -29,9 +25,9 @@ export async function showPlanted({ facts, tables: all, course, ...answer }, sta
   byId("planted").replaceChildren(...[
     fold("All bounds", "each with its method, and how they came", chart && html("section", {}, !holds && html("p", { class: "hint" }, "Runs are in the order in which workers finished."), chart), tables.length > 0 && html("section", {}, tablesOf(tables))),
     scored.length > 0 && membership(answer.text, scored),
-    report.in && report.out && fold("Rates, moments and correlations", "inside and fresh", html("section", {}, scrolled("Rates, moments and correlations", "data", moments(report)))),
     fold("Facts, and how to repeat it", "command line, limits, references", facts.length > 0 && html("section", {}, factsOf(facts)), html("div", { class: "background" }, background(report)))].filter((e) => e instanceof Node));
-  if (chart) new Picture(chart, { of: "canaries", name: "bounds" }).show(courseOf(course, plan.interval, plan.claim.epsilon, holds));
+  if (chart) new Picture(chart, { of: "canaries", name: "bounds" }).show(JSON.stringify({ claimed: plan.claim.epsilon, valid: holds, quantity: "epsilon", counted: holds ? "trainings" : "certification runs",
+    moments: course.flatMap(({ runs, bounds }) => bounds.filter((b) => b.interval === plan.interval).map((b) => ({ pairs: runs, bound: b.epsilon }))) }));
   if (report.evidence) await outputs().show(answer.text, "planted");
 }
 
@@ -45,11 +41,4 @@ function membership(text, tables) {
     return place;
   });
   return fold("Membership inference", "ROC and scores", html("div", { class: "curves" }, places), html("section", {}, tablesOf(tables, "")));
-}
-
-function moments(report) {
-  const orders = [0, 1, 2, 3].filter((l) => report.in.moments?.length > l || report.out.moments?.length > l);
-  const figure = (x) => (x === undefined ? "–" : short(Number(x.toPrecision(4))));
-  const row = (name, s) => [name, grouped(s.canaries), ...orders.map((l) => figure(s.moments?.[l])), figure(s.correlation2), figure(s.correlation4)];
-  return tableRows(["in the event", "canaries", ...orders.map((l) => (l ? `μ${"₁₂₃₄"[l]}` : "rate μ₁")), "|μ₂ − μ₁²|", "|μ₄ − μ₂²|"], [row("Inside", report.in), row("Fresh", report.out)]);
 }

@@ -85,7 +85,7 @@ func (r *CanaryReport) Says() (x plot.Said) {
 	claim := "ε = " + plot.Short(epsilon)
 	if t := r.certified(); t != nil {
 		in, out := membership.Shares(*t)
-		n, of := frequencies(in, out)
+		n, of := inRuns(in, out)
 		above := "above " + plot.Short(r.Evidence.Runs.Threshold)
 		if r.Evidence.Sequential != nil {
 			above = "above the threshold of its time"

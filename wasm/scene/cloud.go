@@ -104,18 +104,9 @@ func (c Cloud) Says() *plot.Said {
 			beyond[q.side]++
 		}
 	}
-	in, of := frequencies(share(beyond[0], int(c.sides[0].n)), share(beyond[1], int(c.sides[1].n)))
+	in, of := inRuns(share(beyond[0], int(c.sides[0].n)), share(beyond[1], int(c.sides[1].n)))
 	return &plot.Said{Question: canaryQuestion, Sentence: fmt.Sprintf("So far %s of %s canaries that were in lie beyond the line, and %s of %s that were not.", in[0], of, in[1], of),
 		Small: fmt.Sprintf("Seen in %s trainings. What certifies is counted elsewhere, or was bet on before it is shown.", plot.Grouped(c.runs))}
-}
-
-// frequencies are [inRuns] of which either may be the larger.
-func frequencies(a, b float64) ([2]string, string) {
-	in, of := inRuns(max(a, b), min(a, b))
-	if a < b {
-		in[0], in[1] = in[1], in[0]
-	}
-	return in, of
 }
 
 // view shows at most about so many points, and says more than it says itself; nil without

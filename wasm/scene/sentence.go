@@ -69,12 +69,12 @@ func (v *outputs) Says() plot.Said {
 
 // inRuns are two shares as natural frequencies: of as many runs that seven of them at least
 // have what is rarer, or what comes at all.
-func inRuns(larger, smaller float64) (in [2]string, of string) {
+func inRuns(a, b float64) (in [2]string, of string) {
 	n := 100.0
-	for rarest := cmp.Or(smaller, 10*larger); rarest*n < 7 && n < 1e9; {
+	for rarest := cmp.Or(min(a, b), 10*max(a, b)); rarest*n < 7 && n < 1e9; {
 		n *= 10
 	}
-	for i, p := range [2]float64{larger, smaller} {
+	for i, p := range [2]float64{a, b} {
 		in[i] = plot.Grouped(int(math.Round(float64(p * n))))
 	}
 	return in, plot.Grouped(int(n))
