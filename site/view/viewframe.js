@@ -93,8 +93,8 @@ export class ViewFrame {
   /** Sends all that there is to show. */
   #send() {
     this.#port?.postMessage(this.#shown[Number(this.#alone)]);
-    if (this.#progress) this.#port?.postMessage(this.#progress);
-    if (this.grown) this.#port?.postMessage({ scored: this.grown });
+    if (this.#progress && !this.#alone) this.#port?.postMessage(this.#progress);
+    if (this.grown && this.#alone) this.#port?.postMessage({ scored: this.grown });
   }
 
   /** @param {{report: any, curves?: any, scored?: any}} answer scored: the trainings that made it, as they came */
@@ -127,7 +127,7 @@ export class ViewFrame {
     }
     this.#course = { moments, valid: Boolean(p.valid), claimed: p.claimed, quantity: p.quantity };
     this.#progress = { progress: p, course: this.#course };
-    this.#port?.postMessage(this.#progress);
+    if (!this.#alone) this.#port?.postMessage(this.#progress);
   }
 
   /** The run ended: what the page shows counts again. */
