@@ -14,14 +14,18 @@ type Trace struct {
 }
 
 // Follow accounts a query, of which the noise is known, at some other numbers of steps, to
-// twice as many at least, and at other deltas. The error is that of [Answer].
-func Follow(q Query) (t Trace, err error) {
+// twice as many at least, and at other deltas. It asks before every point whether to go on.
+// The error is that of [Answer].
+func Follow(q Query, goOn func() bool) (t Trace, err error) {
 	if err = q.Validate(); err != nil {
 		return t, err
 	}
 	q = q.filled()
 	own, delta := *q.Steps, *q.Delta
 	point := func(list *[][2]float64, at float64, steps int, delta float64) {
+		if !goOn() {
+			return
+		}
 		q.Steps = &steps
 		parts, fault := q.parts()
 		if err = fault; err != nil {

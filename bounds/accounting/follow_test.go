@@ -18,8 +18,11 @@ func TestFollow(t *testing.T) {
 		{Mechanism: KindApproximate, Epsilon: new(0.1), StepDelta: new(1e-6), Steps: new(5), Delta: new(1e-3)},
 	} {
 		q = must.Get(Answer(q))(t).Query
-		trace := must.Get(Follow(q))(t)
-		own := 0
+		trace := must.Get(Follow(q, func() bool { return true }))(t)
+		left, own := 2, 0
+		if few := must.Get(Follow(q, func() bool { left--; return left >= 0 }))(t); len(few.OverSteps)+len(few.OverDelta) > 2 {
+			t.Errorf("%s: it went on to %v", q.Mechanism, few)
+		}
 		for i, p := range append(trace.OverSteps, trace.OverDelta...) {
 			at := q
 			if i < len(trace.OverSteps) {
@@ -38,5 +41,5 @@ func TestFollow(t *testing.T) {
 			t.Errorf("%s: %d points of the query's own, %v", q.Mechanism, own, trace)
 		}
 	}
-	must.Refuse(t, must.Err(Follow(Query{Mechanism: KindGaussian})), "sigma", "no noise")
+	must.Refuse(t, must.Err(Follow(Query{Mechanism: KindGaussian}, nil)), "sigma", "no noise")
 }

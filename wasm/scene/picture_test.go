@@ -45,8 +45,8 @@ func stillViews(t *testing.T) map[string]*plot.View {
 		"canaries": NewOverTime(&Course{Moments: []Moment{{10, 0.1}, {40, 1.2345}}, Claimed: 1, Quantity: "epsilon", Counted: "certification runs"}, nil, 0),
 		"account":  NewAccount(accounting.Account{Curve: []accounting.Point{{Alpha: 1.5, Divergence: 0.1}, {Alpha: 4, Divergence: 0.5}, {Alpha: 64, Divergence: 2.25}}, KL: &kl, MaxDivergence: &limit, Epsilons: []accounting.Guarantee{{Method: accounting.MethodTight, Order: &best}}}),
 		"ways":     NewWays(account(t), false),
-		"deltas":   NewDeltas(Accounted{Account: account(t), Trace: must.Get(accounting.Follow(account(t).Query))(t)}),
-		"steps":    NewSteps(Accounted{account(t), must.Get(accounting.Follow(account(t).Query))(t), 1.5}),
+		"deltas":   NewDeltas(Accounted{Account: account(t), Trace: must.Get(accounting.Follow(account(t).Query, func() bool { return true }))(t)}),
+		"steps":    NewSteps(Accounted{account(t), must.Get(accounting.Follow(account(t).Query, func() bool { return true }))(t), 1.5}),
 		"spark":    NewSpark(&Course{Moments: []Moment{{100, 0}, {900, 0.4}, {2500, 1.1}}, Valid: true, Claimed: 1, Quantity: "epsilon"}),
 		"renyi":    NewRenyi(&pair.RenyiCurve{Points: []report.Row{{Alpha: 1.1, LowerBound: new(0.1)}, {Alpha: 2, LowerBound: new(0.7)}, {Alpha: 8, LowerBound: new(0.6)}, {Alpha: 64, LowerBound: new(2.0)}}, Claimed: [][2]float64{{1.1, 0.3}, {8, 1.5}}, ClaimWords: "a", Confidence: "95 %"}),
 	}

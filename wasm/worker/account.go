@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/bounds/accounting"
@@ -13,9 +14,14 @@ type accountAnswer struct {
 	CLI string `json:"cli"`
 }
 
-// trace says how an account changes with its steps and its delta. It gets the query of an answer.
+// trace says how an account changes with its steps and its delta. It gets the query of an
+// answer. Other requests are answered between its points, and the next trace ends it.
 func (c *coordinator) trace(_ context.Context, r request[accounting.Query]) (accounting.Trace, error) {
-	return accounting.Follow(r.asked)
+	c.traced.Store(int64(r.id))
+	return accounting.Follow(r.asked, func() bool {
+		time.Sleep(time.Millisecond) // lets messages in
+		return c.traced.Load() == int64(r.id)
+	})
 }
 
 // account answers a query, of which it gets the texts.

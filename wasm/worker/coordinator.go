@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
@@ -21,7 +22,8 @@ type coordinator struct {
 	generator audit.Generator
 	now       func() float64 // seconds
 
-	drawn pictured
+	drawn  pictured
+	traced atomic.Int64 // id of the last trace that was asked for
 
 	mu     sync.Mutex
 	active int // id of the request under way that needs the crew, 0 for none
