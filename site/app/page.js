@@ -168,8 +168,8 @@ const canaries = new Canaries({
 });
 const samples = new Samples({
   async core() {
-    if (runs.busy) {
-      notify({ key: "file", kind: "warning", title: "The samples were not read", text: "A run is under way; stop it first." });
+    if (runs.takesSamples) {
+      notify({ key: "file", kind: "warning", title: "The samples were not read", text: "An audit of the last ones is under way; stop it first." });
       return null;
     }
     await core.there();

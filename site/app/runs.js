@@ -36,6 +36,8 @@ export class Runs {
 
   /** Is something under way? */
   get busy() { return this.active !== null; }
+  /** Does it take the user's samples? */
+  get takesSamples() { return this.busy && this.#host === this.#page.samples.engine; }
 
   /** Can something be begun? */
   get able() { return this.#page.engine.ready !== null && !this.busy && !this.#page.samples.busy; }

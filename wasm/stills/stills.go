@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
@@ -81,7 +80,7 @@ func Keep(r report.View) ([]byte, error) {
 		if chart, shown := p.Sequential.Chart, pair.Shown(nil, p.Sequential); chart != nil && shown != nil {
 			one := *chart
 			one.Pair = 0
-			rest["chart"], rest["pairs"] = one, []audit.Pair{*shown}
+			rest["chart"], rest["pairs"] = one, []any{shown}
 		}
 		if all["sequential"], err = json.Marshal(rest); err != nil {
 			return nil, err
