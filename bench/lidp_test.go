@@ -54,9 +54,7 @@ func TestIDX(t *testing.T) {
 	} {
 		dir := writeIDX(t, 20, 2)
 		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
-		if _, err := idxExamples(dir, 20, 2, 1); !audit.IsInput(err) || !strings.Contains(err.Error(), strings.TrimSuffix(name, ".gz")) {
-			t.Errorf("%s: %v", name, err)
-		}
+		must.Input(t, must.Err(idxExamples(dir, 20, 2, 1)), strings.TrimSuffix(name, ".gz"), name)
 	}
 	if _, err := idxExamples(dir, 301, 2, 1); !audit.IsInput(err) {
 		t.Errorf("too few items: %v", err)

@@ -65,9 +65,7 @@ func TestRegistered(t *testing.T) {
 	if !errors.As(err, &v) {
 		t.Fatalf("svt5 answers %v", err)
 	}
-	if !strings.Contains(err.Error(), "Replay: dpscope audit -mechanism svt5 -epsilon 1") {
-		t.Errorf("no replay command:\n%v", err)
-	}
+	must.Refuse(t, err, "Replay: dpscope audit -mechanism svt5 -epsilon 1", "no replay command")
 	if b := *v.Report.Rows(report.Bounds)[0].LowerBound; b <= 1 {
 		t.Errorf("bound %v of a violation of 1", b)
 	}

@@ -51,8 +51,6 @@ func TestSettings(t *testing.T) {
 		"svm:bins=3":                   `learner is "svm"`,
 		"histogram-tester:bins=quarts": `is "quarts"`,
 	} {
-		if _, err := cat.Learner(name); err == nil || !strings.Contains(err.Error(), says) || !audit.IsInput(err) {
-			t.Errorf("%s: %v, want %q", name, err, says)
-		}
+		must.Input(t, must.Err(cat.Learner(name)), says, name)
 	}
 }

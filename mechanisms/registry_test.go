@@ -227,9 +227,7 @@ func TestDatasetsThatDoNotFit(t *testing.T) {
 
 func refused(t *testing.T, err error, what, says string) {
 	t.Helper()
-	if !audit.IsInput(err) || !strings.Contains(err.Error(), says) {
-		t.Errorf("%s: error %v, want an input error with %q", what, err, says)
-	}
+	must.Input(t, err, says, what)
 }
 
 // Of a mechanism whose noise follows epsilon the page says that it is enough for it: so

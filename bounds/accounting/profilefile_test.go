@@ -57,9 +57,7 @@ func TestReadProfile(t *testing.T) {
 		{`{"history": [[0, 0.1, 5]]}`, "history[0]: sigma"},
 		{`{"history": []}`, "missing"},
 	} {
-		if _, err := ReadProfile("file", []byte(k.data)); !audit.IsInput(err) || !strings.Contains(err.Error(), k.says) {
-			t.Errorf("%s: %v, want %q", k.data, err, k.says)
-		}
+		must.Input(t, must.Err(ReadProfile("file", []byte(k.data))), k.says, k.data)
 	}
 }
 

@@ -365,10 +365,7 @@ func TestBadPlans(t *testing.T) {
 		if c.file != "" {
 			file = []byte(c.file)
 		}
-		_, err := p.Resolve(source.Sources(), file)
-		if !audit.IsInput(err) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, want %q in it", err, c.want)
-		}
+		must.Input(t, must.Err(p.Resolve(source.Sources(), file)), c.want)
 	}
 	for _, s := range []string{``, `{"version":1,"sorce":"x"}`, `{"version":1} x`, `{"version":1,"K":3}`} {
 		if _, err := ParsePlan([]byte(s)); !audit.IsInput(err) {
@@ -411,9 +408,7 @@ func TestBadTasks(t *testing.T) {
 		t.Errorf("the hook's error: %v", err)
 	}
 	known = pair.Codecs(audit.Catalogue{})
-	if err := sent(good, nil); err == nil || !strings.Contains(err.Error(), `"canary/draw", must be a known name`) {
-		t.Errorf("a worker without canaries: %v", err)
-	}
+	must.Refuse(t, sent(good, nil), `"canary/draw", must be a known name`, "a worker without canaries")
 }
 
 // TestProgress: runs are counted, bounds are shown for every interval, and the

@@ -204,9 +204,7 @@ func TestSequentialReplays(t *testing.T) {
 			t.Errorf("without scores: %v, %q", err, v.Differences)
 		}
 		data := must.Get(audit.Canonical(bare))(t)
-		if _, err := Continue(data); !audit.IsInput(err) || !strings.Contains(err.Error(), "without the scores") {
-			t.Errorf("goes on without scores: %v", err)
-		}
+		must.Input(t, must.Err(Continue(data)), "without the scores", "goes on without scores")
 	}
 }
 
@@ -299,9 +297,7 @@ func TestContinue(t *testing.T) {
 	fixed := samplePlan(64, 4)
 	fixed.Mode = Fixed
 	data := must.Get(audit.Canonical(runAudit(t, fixed, 2)))(t)
-	if _, err := Continue(data); !audit.IsInput(err) || !strings.Contains(err.Error(), "fixed audit") {
-		t.Errorf("a fixed audit goes on: %v", err)
-	}
+	must.Input(t, must.Err(Continue(data)), "fixed audit", "a fixed audit goes on")
 }
 
 // TestContinuedForgeries: a report of which one training is repeated fits itself, and a run
@@ -351,9 +347,7 @@ func TestContinuedForgeries(t *testing.T) {
 		if data, err = audit.Canonical(r); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ParseReport(data); err == nil || !strings.Contains(err.Error(), "continued[0]") {
-			t.Errorf("%s: %v", name, err)
-		}
+		must.Refuse(t, must.Err(ParseReport(data)), "continued[0]", name)
 	}
 }
 
@@ -375,9 +369,7 @@ func TestWhyASequentialRunEnded(t *testing.T) {
 		for _, r := range []Report{good, runAudit(t, samplePlan(64, 4), 1)} {
 			change(&r.Plan)
 			data := must.Get(audit.Canonical(r))(t)
-			if _, err := ParseReport(data); !audit.IsInput(err) || !strings.Contains(err.Error(), name+" is ") {
-				t.Errorf("%s: %v", name, err)
-			}
+			must.Input(t, must.Err(ParseReport(data)), name+" is ", name)
 		}
 	}
 }

@@ -3,12 +3,12 @@ package canary
 import (
 	"context"
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/testsize"
 	"github.com/dpscope/dpscope/mechanisms/source"
 )
@@ -76,13 +76,9 @@ func TestNamed(t *testing.T) {
 		{Subject{Trainer: &source.Trainer{}}, "trainer.command is"},
 		{Subject{Trainer: &source.Trainer{Command: "x", Repeats: "perhaps"}}, `trainer.repeats is "perhaps"`},
 	} {
-		if _, err := c.u.Spec(source.Sources()); !audit.IsInput(err) || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%v: %v, want %q", c.u.Trainer, err, c.says)
-		}
+		must.Input(t, must.Err(c.u.Spec(source.Sources())), c.says, c.u.Trainer)
 	}
-	if err := own.Undrawn(); !strings.Contains(err.Error(), "python3 train.py") {
-		t.Error(err)
-	}
+	must.Refuse(t, own.Undrawn(), "python3 train.py")
 	if !(*source.Trainer)(nil).DrawnAgain() || !own.DrawnAgain() || (&source.Trainer{Repeats: source.OtherScores}).DrawnAgain() {
 		t.Error("which trainings can be drawn again")
 	}

@@ -71,14 +71,10 @@ func TestTasksRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %q", text, err, says)
 		}
 	}
-	if _, err := known.Result(sum{}, []byte(`{"totel":6}`)); err == nil || !strings.Contains(err.Error(), `"totel"`) {
-		t.Error(err)
-	}
+	must.Refuse(t, must.Err(known.Result(sum{}, []byte(`{"totel":6}`))), `"totel"`)
 	stop := errors.New("stop")
 	if _, err := Execute(sum{[]int{1}}, func(int) error { return stop }, nil); !errors.Is(err, stop) {
 		t.Errorf("the hook's error: %v", err)
 	}
-	if _, err := Execute(sum{[]int{13}}, nil, nil); err == nil || !strings.Contains(err.Error(), "the sum panicked: unlucky (") {
-		t.Errorf("a panic: %v", err)
-	}
+	must.Refuse(t, must.Err(Execute(sum{[]int{13}}, nil, nil)), "the sum panicked: unlucky (", "a panic")
 }

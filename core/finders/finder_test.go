@@ -261,10 +261,7 @@ func TestImpossibleDomains(t *testing.T) {
 		"unknown relation":    {"sideways", unit(), "sideways"},
 	} {
 		for _, spec := range []string{"random", "auto", "patterns", "grid", "nsga2", "gp-ucb"} {
-			_, err := named(t, spec).New(audit.FinderProblem{Relation: c.relation, Domain: c.domain, Stream: seeded(1)})
-			if err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("%s, %s: error %v, want one that says %q", name, spec, err, c.says)
-			}
+			must.Input(t, must.Err(named(t, spec).New(audit.FinderProblem{Relation: c.relation, Domain: c.domain, Stream: seeded(1)})), c.says, name, spec)
 		}
 	}
 	must.Refuse(t, must.Err(named(t, "candidates").New(audit.FinderProblem{Relation: audit.Replace, Domain: unit()})), "random", "no candidates")
@@ -273,9 +270,7 @@ func TestImpossibleDomains(t *testing.T) {
 		Candidates: []audit.Pair{{Label: "a", First: audit.Records(0), Second: audit.Records(1)}}}
 	far := []audit.Pair{{Label: "far", First: audit.Records(1), Second: audit.Records(9)}}
 	for _, spec := range []string{"candidates", "auto"} {
-		if _, err := named(t, spec).New(crossed); err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), "must be in [2, 1]") {
-			t.Errorf("%s: candidates in a crossed domain: error %v", spec, err)
-		}
+		must.Input(t, must.Err(named(t, spec).New(crossed)), "must be in [2, 1]", spec)
 		must.Refuse(t, must.Err(named(t, spec).New(audit.FinderProblem{Relation: audit.Replace, Domain: unit(), Candidates: far, Stream: seeded(1)})), "far", spec)
 	}
 }

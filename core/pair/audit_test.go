@@ -114,9 +114,7 @@ func TestNewerAndCorruptReports(t *testing.T) {
 		{strings.Replace(text, `"verdict": "`, `"verdict": "x`, 1), "verdict"},
 		{strings.ReplaceAll(text, `"direction": "`, `"direction": "x`), "direction"},
 	} {
-		if _, err := pair.ParseReport([]byte(c.text)); err == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%.40q: error %v, want %q", c.text, err, c.says)
-		}
+		must.Refuse(t, must.Err(pair.ParseReport([]byte(c.text))), c.says, c.text)
 	}
 }
 
@@ -273,10 +271,7 @@ func TestFaultyMechanisms(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cat := of("faulty", 1, c.m)
-			_, err := pair.Run{Catalogue: cat, Pool: engine.LocalPool(2), Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "faulty", Samples: 200}}.Do(context.Background())
-			if err == nil || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("error %v, want one that says %q", err, c.says)
-			}
+			must.Refuse(t, must.Err(pair.Run{Catalogue: cat, Pool: engine.LocalPool(2), Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "faulty", Samples: 200}}.Do(context.Background())), c.says)
 		})
 	}
 }
@@ -353,10 +348,7 @@ func TestPlanErrors(t *testing.T) {
 	} {
 		p := ok()
 		c.change(&p)
-		_, err := p.Resolve(catalogue)
-		if err == nil || !strings.Contains(err.Error(), c.says) || !audit.IsInput(err) {
-			t.Errorf("error %v, want one that says %q", err, c.says)
-		}
+		must.Input(t, must.Err(p.Resolve(catalogue)), c.says)
 	}
 	// A run explored with less than was asked for says so.
 	p := ok()

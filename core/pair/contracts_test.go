@@ -7,6 +7,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 func TestClaimValidate(t *testing.T) {
@@ -31,10 +32,7 @@ func TestClaimValidate(t *testing.T) {
 		{audit.Claim{Kind: audit.Renyi, Epsilon: 1, Alpha: 1}, "alpha is 1"},
 		{audit.Claim{Kind: audit.Pure, Epsilon: 1, Delta: 0.1}, "absent"},
 	} {
-		err := bad.claim.Validate()
-		if err == nil || !strings.Contains(err.Error(), bad.says) || !audit.IsInput(err) {
-			t.Errorf("%+v: error %v, want one that says %q", bad.claim, err, bad.says)
-		}
+		must.Input(t, bad.claim.Validate(), bad.says, bad.claim)
 	}
 }
 
@@ -91,10 +89,7 @@ func TestParsePlanRefusals(t *testing.T) {
 		{`{"version":1,"parameters":{"c":""},"seed":1}`, "an empty text"},
 		{`{"version":1,"parameters":{"c":null},"seed":1}`, "null"},
 	} {
-		_, err := ParsePlan([]byte(c.text))
-		if err == nil || !strings.Contains(err.Error(), c.says) || !audit.IsInput(err) {
-			t.Errorf("%s: error %v, want %q", c.text, err, c.says)
-		}
+		must.Input(t, must.Err(ParsePlan([]byte(c.text))), c.says, c.text)
 	}
 }
 

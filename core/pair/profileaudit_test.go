@@ -10,6 +10,7 @@ import (
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/testsize"
 )
 
@@ -50,9 +51,7 @@ func TestProfileAudit(t *testing.T) {
 			}
 			for _, p := range []*audit.ProfilePoint{nil, {Epsilon: 0.123, Delta: 0.5}} {
 				back.Evidence.Prepared.Point = p
-				if _, err := pair.Verify(context.Background(), cat, engine.LocalPool(2), back, false); !audit.IsInput(err) || !strings.Contains(err.Error(), "prepared.point") {
-					t.Errorf("point %v: %v", p, err)
-				}
+				must.Input(t, must.Err(pair.Verify(context.Background(), cat, engine.LocalPool(2), back, false)), "prepared.point", p)
 			}
 		}
 	}
@@ -72,9 +71,7 @@ func TestProfilePlansRefused(t *testing.T) {
 		{pair.Plan{Version: pair.PlanVersion, ThroughRenyi: 2, Claim: &audit.Claim{Profile: good}}, "absent for the claim"},
 	} {
 		k.p.Mechanism = "randomised-response"
-		if _, err := k.p.Resolve(catalogue); !audit.IsInput(err) || !strings.Contains(err.Error(), k.says) {
-			t.Errorf("%v: want %q", err, k.says)
-		}
+		must.Input(t, must.Err(k.p.Resolve(catalogue)), k.says)
 	}
 }
 

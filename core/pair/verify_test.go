@@ -115,9 +115,7 @@ func TestWhatAReportBrings(t *testing.T) {
 	} {
 		r := copied(t, good)
 		forge(&r.Evidence.Chart)
-		if _, err := pair.Verify(t.Context(), catalogue, nil, r, false); err == nil || !strings.Contains(err.Error(), "chart") {
-			t.Errorf("%s: %v", name, err)
-		}
+		must.Refuse(t, must.Err(pair.Verify(t.Context(), catalogue, nil, r, false)), "chart", name)
 		counted := func(c *pair.Counted) {
 			x := r.Evidence.Chart
 			c.Chart = [4][]int{x.First, x.FirstIn, x.Second, x.SecondIn}
@@ -161,10 +159,7 @@ func TestWhyARunEnded(t *testing.T) {
 func TestOptionalStopping(t *testing.T) {
 	r := runAudit(t, pair.Plan{Mechanism: "svt4", Claim: &audit.Claim{Epsilon: 1}, Samples: pair.ShardRows, Explore: 2_000, Trials: 1, Mode: pair.Fixed}, 1)
 	r.Plan.Samples *= 10
-	_, err := pair.Verify(context.Background(), catalogue, engine.LocalPool(1), r, false)
-	if err == nil || !strings.Contains(err.Error(), "plan.samples") {
-		t.Errorf("a bound on a tenth of the planned samples answers %v", err)
-	}
+	must.Refuse(t, must.Err(pair.Verify(context.Background(), catalogue, engine.LocalPool(1), r, false)), "plan.samples", "a bound on a tenth of the planned samples")
 }
 
 // TestAbsurdNumbersInReports: nothing that a file holds keeps the words from
@@ -193,9 +188,7 @@ func setRows(r *pair.Report, name string, rows ...report.Row) {
 
 func TestParameterNamesAreTakenWhole(t *testing.T) {
 	p := pair.Plan{Version: pair.PlanVersion, Mechanism: "svt4", Parameters: audit.Params{"threshold=5": {Number: 1}}}
-	if _, err := p.Resolve(catalogue); err == nil || !strings.Contains(err.Error(), `"threshold=5"`) {
-		t.Errorf("error %v", err)
-	}
+	must.Refuse(t, must.Err(p.Resolve(catalogue)), `"threshold=5"`)
 }
 
 // TestMaimedReports: a report that was cut about by hand has words, rows and

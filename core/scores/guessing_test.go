@@ -9,6 +9,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // oneSidedScores: half in, half out, normal, a fifth of those in shifted by 10; with low
@@ -80,21 +81,15 @@ func TestGuessesFitTheirSides(t *testing.T) {
 		for _, guesses := range [][]membership.Guess{r.Evidence.Guesses, r.Evidence.GDPGuesses} {
 			kept := slices.Clone(guesses)
 			guesses[0].In = (guesses[0].In + 1) % (guesses[0].Made + 1)
-			if _, err := Verify(r, nil); err == nil || !strings.Contains(err.Error(), "guesses: in is") {
-				t.Errorf("%s, forged: %v", sides, err)
-			}
+			must.Refuse(t, must.Err(Verify(r, nil)), "guesses: in is", sides)
 			copy(guesses, kept)
 		}
 	}
 	p := samplePlan(3, 1e-5, "")
 	p.Sides = "left"
-	if _, err := Run(p, s, audit.Generator{}); err == nil || !strings.Contains(err.Error(), `sides is "left"`) || !audit.IsInput(err) {
-		t.Error(err)
-	}
+	must.Input(t, must.Err(Run(p, s, audit.Generator{})), `sides is "left"`)
 	p.Sides, p.Guesses = membership.ChosenSides, []int{351}
-	if _, err := Run(p, s, audit.Generator{}); err == nil || !strings.Contains(err.Error(), "in [1, 350], as there are 400 canaries, of which 50 are set aside") {
-		t.Error(err)
-	}
+	must.Refuse(t, must.Err(Run(p, s, audit.Generator{})), "in [1, 350], as there are 400 canaries, of which 50 are set aside")
 }
 
 // Of halves the error is multiplied by the share of all coins that have half in, computed here

@@ -277,9 +277,7 @@ func TestScoresReplay(t *testing.T) {
 			t.Errorf("%s: other scores verify, %v", c.name, err)
 		}
 		other.Files = []ScoreFile{{"x.csv", "bb"}}
-		if _, err := Verify(back, &other); err == nil || !strings.Contains(err.Error(), "SHA-256") {
-			t.Errorf("%s: another file: %v", c.name, err)
-		}
+		must.Refuse(t, must.Err(Verify(back, &other)), "SHA-256", c.name)
 	}
 }
 
@@ -340,9 +338,7 @@ func TestBadScores(t *testing.T) {
 		{"one run under replace", replaced(samplePlan(2, 1e-5, "")), some, "must be another method"},
 		{"beta", Plan{Version: PlanVersion, Claim: &audit.Claim{Epsilon: 1}, Relation: audit.AddRemove, Beta: 2}, some, "beta is 2"},
 	} {
-		if _, err := Run(c.p, c.s, audit.Generator{}); err == nil || !strings.Contains(err.Error(), c.want) || !audit.IsInput(err) {
-			t.Errorf("%s: %v, want %q", c.name, err, c.want)
-		}
+		must.Input(t, must.Err(Run(c.p, c.s, audit.Generator{})), c.want, c.name)
 	}
 }
 

@@ -68,9 +68,7 @@ func TestParse(t *testing.T) {
 	if got, err := f.Choose([]string{"four", "one"}); err != nil || fmt.Sprint(got) != "[0 3]" {
 		t.Errorf("chose %v, %v", got, err)
 	}
-	if _, err := f.Choose([]string{"tree"}); err == nil || !strings.Contains(err.Error(), `did you mean "three"`) {
-		t.Errorf("error %v", err)
-	}
+	must.Refuse(t, must.Err(f.Choose([]string{"tree"})), `did you mean "three"`)
 }
 
 func TestDefaults(t *testing.T) {
@@ -137,10 +135,7 @@ func TestErrors(t *testing.T) {
 		audits(`{"name": "a", "scores": {"files": ["x"], "claim": {"epsilon": 1}}, "data": "y"}`):                           "data is given, must be absent with scores",
 		audits(`{"name": "a", "recorded": {"files": ["x", "y", "z"]}, "claim": {"epsilon": 1}, "samples": 3}`):              "recorded.files is 3 names",
 	} {
-		_, err := suite.Parse([]byte(text), "plan.json")
-		if err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s\nerror %v\nwant  %s", text, err, says)
-		}
+		must.Input(t, must.Err(suite.Parse([]byte(text), "plan.json")), says, text)
 	}
 }
 

@@ -2,6 +2,7 @@
 package must
 
 import (
+	"errors"
 	"os/exec"
 	"strings"
 )
@@ -57,6 +58,15 @@ func Refuse(t TB, err error, says string, of ...any) {
 	if err == nil || !strings.Contains(err.Error(), says) {
 		t.Errorf("%v: error %v, want one that says %q", of, err, says)
 	}
+}
+
+// Input is for errors that have to come of the user's input: they have a place in it.
+func Input(t TB, err error, says string, of ...any) {
+	t.Helper()
+	if in := (interface{ Place() string })(nil); err != nil && !errors.As(err, &in) {
+		t.Errorf("%v: error %v is none of the input", of, err)
+	}
+	Refuse(t, err, says, of...)
 }
 
 // Err is the error of a call that returns a value too.

@@ -228,10 +228,7 @@ func TestRefusals(t *testing.T) {
 		{"google-laplace", params("linf-sensitivity=0"), "linf-sensitivity"},
 	} {
 		spec := must.Get(catalogue.Mechanism(c.name))(t)
-		_, err := spec.Build(c.p)
-		if !audit.IsInput(err) || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s, %v: %v", c.name, c.p, err)
-		}
+		must.Input(t, must.Err(spec.Build(c.p)), c.says, c.name, c.p)
 	}
 	spec := countSpec.spec()
 	m := must.Get(spec.Build(nil))(t)

@@ -71,9 +71,7 @@ func refused(t *testing.T, what string, err error, want ...string) {
 		return
 	}
 	for _, says := range want {
-		if !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %q does not say %q", what, err, says)
-		}
+		must.Refuse(t, err, says, what)
 	}
 }
 

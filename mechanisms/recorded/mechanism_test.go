@@ -186,9 +186,7 @@ func TestPlansThatDoNotFit(t *testing.T) {
 		{pair.Plan{Finder: "random"}, "absent for recorded outputs"}, {pair.Plan{Pair: &some}, "absent for recorded outputs"},
 	} {
 		x.plan.Version, x.plan.Mechanism = pair.PlanVersion, audit.RecordedName
-		if _, err := x.plan.Resolve(cat); err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), x.want) {
-			t.Errorf("%+v: %v, want %q", x.plan, err, x.want)
-		}
+		must.Input(t, must.Err(x.plan.Resolve(cat)), x.want, x.plan)
 	}
 }
 

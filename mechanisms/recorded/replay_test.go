@@ -38,10 +38,7 @@ func TestReplayTakesTheSameFiles(t *testing.T) {
 		files []*recorded.File
 		want  string
 	}{"another": {[]*recorded.File{p, other}, "b.csv with SHA-256 " + second.SHA256}, "one": {[]*recorded.File{p}, "2 files, as the report has: a.csv, b.csv"}, "none": {nil, "2 files"}} {
-		_, err := recorded.Replay(rec, c.files)
-		if !audit.IsInput(err) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v", what, err)
-		}
+		must.Input(t, must.Err(recorded.Replay(rec, c.files)), c.want, what)
 	}
 }
 

@@ -108,10 +108,7 @@ func TestBadScores(t *testing.T) {
 		{"one dimension and two", `{"in": [[1],[2]], "out": [1]}`, "one array of one dimension"},
 		{"other columns", "a,b\n1,2\n", `"a", "b"`},
 	} {
-		_, err := scores(t, x.data)
-		if err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), x.want) {
-			t.Errorf("%s: %v, want %q", x.name, err, x.want)
-		}
+		must.Input(t, must.Err(scores(t, x.data)), x.want, x.name)
 	}
 }
 

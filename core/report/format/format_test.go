@@ -277,10 +277,7 @@ func TestOneAudit(t *testing.T) {
 }
 
 func TestUnknownFormat(t *testing.T) {
-	err := format.Write(&bytes.Buffer{}, "sarf", format.Run{})
-	if err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), `did you mean "sarif"`) {
-		t.Errorf("error %v", err)
-	}
+	must.Input(t, format.Write(&bytes.Buffer{}, "sarf", format.Run{}), `did you mean "sarif"`)
 }
 
 func TestParseLocation(t *testing.T) {

@@ -10,12 +10,10 @@ import (
 	"math"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
@@ -196,9 +194,7 @@ func TestTrainerFaults(t *testing.T) {
 			must.Refuse(t, err, c.says)
 		})
 	}
-	if _, err := command.OpenTrainer(t.Context(), command.TrainerOptions{Command: "no-such-program-here x"}); !audit.IsInput(err) || !strings.Contains(err.Error(), "is not found") {
-		t.Errorf("a program that is not there: %v", err)
-	}
+	must.Input(t, must.Err(command.OpenTrainer(t.Context(), command.TrainerOptions{Command: "no-such-program-here x"})), "is not found", "a program that is not there")
 }
 
 // TestTrainerCheck: one request asked twice shows whether trainings can be drawn again; the
