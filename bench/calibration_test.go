@@ -20,11 +20,7 @@ import (
 func TestBenchCalibration(t *testing.T) {
 	args := []string{"calibration", "-mechanisms", "randomised-response", "-runs", "5", "-samples", "600", "-explore", "400", "-quick", "-learners", "histogram"}
 	text := printedBy(t, args...)
-	for _, want := range []string{"the answer yes", "learner histogram on randomised-response", "/5 ", "No cell is accused."} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the text lacks %q:\n%s", want, text)
-		}
-	}
+	must.Say(t, text, "the answer yes", "learner histogram on randomised-response", "/5 ", "No cell is accused.")
 	if strings.Contains(text, "finder ") || strings.Contains(text, "Kinds of guarantees") {
 		t.Errorf("more than was asked for:\n%s", text)
 	}

@@ -13,11 +13,7 @@ import (
 // TestBenchCanaries: tables come out with a figure in every column.
 func TestBenchCanaries(t *testing.T) {
 	out := printedBy(t, strings.Fields("canaries -quick -seeds 1 -audits 5 -only proportion,coverage")...)
-	for _, want := range []string{"Figure 6", "n = 16384", "Coverage: share of 5 audits", "coupled pairs", "largest rate of a valid bound"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("no %q in\n%s", want, out)
-		}
-	}
+	must.Say(t, out, "Figure 6", "n = 16384", "Coverage: share of 5 audits", "coupled pairs", "largest rate of a valid bound")
 }
 
 // TestCanaryLaws: the laws that coverage is measured on have the rates that they

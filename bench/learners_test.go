@@ -187,11 +187,7 @@ func TestLearnersTable(t *testing.T) {
 	if code != cli.ExitOK || errs.Len() > 0 {
 		t.Fatalf("exit code %d: %s", code, errs.String())
 	}
-	for _, part := range []string{"Figure 5", "corner-flip", "file", "Figure 3"} {
-		if !strings.Contains(out.String(), part) {
-			t.Errorf("no %q in what is printed", part)
-		}
-	}
+	must.Say(t, out.String(), "Figure 5", "corner-flip", "file", "Figure 3")
 	for _, part := range []string{"Figure 2", "Broken", "iris"} {
 		if strings.Contains(out.String(), part) {
 			t.Errorf("%q in what is printed", part)

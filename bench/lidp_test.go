@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/internal/must"
 )
 
@@ -56,9 +55,7 @@ func TestIDX(t *testing.T) {
 		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 		must.Input(t, must.Err(idxExamples(dir, 20, 2, 1)), strings.TrimSuffix(name, ".gz"), name)
 	}
-	if _, err := idxExamples(dir, 301, 2, 1); !audit.IsInput(err) {
-		t.Errorf("too few items: %v", err)
-	}
+	must.Input(t, must.Err(idxExamples(dir, 301, 2, 1)), "", "too few items")
 }
 
 // TestPurchases: the file is read as far as it is needed, the class first; the generated
@@ -70,9 +67,7 @@ func TestPurchases(t *testing.T) {
 	if err != nil || !slices.Equal(e.train.X, []float64{1, 0, 0, 1, 1, 1}) || !slices.Equal(e.train.Classes, []string{"3", "7", "9"}) || !slices.Equal(e.train.Labels, []int32{1, 0, 1}) || e.test.Labels[0] != 2 {
 		t.Errorf("%v: %+v", err, e.train)
 	}
-	if _, err := purchaseExamples(dir, 4, 1); !audit.IsInput(err) {
-		t.Errorf("a line that is none: %v", err)
-	}
+	must.Input(t, must.Err(purchaseExamples(dir, 4, 1)), "", "a line that is none")
 	g := must.Get(generatedPurchases(400, 10))(t)
 	ones := 0.0
 	for _, x := range g.train.X {
@@ -104,9 +99,5 @@ func TestReaches(t *testing.T) {
 // TestBenchLiDP: tables come out, with published figures and a test accuracy.
 func TestBenchLiDP(t *testing.T) {
 	out := printedBy(t, "lidp", "-quick", "-dataset", "fashion", "-data", writeIDX(t, 100, 500), "-train", "100", "-n", "16", "-epsilons", "8")
-	for _, want := range []string{"Fashion-MNIST", "[5.98]", "[7.75]", "Figures 5 (left)", "random gradient, epsilon = 8, K = 16, n = 16", "test accuracy", "random gradient, epsilon = 8, K = 4"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("no %q in\n%s", want, out)
-		}
-	}
+	must.Say(t, out, "Fashion-MNIST", "[5.98]", "[7.75]", "Figures 5 (left)", "random gradient, epsilon = 8, K = 16, n = 16", "test accuracy", "random gradient, epsilon = 8, K = 4")
 }

@@ -13,11 +13,7 @@ import (
 func TestBenchTables(t *testing.T) {
 	args := strings.Fields("tables -paper auditorium -quick -only figure-2 -runs 1")
 	one := printedOnce(t, args...)
-	for _, want := range []string{"figure-2  ScaleGD", "s = 0.95", "not caught", "seconds", "truth"} {
-		if !strings.Contains(one, want) {
-			t.Errorf("the text lacks %q:\n%s", want, one)
-		}
-	}
+	must.Say(t, one, "figure-2  ScaleGD", "s = 0.95", "not caught", "seconds", "truth")
 	if strings.ReplaceAll(printedOnce(t, append(args, "-seed", "2")...), "seeds from 2", "seeds from 1") == one {
 		t.Error("seeds 1 and 2 give the same")
 	}

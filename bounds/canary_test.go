@@ -41,9 +41,7 @@ func TestCanaryTableAddsUp(t *testing.T) {
 	if !slices.Equal(ab.Cells, ba.Cells) {
 		t.Errorf("shards in another order: %v and %v", ab.Cells, ba.Cells)
 	}
-	if err := ab.Validate(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, ab.Validate())
 	if ab.Runs() != 100 || ab.In().N() != 100 || ab.Out().N() != 100 {
 		t.Errorf("runs %d, margins %d and %d, want 100", ab.Runs(), ab.In().N(), ab.Out().N())
 	}

@@ -8,9 +8,7 @@ import (
 )
 
 func TestCountsValidate(t *testing.T) {
-	if err := (Counts{0, 1, 1, 1}).Validate(); err != nil {
-		t.Errorf("sound counts refused: %v", err)
-	}
+	must.Do(t, (Counts{0, 1, 1, 1}).Validate())
 	for _, k := range []struct {
 		c    Counts
 		says string

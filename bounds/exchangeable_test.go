@@ -183,7 +183,5 @@ func TestExchangeableRefuses(t *testing.T) {
 		}
 	}
 	good := Exchangeable{K: 2, Runs: []int{1, 0, 1}}
-	if err := good.Validate(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, good.Validate())
 }

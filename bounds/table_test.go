@@ -47,9 +47,7 @@ func TestTableAgainstPairs(t *testing.T) {
 		if twice.Pairs() != 100 || twice.Event(in) != want.Add(want) || table.Pairs() != 50 {
 			t.Errorf("twice the table: %+v", twice)
 		}
-		if err := table.Validate(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, table.Validate())
 	}
 }
 

@@ -51,11 +51,7 @@ func TestFailureTellsAll(t *testing.T) {
 	} {
 		rec := &recorder{}
 		dptest.RequireNoViolation(rec, count{0.5}, audit.DPClaim(1, 0), dptest.Options{Name: "count with half the noise", Mode: mode, Pairs: oneRowMore, Samples: 20_000, Seed: 77})
-		for _, want := range says {
-			if !strings.Contains(rec.failed, want) {
-				t.Errorf("mode %q: the failure does not say %q:\n%s", mode, want, rec.failed)
-			}
-		}
+		must.Say(t, rec.failed, says...)
 	}
 }
 
@@ -69,9 +65,7 @@ func TestRegistered(t *testing.T) {
 	if b := *v.Report.Rows(report.Bounds)[0].LowerBound; b <= 1 {
 		t.Errorf("bound %v of a violation of 1", b)
 	}
-	if err := dptest.Check(dptest.From(mechanisms.All(), "svt1"), audit.DPClaim(1, 0), dptest.Options{Samples: 5_000, Trials: 2}); err != nil {
-		t.Errorf("svt1 answers %v", err)
-	}
+	must.Do(t, dptest.Check(dptest.From(mechanisms.All(), "svt1"), audit.DPClaim(1, 0), dptest.Options{Samples: 5_000, Trials: 2}))
 }
 
 func TestErrors(t *testing.T) {

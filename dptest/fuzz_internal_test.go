@@ -63,9 +63,7 @@ func TestFuzzFinds(t *testing.T) {
 	drawn := 0
 	z := must.Get(newFuzzer(clipped{&drawn}, audit.DPClaim(1, 0), Options{Domain: wide(10), Samples: 5000, Seed: 5, Learner: "histogram"}, 1))(t)
 	// No rows against one of 0.25: quiet.
-	if _, err := z.try([]byte{0, 0, 0, 63}); err != nil {
-		t.Errorf("a quiet pair answers %v", err)
-	}
+	must.Get(z.try([]byte{0, 0, 0, 63}))(t)
 	if len(z.certified) != 0 || z.rungs > 5 {
 		t.Errorf("a quiet pair cost %d certifications and reached rung %d", len(z.certified), z.rungs)
 	}
@@ -93,9 +91,7 @@ func TestFuzzFinds(t *testing.T) {
 	// In another process that certified other pairs before, it fails too.
 	other := must.Get(newFuzzer(clipped{}, audit.DPClaim(1, 0), Options{Domain: wide(10), Samples: 5000, Seed: 5, Learner: "histogram"}, 8))(t)
 	for _, data := range [][]byte{{255, 0, 0, 200}, {120, 0, 0, 180}, {255, 0, 255, 222}} {
-		if _, err := other.try(data); err == nil {
-			t.Errorf("%v is not found", data)
-		}
+		must.Refuse(t, must.Err(other.try(data)), "", data, "is not found")
 	}
 	if r, err := other.try([]byte{0, 0, 0, 0xff}); !errors.As(err, &v) || len(other.certified) != 4 || r.Plan.Beta > 0.001/8/10 {
 		t.Errorf("with %d certified before: %v", len(other.certified)-1, err)

@@ -33,21 +33,11 @@ func TestExpectViolation(t *testing.T) {
 	dptest.ExpectViolation(t, count{0.5}, audit.DPClaim(1, 0), opts)
 	rec := &recorder{}
 	dptest.ExpectViolation(rec, count{1}, audit.DPClaim(1, 0), opts)
-	for _, want := range []string{"a violation of epsilon = 1 was expected", "none was found with seed 1 and 5000 samples a side", "No violation found: epsilon > 0."} {
-		if !strings.Contains(rec.failed, want) {
-			t.Errorf("the failure does not say %q:\n%s", want, rec.failed)
-		}
-	}
-	for _, want := range []string{"seed 1, 5000 samples a side", "No violation found"} {
-		if !strings.Contains(rec.log, want) {
-			t.Errorf("the log does not say %q:\n%s", want, rec.log)
-		}
-	}
+	must.Say(t, rec.failed, "a violation of epsilon = 1 was expected", "none was found with seed 1 and 5000 samples a side", "No violation found: epsilon > 0.")
+	must.Say(t, rec.log, "seed 1, 5000 samples a side", "No violation found")
 	rec = &recorder{}
 	dptest.ExpectViolation(rec, count{1}, audit.DPClaim(-1, 0), opts)
-	if !strings.Contains(rec.failed, "did not come to a verdict: epsilon is -1") {
-		t.Errorf("an impossible audit says: %s", rec.failed)
-	}
+	must.Say(t, rec.failed, "did not come to a verdict: epsilon is -1")
 }
 
 // slow takes a millisecond an output.
@@ -96,12 +86,8 @@ func TestRunFails(t *testing.T) {
 	if passed {
 		t.Fatalf("it passes:\n%s", out)
 	}
-	for _, want := range []string{"--- FAIL: TestHelper/same_size_(loud)", "--- FAIL: TestHelper/{0}_against_{0,_0}",
-		`go test -run '^TestHelper$/^same_size_\(loud\)$' with dptest.Options{Seed: 3, Samples: 5000}`, "with probability at most 0.0005.", "99.95 % confidence"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("the output does not say %q:\n%s", want, out)
-		}
-	}
+	must.Say(t, out, "--- FAIL: TestHelper/same_size_(loud)", "--- FAIL: TestHelper/{0}_against_{0,_0}",
+		`go test -run '^TestHelper$/^same_size_\(loud\)$' with dptest.Options{Seed: 3, Samples: 5000}`, "with probability at most 0.0005.", "99.95 % confidence")
 	var reports []string
 	filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if strings.HasSuffix(path, ".json") {
@@ -118,9 +104,7 @@ func TestRunFails(t *testing.T) {
 		if err != nil || r.Verdict != audit.Violation || !strings.HasPrefix(filepath.Base(path), "dpscope-half-count-seed3-") {
 			t.Errorf("%s: verdict %s, %v", path, r.Verdict, err)
 		}
-		if !strings.Contains(out, "report in "+path) {
-			t.Errorf("the log does not name %s:\n%s", path, out)
-		}
+		must.Say(t, out, "report in "+path)
 	}
 }
 

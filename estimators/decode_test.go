@@ -81,8 +81,6 @@ func TestDecodeChecksTheColumns(t *testing.T) {
 	for _, spec := range All {
 		m := must.Get(spec.Learn(c.exploration(2000)))(t)
 		data, _ := json.Marshal(m)
-		if _, err := spec.Decode(data, realColumns(1)); err == nil {
-			t.Errorf("%s: a model of a symbol and a mixed column decodes for one real column", spec.Name)
-		}
+		must.Refuse(t, must.Err(spec.Decode(data, realColumns(1))), "", spec.Name, "a model of a symbol and a mixed column decodes for one real column")
 	}
 }

@@ -44,9 +44,7 @@ func TestGalleryFetch(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(folder, "lib", "a.py")); err != nil || string(text) != "a = 1\n" {
 		t.Errorf("lib/a.py is %q, %v", text, err)
 	}
-	if _, err := os.Stat(filepath.Join(folder, "other.txt")); err == nil {
-		t.Error("a path that was not asked for is laid out")
-	}
+	must.Refuse(t, must.Err(os.Stat(filepath.Join(folder, "other.txt"))), "", "a path that was not asked for is laid out")
 	left, err := os.ReadDir(filepath.Dir(folder))
 	if err != nil || len(left) != 1 {
 		t.Errorf("left behind: %v, %v", left, err)
@@ -55,12 +53,8 @@ func TestGalleryFetch(t *testing.T) {
 	// A commit that is not there is an error, and leaves no folder that looks whole.
 	l.Commit = strings.Repeat("0", 40)
 	folder += "0"
-	if err := fetchAt(l, folder, mirror); err == nil {
-		t.Error("no error of a commit that is not there")
-	}
-	if _, err := os.Stat(folder); err == nil {
-		t.Error("a folder of a commit that is not there")
-	}
+	must.Refuse(t, fetchAt(l, folder, mirror), "", "a commit that is not there")
+	must.Refuse(t, must.Err(os.Stat(folder)), "", "a folder of a commit that is not there")
 }
 
 func TestGalleryRefuses(t *testing.T) {
@@ -119,9 +113,7 @@ func TestGalleryWithoutLanguage(t *testing.T) {
 	l := Library{Repository: "o/n", Commit: "1", Runs: R, Needs: "R with jsonlite"}
 	must.Do(t, os.MkdirAll(filepath.Join(dir, "o+n@1"), 0o755))
 	r := runEntry(Entry{Name: "x", Library: "l"}, map[string]Library{"l": l}, p)
-	if !strings.Contains(r.Error, "no-r is not found: the library needs R with jsonlite") {
-		t.Errorf("said: %q", r.Error)
-	}
+	must.Say(t, r.Error, "no-r is not found: the library needs R with jsonlite")
 }
 
 // Entries that run at a time have each its own verdict and the

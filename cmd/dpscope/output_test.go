@@ -33,12 +33,8 @@ func TestWriteWhole(t *testing.T) {
 	if info, err := os.Stat(old); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("the mode is %v, %v", info.Mode(), err)
 	}
-	if err := cli.WriteWhole(filepath.Join(dir, "missing", "x"), nil); err == nil {
-		t.Error("a folder that does not exist is no error")
-	}
-	if err := cli.WriteWhole(os.DevNull, []byte("x")); err != nil {
-		t.Errorf("a device: %v", err)
-	}
+	must.Refuse(t, cli.WriteWhole(filepath.Join(dir, "missing", "x"), nil), "", "a folder that does not exist is no error")
+	must.Do(t, cli.WriteWhole(os.DevNull, []byte("x")))
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 3 {
 		t.Errorf("left in the folder: %v, %v", entries, err)

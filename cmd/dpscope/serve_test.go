@@ -15,9 +15,7 @@ func TestFindSite(t *testing.T) {
 	}
 	must.Do(t, os.Mkdir("dist", 0o755))
 	must.Do(t, os.WriteFile("dist/index.html", []byte("of something else"), 0o644))
-	if _, err := findSite(""); err == nil {
-		t.Error("a folder of another program is taken for the site")
-	}
+	must.Refuse(t, must.Err(findSite("")), "", "a folder of another program is taken for the site")
 	must.Do(t, os.WriteFile("dist/build-info.json", []byte("{}"), 0o644))
 	must.Get(findSite(""))(t)
 }

@@ -155,11 +155,7 @@ func TestMergeRefuses(t *testing.T) {
 			if code != cli.ExitUsage || out != "" {
 				t.Errorf("ended with %d and %.100q", code, out)
 			}
-			for _, what := range c.says {
-				if !strings.Contains(errs, what) {
-					t.Errorf("%q does not name %q", errs, what)
-				}
-			}
+			must.Say(t, errs, c.says...)
 		})
 	}
 	t.Run("a list", func(t *testing.T) {

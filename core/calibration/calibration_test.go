@@ -418,9 +418,7 @@ func TestAuditsAreIndependentOfEachOther(t *testing.T) {
 	}
 	refused := cells[0]
 	refused.Plan.Samples = 5
-	if _, err := refused.Audit(context.Background(), catalogue, 1, 0); !audit.IsInput(err) {
-		t.Errorf("a plan that is refused: %v", err)
-	}
+	must.Input(t, must.Err(refused.Audit(context.Background(), catalogue, 1, 0)), "", "a plan that is refused")
 }
 
 // A learner that learns nothing makes runs that fail, which are no alarms and

@@ -203,9 +203,5 @@ func TestOneRunStopped(t *testing.T) {
 	if err != nil || r.Verdict != audit.Inconclusive || r.LowerBound != nil || r.Termination.Reason != audit.Stopped || !strings.Contains(r.Summary, "stopped before the end") {
 		t.Error(err, r.Summary)
 	}
-	if data, err := audit.Canonical(r); err != nil {
-		t.Error(err)
-	} else if _, err := ParseReport(data); err != nil {
-		t.Error(err)
-	}
+	must.Get(ParseReport(must.Get(audit.Canonical(r))(t)))(t)
 }

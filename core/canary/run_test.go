@@ -120,9 +120,7 @@ func TestReport(t *testing.T) {
 	if n := r.Power.Needed; bounds.CanaryCeiling(r.Plan.Interval, 32, 32, n, 1e-5, 0.05) <= 2 || bounds.CanaryCeiling(r.Plan.Interval, 32, 32, n-1, 1e-5, 0.05) > 2 {
 		t.Errorf("%d runs are not the least that could refute 2", n)
 	}
-	if !strings.Contains(report.Text(r), "Run it again: dpscope canaries -source gaussian-sum -epsilon 2 -delta 1e-05 -relation add-remove -n 1024 -k 32 -seed 1\n") {
-		t.Error(report.Text(r))
-	}
+	must.Say(t, report.Text(r), "Run it again: dpscope canaries -source gaussian-sum -epsilon 2 -delta 1e-05 -relation add-remove -n 1024 -k 32 -seed 1\n")
 }
 
 // TestViolation: with a twentieth of the noise the claim is refuted, in both forms
@@ -159,14 +157,11 @@ func TestInconclusive(t *testing.T) {
 func TestStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := samplePlan(4096, 16)
-	r, err := testRun{Plan: p, Sources: source.Sources(), Pool: engine.LocalPool(1), Progress: func(g Progress) {
+	r := must.Get(testRun{Plan: p, Sources: source.Sources(), Pool: engine.LocalPool(1), Progress: func(g Progress) {
 		if g.Certified >= 512 {
 			cancel()
 		}
-	}}.Do(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}.Do(ctx))(t)
 	if r.Verdict != audit.Inconclusive || r.LowerBound != nil || r.Termination.SamplesUsed < 512 || r.Termination.SamplesUsed >= 4096 || !strings.Contains(r.Summary, "stopped after") {
 		t.Errorf("%s after %d: %s", r.Verdict, r.Termination.SamplesUsed, r.Summary)
 	}
@@ -368,9 +363,7 @@ func TestBadPlans(t *testing.T) {
 		must.Input(t, must.Err(p.Resolve(source.Sources(), file)), c.want)
 	}
 	for _, s := range []string{``, `{"version":1,"sorce":"x"}`, `{"version":1} x`, `{"version":1,"K":3}`} {
-		if _, err := ParsePlan([]byte(s)); !audit.IsInput(err) {
-			t.Errorf("%s: %v", s, err)
-		}
+		must.Input(t, must.Err(ParsePlan([]byte(s))), "", s)
 	}
 }
 
@@ -401,9 +394,7 @@ func TestBadTasks(t *testing.T) {
 			t.Errorf("change %d passes", i)
 		}
 	}
-	if err := sent(good, nil); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, sent(good, nil))
 	if err := sent(good, func(int) error { return context.Canceled }); err != context.Canceled {
 		t.Errorf("the hook's error: %v", err)
 	}

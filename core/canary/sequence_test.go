@@ -248,9 +248,7 @@ func TestSequentialForged(t *testing.T) {
 			}
 		}
 		if data, err := audit.Canonical(r); err == nil {
-			if _, err := Continue(data); err == nil {
-				t.Errorf("%s: goes on", name)
-			}
+			must.Refuse(t, must.Err(Continue(data)), "", name, "goes on")
 		}
 	}
 }
@@ -261,24 +259,17 @@ func TestContinue(t *testing.T) {
 	r := runAudit(t, sequentialPlan(40), 1)
 	for _, n := range []int{90, 150} {
 		data := must.Get(audit.Canonical(r))(t)
-		parent, err := Continue(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parent := must.Get(Continue(data))(t)
 		p := parent.Plan()
 		run := testRun{Sources: source.Sources(), Pool: engine.LocalPool(3), Generator: r.Generator, Continue: parent}
 		for _, change := range []func(*Plan){func(p *Plan) {}, func(p *Plan) { p.Runs, p.Seed = n, 2 }, func(p *Plan) { p.Runs, p.Beta = n, .1 }, func(p *Plan) { p.Runs, p.Mode = n, Fixed }} {
 			run.Plan = p
 			change(&run.Plan)
-			if _, err := run.Do(context.Background()); !audit.IsInput(err) {
-				t.Errorf("%+v: %v", run.Plan, err)
-			}
+			must.Input(t, must.Err(run.Do(context.Background())), "", run.Plan)
 		}
 		p.Runs = n
 		run.Plan = p
-		if r, err = run.Do(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		r = must.Get(run.Do(context.Background()))(t)
 		sum := sha256.Sum256(data)
 		if last := r.Continued[len(r.Continued)-1]; last.Report != hex.EncodeToString(sum[:]) || last.Runs != p.Runs-map[int]int{90: 50, 150: 60}[n] {
 			t.Errorf("%+v", last)
@@ -318,10 +309,7 @@ func TestContinuedForgeries(t *testing.T) {
 			best, most = i, gap
 		}
 	}
-	_, ev, err := replayed(p, slices.Repeat(scores[best*size:][:size], p.Runs).Pack(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, ev := must.Get2(replayed(p, slices.Repeat(scores[best*size:][:size], p.Runs).Pack(), 0))(t)
 	a := must.Get(p.Resolve(source.Sources(), nil))(t)
 	forged, _ := a.Conclude(ev, audit.Termination{Reason: audit.Completed})
 	data := must.Get(audit.Canonical(forged))(t)
@@ -344,9 +332,7 @@ func TestContinuedForgeries(t *testing.T) {
 	for name, part := range map[string]Part{"words": {Runs: 40, Report: "certified"}, "none": {Report: strings.Repeat("0", 64)}, "more": {Runs: 41, Report: strings.Repeat("0", 64)}} {
 		r := good
 		r.Continued = []Part{part}
-		if data, err = audit.Canonical(r); err != nil {
-			t.Fatal(err)
-		}
+		data = must.Get(audit.Canonical(r))(t)
 		must.Refuse(t, must.Err(ParseReport(data)), "continued[0]", name)
 	}
 }
@@ -418,17 +404,14 @@ func TestSequentialStopped(t *testing.T) {
 	sources := f.Sources()
 	p := Plan{Version: PlanVersion, Subject: Subject{Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}}, Seed: 3, Runs: 300, K: 5}
 	seen := 0
-	r, err := testRun{Plan: p, Sources: sources, Pool: engine.LocalPool(1), Progress: func(g Progress) {
+	r := must.Get(testRun{Plan: p, Sources: sources, Pool: engine.LocalPool(1), Progress: func(g Progress) {
 		if !g.Holds || len(g.Bounds) > 0 && (g.Certified < seen || g.Bounds[0].Epsilon < 0) {
 			t.Errorf("%+v", g)
 		}
 		if seen = g.Certified; seen >= 40 {
 			cancel()
 		}
-	}}.Do(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}.Do(ctx))(t)
 	n := r.Termination.SamplesUsed
 	if r.Termination.Reason != audit.Stopped || n < 40 || n >= 300 || r.LowerBound == nil || !strings.Contains(r.Summary, "stopped after") || r.Evidence.Runs.Certified.Diverged != n {
 		t.Errorf("%d: %s", n, r.Summary)

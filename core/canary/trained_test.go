@@ -64,33 +64,24 @@ func TestTrainedOnFile(t *testing.T) {
 	}
 	for _, whole := range []bool{true, false} {
 		for what, other := range map[string][]byte{"without the file": nil, "with another file": data[1:]} {
-			if _, err := verify(context.Background(), source.Sources(), engine.LocalPool(1), r, other, whole); !audit.IsInput(err) {
-				t.Errorf("%s: %v", what, err)
-			}
+			must.Input(t, must.Err(verify(context.Background(), source.Sources(), engine.LocalPool(1), r, other, whole)), "", what)
 		}
 	}
 	if !strings.Contains(r.Reproduce.CLI, " -label kind") || !strings.Contains(r.Reproduce.CLI, " -data FILE") {
 		t.Error(r.Reproduce.CLI)
 	}
 	p.CSV = &train.CSV{Label: "sort"}
-	if _, err := p.Resolve(source.Sources(), data); !audit.IsInput(err) {
-		t.Errorf("an unknown label column: %v", err)
-	}
+	must.Input(t, must.Err(p.Resolve(source.Sources(), data)), "", "an unknown label column")
 	q := samplePlan(64, 4)
 	q.CSV = &train.CSV{}
-	if _, err := q.Resolve(source.Sources(), nil); !audit.IsInput(err) {
-		t.Errorf("csv for a sum: %v", err)
-	}
+	must.Input(t, must.Err(q.Resolve(source.Sources(), nil)), "", "csv for a sum")
 }
 
 // TestInterrupted: a training ends in its midst when the hook says so.
 func TestInterrupted(t *testing.T) {
-	a, err := trainedPlan().Resolve(source.Sources(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(trainedPlan().Resolve(source.Sources(), nil))(t)
 	calls, stop := 0, errors.New("stop")
-	_, err = engine.Execute(Task{Plan: a.Plan, Phase: Exploring, Runs: 4, audit: a}, func(int) error {
+	_, err := engine.Execute(Task{Plan: a.Plan, Phase: Exploring, Runs: 4, audit: a}, func(int) error {
 		if calls++; calls == 3 {
 			return stop
 		}

@@ -37,11 +37,8 @@ func TestTrainerCoverage(t *testing.T) {
 			n := testsize.Of(60, 600)
 			wrong, most := 0, 0.0
 			for seed := range n {
-				r, err := testRun{Plan: Plan{Version: PlanVersion, Subject: Subject{Trainer: &source.Trainer{Command: "a test"}, Claim: &claim, Relation: relation}, Mode: mode, Runs: 100, K: k, M: m, Seed: uint64(seed)},
-					Sources: sources, Pool: engine.LocalPool(1)}.Do(context.Background())
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := must.Get(testRun{Plan: Plan{Version: PlanVersion, Subject: Subject{Trainer: &source.Trainer{Command: "a test"}, Claim: &claim, Relation: relation}, Mode: mode, Runs: 100, K: k, M: m, Seed: uint64(seed)},
+					Sources: sources, Pool: engine.LocalPool(1)}.Do(context.Background()))(t)
 				most = max(most, *r.LowerBound)
 				if *r.LowerBound > eps {
 					wrong++

@@ -8,6 +8,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/counts"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 func ExampleConclude() {
@@ -48,8 +49,6 @@ func TestConclude(t *testing.T) {
 		t.Errorf("without a claim: %+v, %v", r, err)
 	}
 	for _, p := range []counts.Plan{{Delta: 1, Beta: 0.05}, {Beta: 0}, {Beta: 0.05, Claimed: new(float64)}} {
-		if _, err := counts.Conclude(p); !audit.IsInput(err) {
-			t.Errorf("%+v: %v", p, err)
-		}
+		must.Input(t, must.Err(counts.Conclude(p)), "", p)
 	}
 }

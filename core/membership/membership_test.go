@@ -22,9 +22,7 @@ func TestCountByHand(t *testing.T) {
 	if e.ROC.In != 4 || e.ROC.Out != 5 || e.ROC.Wins != 14 || e.ROC.Ties != 3 { // 5; 4 and 4; 1
 		t.Errorf("%+v", e.ROC)
 	}
-	if err := e.Check(4, 5); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, e.Check(4, 5))
 	if h := e.Histogram; h.Edges[0] != 0 || h.Edges[len(h.Edges)-1] != 5 || h.In[len(h.In)-1] != 1 || h.In[0]+h.Out[0] != 0 || h.Out[1] != 1 {
 		t.Errorf("%+v", h)
 	}

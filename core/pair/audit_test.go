@@ -123,7 +123,7 @@ func TestStopKeepsWhatThereIs(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	shardsDone := 0
-	r, err := pair.Run{Catalogue: catalogue, Pool: engine.LocalPool(2),
+	r := must.Get(pair.Run{Catalogue: catalogue, Pool: engine.LocalPool(2),
 		Plan: pair.Plan{Version: pair.PlanVersion, Mode: pair.Fixed, Mechanism: "svt4", Claim: &audit.Claim{Epsilon: 1}, Samples: 10_000_000, Explore: 2_000, Trials: 2},
 		Progress: func(p pair.Progress) {
 			if p.Phase == pair.Certifying && p.Provisional != nil {
@@ -131,10 +131,7 @@ func TestStopKeepsWhatThereIs(t *testing.T) {
 					cancel()
 				}
 			}
-		}}.Do(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+		}}.Do(ctx))(t)
 	if r.Verdict != audit.Inconclusive || r.Termination.Reason != audit.Stopped || r.Rows(report.Bounds)[0].LowerBound != nil || r.Termination.SamplesUsed < pair.ShardRows {
 		t.Errorf("stopped: verdict %s, %+v, bound %v: want inconclusive, some samples and no certificate", r.Verdict, r.Termination, r.Rows(report.Bounds)[0].LowerBound)
 	}
@@ -181,7 +178,7 @@ func TestLive(t *testing.T) {
 	var last pair.Live
 	rows, bets, counted := 0, 0, 0
 	clock, told := 0.0, map[pair.Phase]int{} // a clock that every look at it moves
-	r, err := pair.Run{Catalogue: catalogue, Pool: engine.LocalPool(2), Now: func() float64 { clock++; return clock },
+	r := must.Get(pair.Run{Catalogue: catalogue, Pool: engine.LocalPool(2), Now: func() float64 { clock++; return clock },
 		Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "svt4", Claim: &audit.Claim{Epsilon: 1}, Samples: 100_000, Explore: 70_000, Trials: 2},
 		Progress: func(p pair.Progress) {
 			if p.Left != nil {
@@ -211,10 +208,7 @@ func TestLive(t *testing.T) {
 					t.Errorf("side %d: the chart holds %d outputs of %d", side, n, rows)
 				}
 			}
-		}}.Do(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+		}}.Do(context.Background()))(t)
 	if told[pair.Certifying] == 0 {
 		t.Error("the time left was never told")
 	}
@@ -233,11 +227,7 @@ func TestStopBeforeAnything(t *testing.T) {
 	if err != nil || r.Verdict != audit.Inconclusive || r.LowerBound == nil || *r.LowerBound != 0 || r.Termination.Outputs != 0 {
 		t.Errorf("%v: %+v", err, r)
 	}
-	if data, err := audit.Canonical(r); err != nil {
-		t.Error(err)
-	} else {
-		validate(t, data)
-	}
+	validate(t, must.Get(audit.Canonical(r))(t))
 	if report.Text(r) == "" {
 		t.Error("no text")
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/estimators/classifier"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // slowBound is the place of the largest limit that is refuted, by the definition: each place
@@ -85,9 +86,7 @@ func TestClimbingBound(t *testing.T) {
 			}
 			w := &weigher{accounts: &past, steps: 1}
 			w.tables[0] = new(newSparse(&all))
-			if err := w.weigh(&arm, func(int) error { return nil }); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.weigh(&arm, func(int) error { return nil }))
 			past.open(arm.limits)
 		}
 		for x := range n + 1 {

@@ -145,9 +145,7 @@ func TestGroups(t *testing.T) {
 	}
 	// Of so faint a mechanism one row shows little.
 	plan := pair.Plan{Version: pair.PlanVersion, Mechanism: "counting", Parameters: audit.Params{"epsilon": {Number: 0.1}}, Finder: "candidates", Samples: 10_000, Seed: 5}
-	if _, err := (pair.Run{Plan: plan, Catalogue: cat, Pool: pool}).Do(context.Background()); err == nil {
-		t.Error("a pair that differs in 8 rows passed without a group")
-	}
+	must.Refuse(t, must.Err((pair.Run{Plan: plan, Catalogue: cat, Pool: pool}).Do(context.Background())), "", "a pair that differs in 8 rows passed without a group")
 	for field, change := range map[string]func(*pair.Plan){
 		"zcdp":      func(p *pair.Plan) { p.Claim = &audit.Claim{Kind: audit.ZCDP, Rho: 1} },
 		"renyi":     func(p *pair.Plan) { p.ThroughRenyi = 2 },

@@ -274,16 +274,13 @@ func TestStopKeepsTheBound(t *testing.T) {
 	t.Parallel()
 	for _, claim := range []audit.Claim{audit.DPClaim(5, 0), {Kind: audit.Renyi, Alpha: 2, Epsilon: 1}, {Kind: audit.ZCDP, Rho: 0.6}, {Kind: audit.GaussianDP, Mu: 3}} {
 		ctx, cancel := context.WithCancel(context.Background())
-		r, err := pair.Run{Catalogue: catalogue, Pool: engine.LocalPool(2),
+		r := must.Get(pair.Run{Catalogue: catalogue, Pool: engine.LocalPool(2),
 			Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "laplace-mean", Claim: &claim, Mode: pair.UntilRefuted, Samples: 50_000_000, Trials: 2},
 			Progress: func(p pair.Progress) {
 				if p.Rows > 40_000 {
 					cancel()
 				}
-			}}.Do(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+			}}.Do(ctx))(t)
 		if r.Termination.Reason != audit.Stopped || r.Verdict != audit.Inconclusive || r.LowerBound == nil || *r.LowerBound <= 0 {
 			t.Errorf("%s: stopped: verdict %s, %+v, results %+v", claim, r.Verdict, r.Termination, r.Rows(report.Bounds)[0])
 			continue

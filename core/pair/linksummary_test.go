@@ -67,9 +67,7 @@ func TestGlimpse(t *testing.T) {
 		} {
 			changed := g
 			change(&changed)
-			if _, err := changed.Report(a); !audit.IsInput(err) {
-				t.Errorf("%s with another %s: %v", plan.Mechanism, what, err)
-			}
+			must.Input(t, must.Err(changed.Report(a)), "", plan.Mechanism, what)
 		}
 	}
 	var none report.Report

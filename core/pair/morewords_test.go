@@ -10,6 +10,7 @@ import (
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // missed is a report of those counts, of a claim of 1 that they decide.
@@ -44,9 +45,7 @@ func TestMoreOutputs(t *testing.T) {
 			}
 			continue
 		}
-		if !strings.Contains(got, "about "+phrase.Grouped(c.more)+" more outputs a side") {
-			t.Errorf("%v at %v: %q, want %d", k, c.beta, got, c.more)
-		}
+		must.Say(t, got, "about "+phrase.Grouped(c.more)+" more outputs a side")
 		for _, more := range []int{c.more, c.less} {
 			like := k.Add(bounds.Counts{X: more * k.X / k.N1, N1: more, Y: (more*k.Y + k.N0 - 1) / k.N0, N0: more})
 			if refutes := bounds.Exact(like, 0, cmp.Or(c.beta, 0.05)) > 1; refutes != (more == c.more) {

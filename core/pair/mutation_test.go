@@ -120,10 +120,7 @@ func mutationsOf(t *testing.T, doc []byte, field string) []mutate.Mutation {
 			at = at[name].(map[string]any)
 		}
 		last := names[len(names)-1]
-		var err error
-		if part, err = json.Marshal(at[last]); err != nil {
-			t.Fatal(err)
-		}
+		part = must.Get(json.Marshal(at[last]))(t)
 		at[last] = mark
 		marked := must.Get(json.Marshal(whole))(t)
 		before, after, _ = bytes.Cut(marked, []byte(`"`+mark+`"`))

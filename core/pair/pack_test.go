@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // TestPacked: packed counts come back, and no other text unpacks.
@@ -19,8 +21,6 @@ func TestPacked(t *testing.T) {
 		}
 	}
 	for _, text := range []string{`"gA=="`, `"AYA="`, `"gICAgICAgICAAQ=="`, `"AQEB"`, `"AQAA"`, `1`} { // cut off, cut off behind a 1, 2^63, beyond the last, a count of 0, no text
-		if err := json.Unmarshal([]byte(text), new(packed)); err == nil {
-			t.Errorf("%s unpacks", text)
-		}
+		must.Refuse(t, json.Unmarshal([]byte(text), new(packed)), "", text, "unpacks")
 	}
 }

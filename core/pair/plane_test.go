@@ -222,7 +222,7 @@ func TestLivePlane(t *testing.T) {
 	plan.Version, plan.Mode = pair.PlanVersion, pair.Fixed
 	var last *chart.Plane
 	looks, largest := 0, 0
-	r, err := pair.Run{Catalogue: catalogue, Pool: engine.LocalPool(2), Plan: plan, Progress: func(p pair.Progress) {
+	r := must.Get(pair.Run{Catalogue: catalogue, Pool: engine.LocalPool(2), Plan: plan, Progress: func(p pair.Progress) {
 		if p.Live == nil || p.Live.Event == nil {
 			return
 		}
@@ -236,10 +236,7 @@ func TestLivePlane(t *testing.T) {
 		if n := min(planeRows, p.Live.Rows); total(last.First) != n || total(last.Second) != n {
 			t.Errorf("%d and %d outputs in the plane, want %d of %d", total(last.First), total(last.Second), n, p.Live.Rows)
 		}
-	}}.Do(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}.Do(context.Background()))(t)
 	if looks < 5 || !cmp.Equal(last, r.Evidence.Chart.Plane) {
 		t.Errorf("after %d looks %+v, the report has %+v", looks, last, r.Evidence.Chart.Plane)
 	}

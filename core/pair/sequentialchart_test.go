@@ -9,6 +9,7 @@ import (
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/pair/chart"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // TestRacedChart: a run until the claim is refuted shows the pair in the lead, whatever
@@ -17,13 +18,10 @@ func TestRacedChart(t *testing.T) {
 	t.Parallel()
 	for name, kind := range map[string]chart.Kind{"svt4": chart.Outcomes, "laplace-mean": chart.Histogram, "noisy-histogram-wrong-scale": chart.Histogram} {
 		var live *pair.Live
-		r, err := pair.Run{Catalogue: catalogue, Pool: engine.LocalPool(1),
+		r := must.Get(pair.Run{Catalogue: catalogue, Pool: engine.LocalPool(1),
 			Plan:     pair.Plan{Version: pair.PlanVersion, Mode: pair.UntilRefuted, Mechanism: name, Claim: &audit.Claim{Epsilon: 0.5}, Samples: 3_000, Trials: 3, Seed: 5},
 			Progress: func(p pair.Progress) { live = p.Live },
-		}.Do(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		}.Do(context.Background()))(t)
 		c := r.Sequential.Chart
 		if c == nil || live == nil || c.Chart.Kind != kind {
 			t.Fatalf("%s: the report has the chart %+v, live %+v", name, c, live)
@@ -58,8 +56,6 @@ func TestRacedChart(t *testing.T) {
 			copy(c.Chart.First, first)
 		}
 		c.Chart.First[0] += drawn[c.Pair] - counted + 1
-		if _, err := pair.Verify(t.Context(), catalogue, nil, r, false); !audit.IsInput(err) {
-			t.Errorf("%s: more outputs in the chart than were drawn: %v", name, err)
-		}
+		must.Input(t, must.Err(pair.Verify(t.Context(), catalogue, nil, r, false)), "", name, "more outputs in the chart than were drawn")
 	}
 }

@@ -55,11 +55,8 @@ func broughtCatalogue(t *testing.T, unseeded string) audit.Catalogue {
 
 func auditBrought(t *testing.T, cat audit.Catalogue) pair.Report {
 	t.Helper()
-	r, err := pair.Run{Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "command", Claim: &audit.Claim{Epsilon: 1}, Samples: 20_000, Trials: 3, Seed: 9}, Catalogue: cat, Pool: engine.LocalPool(2),
-		Generator: audit.Generator{Version: audit.Version}}.Do(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(pair.Run{Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "command", Claim: &audit.Claim{Epsilon: 1}, Samples: 20_000, Trials: 3, Seed: 9}, Catalogue: cat, Pool: engine.LocalPool(2),
+		Generator: audit.Generator{Version: audit.Version}}.Do(context.Background()))(t)
 	return r
 }
 
@@ -72,9 +69,7 @@ func TestBroughtMechanism(t *testing.T) {
 	if want := "dpscope audit -exec 'python3 my count.py' -domain 0:1 -rows 0:5 -kind c1=real -epsilon 1 -samples 20000 -trials 3 -seed 9"; r.Reproduce.CLI != want {
 		t.Errorf("%s\nwant\n%s", r.Reproduce.CLI, want)
 	}
-	if !strings.Contains(report.Text(r), "command: python3 my count.py") {
-		t.Error(report.Text(r))
-	}
+	must.Say(t, report.Text(r), "command: python3 my count.py")
 	v, err := pair.Verify(context.Background(), cat, engine.LocalPool(1), r, true)
 	if err != nil || !v.OK() || v.Recomputed {
 		t.Errorf("%v %+v", err, v)

@@ -97,9 +97,7 @@ func TestWhatAReportBrings(t *testing.T) {
 	if same := fmt.Sprint(v.Checked); !strings.Contains(same, "{evidence.chart (but for ") || !strings.Contains(same, "{evidence.prepared (but for event hedges) ") {
 		t.Errorf("said to be the same: %s", same)
 	}
-	if err := pair.Merged(*copied(t, good).Evidence, func(*pair.Counted) {}); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, pair.Merged(*copied(t, good).Evidence, func(*pair.Counted) {}))
 	for name, forge := range map[string]func(*chart.Chart){
 		"more":       func(c *chart.Chart) { c.First[0]++ },
 		"fewer":      func(c *chart.Chart) { c.Second = c.Second[1:] },
@@ -120,9 +118,7 @@ func TestWhatAReportBrings(t *testing.T) {
 			x := r.Evidence.Chart
 			c.Chart = [4][]int{x.First, x.FirstIn, x.Second, x.SecondIn}
 		}
-		if err := pair.Merged(*copied(t, good).Evidence, counted); err == nil {
-			t.Errorf("%s: is merged", name)
-		}
+		must.Refuse(t, pair.Merged(*copied(t, good).Evidence, counted), "", name, "is merged")
 	}
 }
 

@@ -59,9 +59,7 @@ func TestOneSidedAttackIsSeen(t *testing.T) {
 		if r = checkScores(t, p, s); *r.LowerBound < 4.5 || *rowOf(r, report.MethodOneRunGDP).LowerBound < 6.3 {
 			t.Errorf("low %v, %s: %v, f-DP %v", low, p.Sides, *r.LowerBound, *rowOf(r, report.MethodOneRunGDP).LowerBound)
 		}
-		if _, err := Verify(r, nil); err != nil {
-			t.Error(err)
-		}
+		must.Get(Verify(r, nil))(t)
 	}
 }
 

@@ -47,9 +47,7 @@ func TestRelationOfRuns(t *testing.T) {
 	nativetest.Only(t)
 	lower := func(r Report) float64 {
 		if r.LowerBound == nil {
-			if !strings.Contains(r.Summary, "bounds nothing on these counts") {
-				t.Error(r.Summary)
-			}
+			must.Say(t, r.Summary, "bounds nothing on these counts")
 			return 0
 		}
 		return *r.LowerBound
@@ -228,9 +226,7 @@ func TestClaims(t *testing.T) {
 	p.DeltaDefaulted = true
 	r := checkScores(t, replaced(p), gaussianScores(1, 200, 1))
 	first, _, _ := strings.Cut(report.Text(r), "\n")
-	if !strings.Contains(first, "at delta = 1e-05 (the default) under replace with 95 % confidence") {
-		t.Error(first)
-	}
+	must.Say(t, first, "at delta = 1e-05 (the default) under replace with 95 % confidence")
 	if !strings.Contains(report.Text(r), "epsilon = 2 at delta = 1e-05, the default because none was given, under replace: a record is replaced by another") ||
 		!strings.Contains(r.Reproduce.CLI, "-epsilon 2 -delta 1e-05 -relation replace") {
 		t.Error(report.Text(r))

@@ -34,10 +34,7 @@ func replaced(p Plan) Plan {
 
 func checkScores(t *testing.T, p Plan, s Scores) Report {
 	t.Helper()
-	r, err := Run(p, s, audit.Generator{Name: "dpscope", Version: audit.Version})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(Run(p, s, audit.Generator{Name: "dpscope", Version: audit.Version}))(t)
 	return r
 }
 
@@ -301,13 +298,8 @@ func TestForgedScores(t *testing.T) {
 	} {
 		r := checkScores(t, samplePlan(2, 1e-5, ""), gaussianScores(1, 100, 2))
 		forge(&r)
-		data, err := audit.Canonical(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := ParseReport(data); err == nil {
-			t.Errorf("%s: accepted", name)
-		}
+		data := must.Get(audit.Canonical(r))(t)
+		must.Refuse(t, must.Err(ParseReport(data)), "", name, "accepted")
 	}
 }
 
@@ -509,15 +501,9 @@ func TestLayout(t *testing.T) {
 	claim := audit.DPClaim(1, 1e-5)
 	var want []byte
 	for turn := range 4 {
-		r, err := Run(Plan{Version: PlanVersion, Claim: &claim, Relation: audit.AddRemove},
-			Scores{In: in, Out: out, Files: []ScoreFile{{Name: "scores.csv", SHA256: strings.Repeat("0123"[turn:turn+1], 64)}}}, audit.Generator{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := json.Marshal(r.Tables)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(Run(Plan{Version: PlanVersion, Claim: &claim, Relation: audit.AddRemove},
+			Scores{In: in, Out: out, Files: []ScoreFile{{Name: "scores.csv", SHA256: strings.Repeat("0123"[turn:turn+1], 64)}}}, audit.Generator{}))(t)
+		got := must.Get(json.Marshal(r.Tables))(t)
 		if turn == 0 {
 			want = got
 		} else if !bytes.Equal(got, want) {

@@ -132,9 +132,7 @@ func fits(s *check.Schema, data string) error {
 
 func TestPlanSchema(t *testing.T) {
 	s := compiled(t, suite.SchemaName, planSchema(t))
-	if err := fits(s, good); err != nil {
-		t.Errorf("a good plan does not fit: %v", err)
-	}
+	must.Do(t, fits(s, good))
 	// Schema and parser agree.
 	for _, text := range []string{
 		`{"version": 2, "audits": [{"name": "a", "mechanism": "m"}]}`,
@@ -151,9 +149,7 @@ func TestPlanSchema(t *testing.T) {
 		if fits(s, text) == nil {
 			t.Errorf("the schema lets pass %s", text)
 		}
-		if _, err := suite.Parse([]byte(text), "plan"); err == nil {
-			t.Errorf("the parser lets pass %s", text)
-		}
+		must.Refuse(t, must.Err(suite.Parse([]byte(text), "plan")), "", text, "the parser lets pass")
 	}
 }
 
@@ -179,9 +175,7 @@ func TestReportSchema(t *testing.T) {
 		t.Errorf("verdict %s: %s", r.Verdict, r.Summary)
 	}
 	data := must.Get(audit.Canonical(r))(t)
-	if err := fits(s, string(data)); err != nil {
-		t.Errorf("a report does not fit its schema: %v", err)
-	}
+	must.Do(t, fits(s, string(data)))
 	back, err := suite.ParseReport(data)
 	if err != nil || !audit.EqualJSON(back, r) {
 		t.Errorf("read again it is another, error %v", err)
@@ -191,9 +185,7 @@ func TestReportSchema(t *testing.T) {
 		if text == string(data) {
 			t.Fatalf("no %s in the report", change[0])
 		}
-		if _, err := suite.ParseReport([]byte(text)); err == nil {
-			t.Errorf("%s passes", change[1])
-		}
+		must.Refuse(t, must.Err(suite.ParseReport([]byte(text))), "", change[1], "passes")
 	}
 }
 
@@ -244,9 +236,7 @@ func TestDocumentedPlan(t *testing.T) {
 	if !ok || !closed {
 		t.Fatal("docs/ci.md shows no plan")
 	}
-	if err := fits(compiled(t, suite.SchemaName, planSchema(t)), text); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, fits(compiled(t, suite.SchemaName, planSchema(t)), text))
 	if f := parse(t, text); len(f.Audits) != 3 || f.Beta != 0.05 {
 		t.Errorf("%+v", f.Plan)
 	}

@@ -98,9 +98,7 @@ func TestJob(t *testing.T) {
 		}
 		_, page := ask("GET", host.ShownPath+id, nil)
 		says := map[string]string{host.Same: "drew every output again on this host, with the same counts", host.Different: "the result differs", host.Derived: "Only its author can draw the counts again"}[outcome]
-		if !strings.Contains(page, says) {
-			t.Errorf("%s: its page does not say %q", id, says)
-		}
+		must.Say(t, page, says)
 	}
 	job.Child.Host = []string{"/no/program"} // nothing is left to replay
 	must.Do(t, job.Once(context.Background()))
@@ -117,9 +115,7 @@ func TestJob(t *testing.T) {
 			t.Errorf("%s: %+v %v", id, r, err)
 		}
 	}
-	if err := host.KeepReplay(context.Background(), store, "ABCDEFGHJK", host.Replayed{}); err == nil {
-		t.Error("a replay of what is not there was kept")
-	}
+	must.Refuse(t, host.KeepReplay(context.Background(), store, "ABCDEFGHJK", host.Replayed{}), "", "a replay of what is not there was kept")
 }
 
 // TestTooLong: a report that takes longer than a host has is told as such, and a job whose
@@ -133,12 +129,8 @@ func TestTooLong(t *testing.T) {
 	job := Job{Store: store, Child: child(t), Now: clock}
 	ended, end := context.WithCancel(context.Background())
 	end()
-	if err := job.Once(ended); err == nil {
-		t.Error("a job that was ended says nothing")
-	}
-	if _, err := host.LastReplay(context.Background(), store, out.ID); err == nil {
-		t.Error("it kept an outcome")
-	}
+	must.Refuse(t, job.Once(ended), "", "a job that was ended says nothing")
+	must.Refuse(t, must.Err(host.LastReplay(context.Background(), store, out.ID)), "", "it kept an outcome")
 	for _, c := range []struct {
 		limit func(*Child)
 		says  string

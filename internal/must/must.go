@@ -69,6 +69,16 @@ func Input(t TB, err error, says string, of ...any) {
 	Refuse(t, err, says, of...)
 }
 
+// Say is for texts that have to say all of that.
+func Say(t TB, text string, says ...string) {
+	t.Helper()
+	for _, part := range says {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %q in\n%s", part, text)
+		}
+	}
+}
+
 // Err is the error of a call that returns a value too.
 func Err[T any](_ T, err error) error { return err }
 

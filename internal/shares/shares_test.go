@@ -34,10 +34,7 @@ func part(t *testing.T, i, of, more int) []byte {
 	if numbers != nil {
 		d.Result, _ = json.Marshal(numbers)
 	}
-	data, err := partial{Index: i, Of: of, Drawn: []drawn{d}}.encode(Search{Kind: report.Pair, Plan: json.RawMessage(`{"a":1}`), Found: []json.RawMessage{json.RawMessage(`{"b":2}`)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(partial{Index: i, Of: of, Drawn: []drawn{d}}.encode(Search{Kind: report.Pair, Plan: json.RawMessage(`{"a":1}`), Found: []json.RawMessage{json.RawMessage(`{"b":2}`)}}))(t)
 	return data
 }
 
@@ -114,10 +111,7 @@ func TestMergeOrder(t *testing.T) {
 		names := slices.Sorted(maps.Keys(files))
 		slices.Reverse(names)
 		names = append(names, names[len(names)/2]) // retried
-		m, err := merged(files, names...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(merged(files, names...))(t)
 		var got []int
 		for p, err := range m.parts(0, 10) {
 			if err != nil {
@@ -153,15 +147,11 @@ func TestCutShort(t *testing.T) {
 	must.Get(merged(files, "part-00"))(t)
 	for n := range whole {
 		files["part-00"] = whole[:n]
-		if _, err := merged(files, "part-00"); err == nil {
-			t.Errorf("the first %d of %d bytes were taken", n, len(whole))
-		}
+		must.Refuse(t, must.Err(merged(files, "part-00")), "", n, "bytes of a share")
 		changed := bytes.Clone(whole)
 		changed[n] ^= 1
 		files["part-00"] = changed
-		if _, err := merged(files, "part-00"); err == nil {
-			t.Errorf("a change of byte %d, %q, was taken", n, whole[n])
-		}
+		must.Refuse(t, must.Err(merged(files, "part-00")), "", "a change of byte", n)
 	}
 }
 
@@ -169,10 +159,7 @@ func TestCutShort(t *testing.T) {
 // refused, though it is whole.
 func TestChangedBetween(t *testing.T) {
 	files := written(t, 2)
-	m, err := merged(files, "part-00", "part-01")
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(merged(files, "part-00", "part-01"))(t)
 	files["part-01"] = part(t, 1, 2, 90)
 	var last error
 	for p, err := range m.parts(0, 10) {
@@ -213,9 +200,7 @@ func TestSeveral(t *testing.T) {
 		}
 		return err
 	}
-	if err := read(text); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, read(text))
 	for name, text := range map[string]string{
 		"a program":         strings.Replace(text, `"mechanism": "svt4"`, `"brought": {"command": "true"}`, 1),
 		"no such mechanism": strings.Replace(text, "svt4", "svt44", 1),
@@ -231,10 +216,7 @@ func TestStopped(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
 	plan := pair.Plan{Version: pair.PlanVersion, Mechanism: "svt4", Claim: &audit.Claim{Kind: audit.Pure, Epsilon: 1}, Samples: 40000, Trials: 2, Beta: 0.05, Seed: 7}
-	s, err := New(report.Pair, plan, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(New(report.Pair, plan, nil))(t)
 	if _, _, err := s.Draw(ctx, given(), 0, 2, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("ended with %v", err)
 	}

@@ -233,8 +233,6 @@ func TestRefusals(t *testing.T) {
 	spec := countSpec.spec()
 	m := must.Get(spec.Build(nil))(t)
 	for _, d := range []audit.Dataset{{Columns: 2}, audit.Records(math.NaN())} {
-		if err := m.Sample(d, stream.New(stream.Key{}), make([]float64, 1)); err == nil {
-			t.Errorf("%v was taken", d)
-		}
+		must.Refuse(t, m.Sample(d, stream.New(stream.Key{}), make([]float64, 1)), "", d, "was taken")
 	}
 }

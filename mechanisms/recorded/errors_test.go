@@ -154,11 +154,7 @@ func TestBadFiles(t *testing.T) {
 				t.Fatalf("error %v, want an input error", err)
 			}
 			text := err.Error()
-			for _, w := range x.want {
-				if !strings.Contains(text, w) {
-					t.Errorf("%q does not hold %q", text, w)
-				}
-			}
+			must.Say(t, text, x.want...)
 			if in.Want == "" || len(text) > 600 {
 				t.Errorf("%q says too little or too much", text)
 			}

@@ -135,12 +135,8 @@ func TestOrder(t *testing.T) {
 	if slices.Equal(a, all) || !slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(all))) {
 		t.Error("the order is no permutation")
 	}
-	if err := m.(audit.Recorded).Recorded(1, 0, n-1, make([]float64, 2)); err == nil {
-		t.Error("rows beyond the last were given out")
-	}
-	if err := m.Sample(audit.Records(0), nil, a); err == nil {
-		t.Error("recorded outputs were drawn anew")
-	}
+	must.Refuse(t, m.(audit.Recorded).Recorded(1, 0, n-1, make([]float64, 2)), "", "rows beyond the last were given out")
+	must.Refuse(t, m.Sample(audit.Records(0), nil, a), "", "recorded outputs were drawn anew")
 }
 
 // The report is the same for 1 and 2 workers and replays, whole and quick.

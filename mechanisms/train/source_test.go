@@ -9,7 +9,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/audit/stream/matmul"
 	"github.com/dpscope/dpscope/internal/must"
@@ -266,14 +265,9 @@ func TestDivergence(t *testing.T) {
 		wild.X[i] *= 1e300
 	}
 	c = Config{Access: Final, Model: Linear, Sigma: 2, NoClipping: true}
-	if _, err := New(c, wild); !audit.IsInput(err) {
-		t.Errorf("a reference that diverges: %v", err)
-	}
+	must.Input(t, must.Err(New(c, wild)), "", "a reference that diverges")
 	c.Access = Steps
-	var err error
-	if s, err = New(c, wild); err != nil {
-		t.Fatal(err)
-	}
+	s = must.Get(New(c, wild))(t)
 	if o, err := s.Train(stream.New(stream.Key{})); err != nil || !o.Diverged {
 		t.Errorf("%+v, %v", o, err)
 	}
@@ -295,17 +289,13 @@ func TestCheckEndsARun(t *testing.T) {
 	if _, err := s.Run(stream.New(stream.Key{}), in, out); err != stop || calls != 25 {
 		t.Errorf("%v after %d calls", err, calls)
 	}
-	if _, err := s.Run(stream.New(stream.Key{}), in, out); err != nil {
-		t.Error("the source is of no use after a stop:", err)
-	}
+	must.Get(s.Run(stream.New(stream.Key{}), in, out))(t)
 }
 
 func TestCheckCanaries(t *testing.T) {
 	s := source(t, Config{Model: Linear, Data: Synthetic{Features: 1000, Classes: 100}})
 	must.Do(t, s.CheckCanaries(300))
-	if err := s.CheckCanaries(400); !audit.IsInput(err) {
-		t.Errorf("400 canaries of 100,100 weights: %v", err)
-	}
+	must.Input(t, s.CheckCanaries(400), "", "400 canaries of 100,100 weights")
 	if s.Trainings() != 2 || s.Parameters() != 100100 {
 		t.Error(s.Trainings(), s.Parameters())
 	}
@@ -370,8 +360,6 @@ func TestTailPool(t *testing.T) {
 		}
 	}
 	for _, bad := range []Config{{Canary: Tail, Tail: 21}, {Canary: Tail, Tail: -1}, {Canary: Tail, Scale: "own"}, {Tail: 2}, {Canary: Poison, Scale: Unit}} {
-		if _, err := bad.Resolve(nil); !audit.IsInput(err) {
-			t.Errorf("%+v: %v", bad, err)
-		}
+		must.Input(t, must.Err(bad.Resolve(nil)), "", bad)
 	}
 }

@@ -198,13 +198,9 @@ func TestResolveRefuses(t *testing.T) {
 		}
 	}
 	for _, c := range []Config{{Model: Linear, Activation: Tanh}, {Model: Linear, Hidden: [2]int{3, 3}}, {Canary: Poison, Strength: 10}} {
-		if _, err := c.Resolve(nil); !audit.IsInput(err) {
-			t.Errorf("%+v: %v", c, err)
-		}
+		must.Input(t, must.Err(c.Resolve(nil)), "", c)
 	}
-	if _, err := (Config{Data: Synthetic{Seed: 1}}).Resolve(NewSynthetic(Synthetic{})); !audit.IsInput(err) {
-		t.Errorf("two sets of data: %v", err)
-	}
+	must.Input(t, must.Err((Config{Data: Synthetic{Seed: 1}}).Resolve(NewSynthetic(Synthetic{}))), "", "two sets of data")
 }
 
 // The parameters' defaults are the configuration's, and every one is taken.

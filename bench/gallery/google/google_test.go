@@ -43,10 +43,6 @@ func TestServe(t *testing.T) {
 		}
 	}
 	must.Refuse(t, Serve("google-sum", 1, strings.NewReader(""), &out), "google-sum-float", "of a case that is not there")
-	if err := Serve("google-sum-int", 1, strings.NewReader("no request"), &out); err == nil {
-		t.Error("no error of a request that is no JSON")
-	}
-	if err := Serve("google-sum-int", -1, strings.NewReader(`{"dataset": [], "n": 1}`), &out); err == nil {
-		t.Error("no error of an epsilon below 0")
-	}
+	must.Refuse(t, Serve("google-sum-int", 1, strings.NewReader("no request"), &out), "", "a request that is no JSON")
+	must.Refuse(t, Serve("google-sum-int", -1, strings.NewReader(`{"dataset": [], "n": 1}`), &out), "", "an epsilon below 0")
 }

@@ -259,9 +259,7 @@ func TestMarkdown(t *testing.T) {
 			t.Errorf("markup of a message went through: %s", not)
 		}
 	}
-	if !strings.Contains(out, "```sh\ndpscope audit -mechanism svt4") {
-		t.Error("no command to run it again")
-	}
+	must.Say(t, out, "```sh\ndpscope audit -mechanism svt4")
 }
 
 func TestOneAudit(t *testing.T) {
@@ -287,9 +285,7 @@ func TestParseLocation(t *testing.T) {
 		}
 	}
 	for _, s := range []string{"", ":3", "a.go:0", "a.go:-1"} {
-		if _, err := format.ParseLocation(s); !audit.IsInput(err) {
-			t.Errorf("%q: error %v", s, err)
-		}
+		must.Input(t, must.Err(format.ParseLocation(s)), "", s)
 	}
 }
 

@@ -260,9 +260,7 @@ func TestStop(t *testing.T) {
 	}
 	q := mustOpen(t, "correct")
 	q.Close()
-	if _, err := sample(q, audit.Records(1), 1, 1000); err == nil {
-		t.Error("a closed program answers")
-	}
+	must.Refuse(t, must.Err(sample(q, audit.Records(1), 1, 1000)), "", "a closed program answers")
 }
 
 // runAudit audits a form at epsilon 1. Seeds are fixed, so that the outcome is, but of

@@ -221,9 +221,7 @@ func TestParent(t *testing.T) {
 		}
 	}
 	p.Close()
-	if _, err := sample(p, audit.Records(1, 0), 2, 10); err == nil {
-		t.Error("a closed parent answers")
-	}
+	must.Refuse(t, must.Err(sample(p, audit.Records(1, 0), 2, 10)), "", "a closed parent answers")
 }
 
 // What is no number, and a run that failed, are outcomes, in frames and in lines.

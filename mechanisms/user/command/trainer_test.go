@@ -287,7 +287,5 @@ func TestTrainerParent(t *testing.T) {
 		t.Errorf("%v after %d requests", err, asked)
 	}
 	p.Close()
-	if _, err := p.Train(some(12), 14, scores, nil); err == nil {
-		t.Error("a closed parent answers")
-	}
+	must.Refuse(t, must.Err(p.Train(some(12), 14, scores, nil)), "", "a closed parent answers")
 }

@@ -297,9 +297,7 @@ func TestKinds(t *testing.T) {
 		t.Error(m.columns)
 	}
 	for name, kind := range map[string]audit.ColumnKind{"c2": audit.Real, "c1": audit.Mixed} {
-		if _, err := Open(t.Context(), "count.wasm", example(t, "count.wasm"), Options{Host: self, Space: space(t), Kinds: map[string]audit.ColumnKind{name: kind}}); !audit.IsInput(err) {
-			t.Errorf("%s=%s: %v", name, kind, err)
-		}
+		must.Input(t, must.Err(Open(t.Context(), "count.wasm", example(t, "count.wasm"), Options{Host: self, Space: space(t), Kinds: map[string]audit.ColumnKind{name: kind}})), "", name, kind)
 	}
 }
 
@@ -308,9 +306,7 @@ func TestKinds(t *testing.T) {
 func TestBroken(t *testing.T) {
 	whole := example(t, "count.wasm")
 	for n := range whole {
-		if _, err := compiled(whole[:n]); !audit.IsInput(err) {
-			t.Errorf("%d of %d bytes: %v", n, len(whole), err)
-		}
+		must.Input(t, must.Err(compiled(whole[:n])), "", n, "bytes of a module")
 	}
 	for i := 0; i < len(whole); i += testsize.Of(17, 1) {
 		changed := slices.Clone(whole)
