@@ -31,6 +31,7 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/shares"
 )
 
@@ -62,42 +63,19 @@ func command(t *testing.T, args ...string) (code int, report, errs string) {
 // alone is the report of one machine, of the audit whose search is in the folder.
 func alone(t testing.TB, work string, trains ...trainer) string {
 	t.Helper()
-	s, err := shares.ReadSearch(store(work).search(), store(work).open(context.Background()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := given(2, append(trains, trainer{})[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(shares.ReadSearch(store(work).search(), store(work).open(context.Background())))(t)
+	g := must.Get(given(2, append(trains, trainer{})[0]))(t)
 	ran := func(plan any) report.View {
-		a, err := core.Resolve(plan, g)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := a.Run(context.Background(), g)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
+		return must.Get(must.Get(core.Resolve(plan, g))(t).Run(context.Background(), g))(t)
 	}
 	var whole any
 	if s.Kind != suite.ReportKind {
-		plan, err := s.Single()
-		if err != nil {
-			t.Fatal(err)
-		}
 		g.File = s.Data
-		whole = ran(plan)
+		whole = ran(must.Get(s.Single())(t))
 	} else {
 		var several shares.Several
-		if err := json.Unmarshal(s.Plan, &several); err != nil {
-			t.Fatal(err)
-		}
-		file, err := suite.Parse(several.Text, several.File)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(s.Plan, &several))
+		file := must.Get(suite.Parse(several.Text, several.File))(t)
 		var audited []suite.Audited
 		for i, name := range file.Names() {
 			g.File = several.Data[name]
@@ -105,11 +83,7 @@ func alone(t testing.TB, work string, trains ...trainer) string {
 		}
 		whole = suite.NewReport(file, g.Generator, audited)
 	}
-	data, err := audit.Canonical(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return plain(data)
+	return plain(must.Get(audit.Canonical(whole))(t))
 }
 
 // same wants a report to be that of one machine, but for how long it took.
@@ -179,10 +153,7 @@ func trainForTests() {
 // TestTrainer: a program of the user's trains on Beam, and comes to the report of one
 // machine; what repeating it gave is kept.
 func TestTrainer(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.Executable())(t)
 	own := trainer{"'" + self + "' train-for-tests", time.Hour}
 	t.Cleanup(closePrograms)
 	work := t.TempDir()
@@ -247,14 +218,9 @@ func TestFailedShare(t *testing.T) {
 	same(t, report, dir)
 	// A share that was cut short is missing; one that was changed too.
 	share := filepath.Join(dir, "partials", "2-of-3")
-	data, err := os.ReadFile(share)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(share))(t)
 	for name, cut := range map[string][]byte{"cut": data[:len(data)/2], "changed": bytes.Replace(data, []byte(`"first":`), []byte(`"first" :`), 1)} {
-		if err := os.WriteFile(share, cut, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(share, cut, 0o644))
 		code, again, errs := command(t, append(planted, "-work", dir)...)
 		if code != cli.ExitOK || plain([]byte(again)) != plain([]byte(report)) || !strings.Contains(errs, "2 of 3 shares were drawn before") {
 			t.Errorf("%s: ended with %d: %s", name, code, errs)
@@ -318,12 +284,8 @@ func TestRefuses(t *testing.T) {
 		t.Fatal(errs)
 	}
 	cut := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(cut, "partials"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(cut, "partials", searchName), []byte("{"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(cut, "partials"), 0o755))
+	must.Do(t, os.WriteFile(filepath.Join(cut, "partials", searchName), []byte("{"), 0o644))
 	t.Cleanup(func() { flag.Set("runner", "") })
 	for name, c := range map[string]struct {
 		args string
@@ -353,11 +315,7 @@ func TestRefuses(t *testing.T) {
 			if code != cli.ExitUsage || out != "" {
 				t.Errorf("ended with %d and %.200q", code, out)
 			}
-			for _, what := range c.says {
-				if !strings.Contains(errs, what) {
-					t.Errorf("%q does not name %q", errs, what)
-				}
-			}
+			must.Say(t, errs, c.says...)
 		})
 	}
 }

@@ -17,9 +17,7 @@ func TestAlarms(t *testing.T) {
 			t.Fatalf("%d rows, %v", len(rows), err)
 		}
 		for _, row := range rows {
-			if most := testsize.Most(row.runs, alarmBeta, 1e-4/20); row.alarms > most {
-				t.Errorf("%s at %s: %d of %d refuted, chance explains %d", row.name, row.claim, row.alarms, row.runs, most)
-			}
+			testsize.Chance(t, row.name, row.alarms, row.runs, alarmBeta, 1e-4/20)
 		}
 	}
 }

@@ -4,11 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"sort"
-	"testing"
 
 	"gonum.org/v1/gonum/floats"
-
-	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // pair is a pair of distributions on the same bins.
@@ -96,15 +93,6 @@ const (
 	counterexampleAlpha = 1.762
 	counterexampleN     = 27057
 )
-
-// notTooMany fails if so many errors in runs have probability below 1e-6 at error rate
-// beta.
-func notTooMany(t *testing.T, name string, errors, runs int, beta float64) {
-	t.Helper()
-	if most := testsize.Most(runs, beta, 1e-6); errors > most {
-		t.Errorf("%s: %d errors in %d runs, nominal %v; at most %d is chance", name, errors, runs, beta, most)
-	}
-}
 
 // expand lists the pairs of a table as values of the witnesses f and g.
 func expand(t Table, f, g []float64) (x, y []float64) {

@@ -91,8 +91,8 @@ func TestRenyiCoverage(t *testing.T) {
 				wrongP++
 			}
 		}
-		notTooMany(t, k.pair.name, wrong, k.runs, 0.05)
-		notTooMany(t, k.pair.name+" p-value", wrongP, k.runs, 0.05)
+		testsize.Chance(t, k.pair.name, wrong, k.runs, 0.05, 1e-6)
+		testsize.Chance(t, k.pair.name+" p-value", wrongP, k.runs, 0.05, 1e-6)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // Simultaneous over the curve: an error is any rectangle that misses its point.
@@ -29,7 +31,7 @@ func TestTradeoffBandCoverage(t *testing.T) {
 				wrong++
 			}
 		}
-		notTooMany(t, k.name, wrong, runs, 0.05)
+		testsize.Chance(t, k.name, wrong, runs, 0.05, 1e-6)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 func TestHistogramSamples(t *testing.T) {
@@ -45,7 +47,7 @@ func TestHistogramCoverage(t *testing.T) {
 					t.Fatalf("bound %v, by definition %v", v, want)
 				}
 			}
-			notTooMany(t, k.name, wrong, runs, 0.05)
+			testsize.Chance(t, k.name, wrong, runs, 0.05, 1e-6)
 			if truth > 0.3 && sum < truth-0.2 {
 				t.Errorf("%s: %v of %v certified", k.name, sum, truth)
 			}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // The estimate is that of the divergence, and less the slack it exceeds it with
@@ -31,7 +32,7 @@ func TestHockeyStick(t *testing.T) {
 			wrong++
 		}
 	}
-	notTooMany(t, "hockey-stick", wrong, runs, beta)
+	testsize.Chance(t, "hockey-stick", wrong, runs, beta, 1e-6)
 	if math.Abs(sum-truth) > 0.005 {
 		t.Errorf("mean %v, want %v", sum, truth)
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // summarise draws n values of h of a pair, for the kernel that is 1 on equal bins.
@@ -112,7 +114,7 @@ func TestMMDCoverage(t *testing.T) {
 					wrong++
 				}
 			}
-			notTooMany(t, k.name, wrong, runs, 0.05)
+			testsize.Chance(t, k.name, wrong, runs, 0.05, 1e-6)
 		}
 	}
 	for _, s := range []MMDSummary{{N: 1}, {N: 5, Mean: 2.5}, {N: 5, Mean: math.NaN()}, {N: 5, Variance: -1}, {N: 5, Variance: math.NaN()}} {

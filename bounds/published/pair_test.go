@@ -4,12 +4,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"sort"
-	"testing"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // pair is a pair of distributions on the same bins.
@@ -45,13 +43,4 @@ func drawing(r *rand.Rand, p []float64) func() int {
 // rarePair hides its divergence in one rare bin; the rest is alike.
 func rarePair() pair {
 	return pair{"rare", []float64{0.004, 0.496, 0.5}, []float64{0.0004, 0.4996, 0.5}}
-}
-
-// notTooMany fails if so many errors in runs have probability below 1e-6 at error rate
-// beta.
-func notTooMany(t *testing.T, name string, errors, runs int, beta float64) {
-	t.Helper()
-	if most := testsize.Most(runs, beta, 1e-6); errors > most {
-		t.Errorf("%s: %d errors in %d runs, nominal %v; at most %d is chance", name, errors, runs, beta, most)
-	}
 }

@@ -167,9 +167,7 @@ func TestBetsFalseAlarms(t *testing.T) {
 			}
 		}
 	}
-	if most := testsize.Most(runs, .05, 1e-6); alarms > most {
-		t.Errorf("%d of %d, at most %d", alarms, runs, most)
-	}
+	testsize.Chance(t, "alarms", alarms, runs, .05, 1e-6)
 }
 
 // TestSequentialReplays: one report from 1 to 5 workers; it verifies whole, quick, and

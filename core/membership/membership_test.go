@@ -151,9 +151,7 @@ func TestRunsCoverage(t *testing.T) {
 			lost++
 		}
 	}
-	if most := testsize.Most(trials, beta, 1e-6); lost > most {
-		t.Errorf("%d of %d intervals lost the area, at most %d is chance", lost, trials, most)
-	}
+	testsize.Chance(t, "intervals that lost the area", lost, trials, beta, 1e-6)
 }
 
 // Forged counts are refused.

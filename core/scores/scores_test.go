@@ -150,9 +150,7 @@ func TestScoresCoverage(t *testing.T) {
 		}
 		for _, m := range FlatMethods() {
 			t.Logf("%s: %s failed %d of %d, mean bound %.3f", c.name, m, failed[m], c.audits, sum[m]/float64(c.audits))
-			if failed[m] > testsize.Most(c.audits, .05, 4e-6) {
-				t.Errorf("%s: %s exceeds the truth in %d of %d audits", c.name, m, failed[m], c.audits)
-			}
+			testsize.Chance(t, c.name+": "+string(m), failed[m], c.audits, .05, 4e-6)
 			if sum[m]/float64(c.audits) < c.least[m] {
 				t.Errorf("%s: %s has the mean %v, want %v at least", c.name, m, sum[m]/float64(c.audits), c.least[m])
 			}
@@ -190,9 +188,7 @@ func TestScoresCoverage(t *testing.T) {
 	}
 	for _, m := range []report.Method{report.MethodPaired, report.MethodOneRun, report.MethodOneRunGDP, report.Method(bounds.CanaryKL)} {
 		t.Logf("runs by coins: %s failed %d of %d, mean bound %.3f", m, failed[m], tossed, sum[m]/float64(tossed))
-		if failed[m] > testsize.Most(tossed, .05, 4e-6) {
-			t.Errorf("runs by coins: %s exceeds the truth in %d of %d audits", m, failed[m], tossed)
-		}
+		testsize.Chance(t, "runs by coins: "+string(m), failed[m], tossed, .05, 4e-6)
 	}
 	if paired, once := sum[report.MethodPaired]/float64(tossed), sum[report.MethodOneRun]/float64(tossed); paired < .4 || once < .3 {
 		t.Errorf("runs by coins: means %v and %v", paired, once)

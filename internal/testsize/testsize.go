@@ -46,3 +46,11 @@ func Most(n int, p, alarm float64) int {
 	}
 	return k
 }
+
+// Chance fails where more of n events came than [Most] says.
+func Chance(t testing.TB, of string, events, n int, p, alarm float64) {
+	t.Helper()
+	if most := Most(n, p, alarm); events > most {
+		t.Errorf("%s: %d of %d at probability %v; at most %d is chance", of, events, n, p, most)
+	}
+}
