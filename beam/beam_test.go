@@ -162,9 +162,7 @@ func TestTrainer(t *testing.T) {
 	if code != cli.ExitOK {
 		t.Fatalf("ended with %d: %s", code, errs)
 	}
-	if !strings.Contains(report, `"repeats": "same"`) || !strings.Contains(report, "train-for-tests") {
-		t.Errorf("the report does not name its trainer: %.2000s", report)
-	}
+	must.Say(t, report, `"repeats": "same"`, "train-for-tests")
 	same(t, report, work, own)
 	code, again, errs := command(t, args...)
 	if code != cli.ExitOK || plain([]byte(again)) != plain([]byte(report)) || !strings.Contains(errs, "64 of 64 shares were drawn before") {

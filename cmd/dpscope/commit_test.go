@@ -44,17 +44,13 @@ func TestCommit(t *testing.T) {
 		dpscope(t, append([]string{"audit", "-output", "json=" + at(name+".json")}, settings...)...)
 		verify := []string{"verify", "-quick", "-commitment"}
 		for _, given := range []string{at(name), text} {
-			if out := said(t, 0, append(verify, given, at(name+".json"))...); !strings.Contains(out, "The commitment holds") {
-				t.Error(out)
-			}
+			must.Say(t, said(t, 0, append(verify, given, at(name+".json"))...), "The commitment holds")
 		}
 		if again := committed(settings...); again == text {
 			t.Error("no salt")
 		}
 		other := committed(append(settings[:len(settings):len(settings)], "-seed", "8")...)
-		if out := said(t, 1, append(verify, other, at(name+".json"))...); !strings.Contains(out, "does not hold") {
-			t.Error(out)
-		}
+		must.Say(t, said(t, 1, append(verify, other, at(name+".json"))...), "does not hold")
 	}
 	other := committed("-samples-file", at("other.csv"), "-epsilon", "1")
 	said(t, 1, "verify", "-quick", "-commitment", other, at("recorded.json"))
@@ -68,12 +64,8 @@ func TestCommit(t *testing.T) {
 	said(t, 0, "verify", "-commitment", text, at("whole"))
 	said(t, 1, "verify", "-commitment", text, at("seeded.json"))
 
-	if out := said(t, 2, "verify", "-commitment", at("whole"), at("whole")); !strings.Contains(out, "the two lines that dpscope commit printed") {
-		t.Error(out)
-	}
+	must.Say(t, said(t, 2, "verify", "-commitment", at("whole"), at("whole")), "the two lines that dpscope commit printed")
 	for _, args := range [][]string{{"verify", "-receipt", "x", at("whole")}, {"commit", "-host", "x", at("plan.json")}} {
-		if out := said(t, 2, args...); !strings.Contains(out, "was removed; use dpscope commit instead") || !strings.Contains(out, "verify -commitment") {
-			t.Error(out)
-		}
+		must.Say(t, said(t, 2, args...), "was removed; use dpscope commit instead", "verify -commitment")
 	}
 }

@@ -236,9 +236,7 @@ func TestTrainedStops(t *testing.T) {
 		self.Signal(os.Interrupt)
 	}()
 	file := audited(t, cli.ExitInconclusive, "canaries", "-epsilon", "4", "-n", "40", "-k", "4", "-exec", trainerLine(t, "1", "'"+count+"'", "33", "hangs"), "-output", filepath.Join(t.TempDir(), "x.json"))
-	if text := read(t, file); !strings.Contains(text, `"samplesUsed": 15`) || !strings.Contains(text, `"reason": "stopped"`) {
-		t.Errorf("the report is %.300q", text)
-	}
+	must.Say(t, read(t, file), `"samplesUsed": 15`, `"reason": "stopped"`)
 	wants(t, cli.ExitOK, "Replayed", "verify", "-exec", trainerLine(t, "1"), file)
 }
 
@@ -269,9 +267,7 @@ func TestTrainedUnseeded(t *testing.T) {
 	line := trainerLine(t, "own0.3")
 	for _, args := range []string{"canaries -epsilon 1 -n 60 -k 8", "canaries -epsilon 1 -n 60 -k 8 -fixed", "one-run -epsilon 1 -m 300"} {
 		file := audited(t, cli.ExitViolation, append(strings.Fields(args), "-exec", line)...)
-		if text := read(t, file); !strings.Contains(text, `"repeats": "other"`) || !strings.Contains(text, "cannot be drawn again") {
-			t.Errorf("%s: the report does not say it", args)
-		}
+		must.Say(t, read(t, file), `"repeats": "other"`, "cannot be drawn again")
 		for _, how := range [][]string{{file}, {"-exec", line, file}, {"-quick", file}} {
 			wants(t, cli.ExitOK, "Recomputed", append([]string{"verify"}, how...)...)
 		}

@@ -67,9 +67,7 @@ func TestTrainedOnFile(t *testing.T) {
 			must.Input(t, must.Err(verify(context.Background(), source.Sources(), engine.LocalPool(1), r, other, whole)), "", what)
 		}
 	}
-	if !strings.Contains(r.Reproduce.CLI, " -label kind") || !strings.Contains(r.Reproduce.CLI, " -data FILE") {
-		t.Error(r.Reproduce.CLI)
-	}
+	must.Say(t, r.Reproduce.CLI, " -label kind", " -data FILE")
 	p.CSV = &train.CSV{Label: "sort"}
 	must.Input(t, must.Err(p.Resolve(source.Sources(), data)), "", "an unknown label column")
 	q := samplePlan(64, 4)

@@ -42,9 +42,7 @@ func TestOneSidedAttackIsSeen(t *testing.T) {
 		if side := map[bool]int{false: g.In, true: g.Made - g.In}[low]; side != g.Made || g.Made < 400 {
 			t.Errorf("low %v: %+v", low, g)
 		}
-		if text := report.Text(r); !strings.Contains(text, "1 250 canaries, whose scores and coins chose sides and number") {
-			t.Error(text)
-		}
+		must.Say(t, report.Text(r), "1 250 canaries, whose scores and coins chose sides and number")
 		p := samplePlan(3, 1e-5, "")
 		p.Guesses, p.GDPGuesses = []int{209}, []int{400}
 		r = checkScores(t, p, s)
@@ -104,9 +102,7 @@ func TestHalvesNeedASmallerBeta(t *testing.T) {
 		}
 	}
 	r := checkScores(t, samplePlan(3, 1e-5, ""), oneSidedScores(1, 5000, false))
-	if w := strings.Join(r.Warnings, "\n"); !strings.Contains(w, "do not hold at beta = 0.05; with -beta 0.00039 they do") {
-		t.Error(w)
-	}
+	must.Say(t, strings.Join(r.Warnings, "\n"), "do not hold at beta = 0.05; with -beta 0.00039 they do")
 }
 
 // Numbers that fair coins hardly give are pointed out before they are refused.
