@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/nativetest"
@@ -14,12 +16,7 @@ import (
 // scores O and -O and the threshold t > 0, so that at most one of the two canaries
 // is in the event; of coins that keep says yes to. All chances sum to 1.
 func laplaceSum(t float64, keep func(in1, in2 bool) bool) (in, out float64) {
-	above := func(x float64) float64 { // P(Laplace > x)
-		if x < 0 {
-			return 1 - math.Exp(x)/2
-		}
-		return math.Exp(-x) / 2
-	}
+	above := distuv.Laplace{Scale: 1}.Survival
 	coins := 0.0
 	for c := range 4 {
 		in1, in2 := c&1 == 1, c&2 == 2

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // pair is a pair of distributions on the same bins.
@@ -65,13 +66,7 @@ func gaussianPair(mu float64, bins int) pair {
 }
 
 func laplacePair(shift float64, bins int) pair {
-	cdf := func(x float64) float64 {
-		if x < 0 {
-			return math.Exp(x) / 2
-		}
-		return 1 - math.Exp(-x)/2
-	}
-	return binned("laplace", bins, func(x float64) float64 { return cdf(x - shift) }, cdf)
+	return binned("laplace", bins, distuv.Laplace{Mu: shift, Scale: 1}.CDF, distuv.Laplace{Scale: 1}.CDF)
 }
 
 // rarePair hides its divergence in one rare bin; the rest is alike.

@@ -3,6 +3,8 @@ package accounting
 import (
 	"math"
 	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // The table of the slides "Renyi Differential Privacy" (Cohen and Pot): bounds for
@@ -31,17 +33,10 @@ func TestPreserveTable(t *testing.T) {
 // probabilities of which are known; and the statement with the reciprocal
 // exponent does not, not even for equal distributions.
 func TestPreserveHolds(t *testing.T) {
-	normal := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
-	laplace := func(x float64) float64 {
-		if x < 0 {
-			return math.Exp(x) / 2
-		}
-		return 1 - math.Exp(-x)/2
-	}
 	for _, c := range []struct {
 		curve Curve
 		cdf   func(float64) float64
-	}{{Gaussian{1, 1}, normal}, {Laplace{1, 1}, laplace}} {
+	}{{Gaussian{1, 1}, distuv.UnitNormal.CDF}, {Laplace{1, 1}, distuv.Laplace{Scale: 1}.CDF}} {
 		for _, alpha := range []float64{1.01, 1.5, 2, 8, 100} {
 			d := c.curve.At(alpha)
 			for x := -6.0; x < 6; x += 0.25 {

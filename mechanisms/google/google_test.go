@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/differential-privacy/go/v3/noise"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
@@ -69,19 +70,6 @@ func follows(t *testing.T, what string, values []float64, lattice bool, cdf func
 	}
 }
 
-func laplace(mean, scale float64) func(float64) float64 {
-	return func(x float64) float64 {
-		if x < mean {
-			return math.Exp((x-mean)/scale) / 2
-		}
-		return 1 - math.Exp((mean-x)/scale)/2
-	}
-}
-
-func normal(mean, sigma float64) func(float64) float64 {
-	return func(x float64) float64 { return math.Erfc((mean-x)/(sigma*math.Sqrt2)) / 2 }
-}
-
 func params(assignments ...string) audit.Params {
 	p := audit.Params{}
 	for _, a := range assignments {
@@ -103,32 +91,32 @@ func TestOutputsFollowTheLibrarysLaws(t *testing.T) {
 	}
 	out := draw(t, "google-laplace", params("epsilon=2", "l0-sensitivity=3", "linf-sensitivity=5"), rows(3, 1, 2, 3, 4, 4, -4), n)
 	for j, sum := range []float64{5, 6, -1} {
-		follows(t, "laplace", column(out, j, 3), false, laplace(sum, 7.5))
+		follows(t, "laplace", column(out, j, 3), false, distuv.Laplace{Mu: sum, Scale: 7.5}.CDF)
 	}
 	out = draw(t, "google-gaussian", params("epsilon=0.5", "delta=0.001", "l0-sensitivity=2", "linf-sensitivity=3"), rows(2, 1, -3), n)
 	for j, sum := range []float64{1, -3} {
-		follows(t, "gaussian", column(out, j, 2), false, normal(sum, noise.SigmaForGaussian(2, 3, 0.5, 0.001)))
+		follows(t, "gaussian", column(out, j, 2), false, distuv.Normal{Mu: sum, Sigma: noise.SigmaForGaussian(2, 3, 0.5, 0.001)}.CDF)
 	}
 	// Noise on whole numbers is rounded: between two of them the law is as before.
 	out = draw(t, "google-count", params("epsilon=0.5", "max-partitions-contributed=2"), rows(2, 1, 0, 1, 0, 1, 1), n)
 	for j, count := range []float64{3, 1} {
-		follows(t, "count", column(out, j, 2), true, laplace(count, 4))
+		follows(t, "count", column(out, j, 2), true, distuv.Laplace{Mu: count, Scale: 4}.CDF)
 	}
 	out = draw(t, "google-count", params("noise=gaussian", "delta=0.01"), rows(1, 1), n)
-	follows(t, "gaussian count", out, true, normal(1, noise.SigmaForGaussian(1, 1, 1, 0.01)))
+	follows(t, "gaussian count", out, true, distuv.Normal{Mu: 1, Sigma: noise.SigmaForGaussian(1, 1, 1, 0.01)}.CDF)
 	out = draw(t, "google-count-repeated", params("epsilon=1"), rows(1, 3, 2), n)
-	follows(t, "repeated count", out, true, laplace(5, 1))
+	follows(t, "repeated count", out, true, distuv.Laplace{Mu: 5, Scale: 1}.CDF)
 	out = draw(t, "google-bounded-sum", params("lower=-4", "upper=2"), rows(1, -9, 7, 1), n)
-	follows(t, "sum", out, false, laplace(-1, 4))
+	follows(t, "sum", out, false, distuv.Laplace{Mu: -1, Scale: 4}.CDF)
 	out = draw(t, "google-bounded-sum", params("type=int64", "lower=-1", "upper=6"), rows(1, -9, 7, 1), n)
-	follows(t, "whole sum", out, true, laplace(6, 6))
+	follows(t, "whole sum", out, true, distuv.Laplace{Mu: 6, Scale: 6}.CDF)
 	out = draw(t, "google-bounded-sum-unbounded-contribution", params("contributed=3"), rows(3, 1, 0, 1), n)
 	for j, sum := range []float64{1, 0, 1} {
-		follows(t, "sums", column(out, j, 3), false, laplace(sum, 1))
+		follows(t, "sums", column(out, j, 3), false, distuv.Laplace{Mu: sum, Scale: 1}.CDF)
 	}
 	out = draw(t, "google-bounded-mean-budget-twice", params("upper=2"), rows(1, 3, 1), n)
-	follows(t, "sum of the mean", column(out, 0, 2), false, laplace(3, 2))
-	follows(t, "count of the mean", column(out, 1, 2), true, laplace(2, 1))
+	follows(t, "sum of the mean", column(out, 0, 2), false, distuv.Laplace{Mu: 3, Scale: 2}.CDF)
+	follows(t, "count of the mean", column(out, 1, 2), true, distuv.Laplace{Mu: 2, Scale: 1}.CDF)
 }
 
 // The mean of c contributions is its lower end where the noisy sum is below
@@ -151,7 +139,7 @@ func TestSharesOfMeanAndQuantiles(t *testing.T) {
 	}
 	// epsilon is halved; the sum's sensitivity is 2 contributions times half the range of 4.
 	for _, units := range []float64{0, 1} {
-		sum, count := laplace(units*2*2, 4/0.5), laplace(units*2, 2/0.5)
+		sum, count := distuv.Laplace{Mu: units * 2 * 2, Scale: 4 / 0.5}.CDF, distuv.Laplace{Mu: units * 2, Scale: 2 / 0.5}.CDF
 		lower := 0.0
 		for k := -400.0; k < 400; k++ {
 			lower += (count(k+0.5) - count(k-0.5)) * sum(-2*max(1, k))
