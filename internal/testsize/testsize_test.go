@@ -29,6 +29,25 @@ func TestMost(t *testing.T) {
 	}
 }
 
+// failures counts those of a test that goes on.
+type failures struct {
+	testing.TB
+	n int
+}
+
+func (f *failures) Errorf(string, ...any) { f.n++ }
+
+// TestChance: as many events as Most says pass, and one more does not.
+func TestChance(t *testing.T) {
+	f, most := &failures{TB: t}, Most(100, 0.05, 1e-6)
+	if Chance(f, "of", most, 100, 0.05, 1e-6); f.n != 0 {
+		t.Errorf("%d of 100 fails", most)
+	}
+	if Chance(f, "of", most+1, 100, 0.05, 1e-6); f.n != 1 {
+		t.Errorf("%d of 100 passes", most+1)
+	}
+}
+
 func TestOf(t *testing.T) {
 	t.Setenv(Variable, "")
 	if All() || Of(1, 2) != 1 {
