@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -17,7 +18,7 @@ func TestAlarms(t *testing.T) {
 			t.Fatalf("%d rows, %v", len(rows), err)
 		}
 		for _, row := range rows {
-			testsize.Chance(t, row.name, row.alarms, row.runs, alarmBeta, 1e-4/20)
+			testsize.Chance(t, fmt.Sprint(row.name, " at ", row.claim), row.alarms, row.runs, alarmBeta, 1e-4/20)
 		}
 	}
 }

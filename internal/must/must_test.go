@@ -23,12 +23,21 @@ func TestFails(t *testing.T) {
 		call func(must.TB)
 		want failed
 	}{
-		{func(t must.TB) { must.Do(t, nil) }, false}, {func(t must.TB) { must.Do(t, other) }, true},
-		{func(t must.TB) { must.Get2(1, 2, other)(t) }, true}, {func(t must.TB) { must.Get(1, other)(t) }, true},
-		{func(t must.TB) { must.Refuse(t, other, "is 0") }, false}, {func(t must.TB) { must.Refuse(t, other, "is 1") }, true}, {func(t must.TB) { must.Refuse(t, nil, "") }, true},
-		{func(t must.TB) { must.Input(t, in, "is 0") }, false}, {func(t must.TB) { must.Input(t, in, "is 1") }, true}, {func(t must.TB) { must.Input(t, other, "is 0") }, true}, {func(t must.TB) { must.Input(t, nil, "") }, true},
-		{func(t must.TB) { must.Say(t, "abc", "a", "bc") }, false}, {func(t must.TB) { must.Say(t, "abc", "a", "d") }, true},
-		{func(t must.TB) { must.Panic(t, "", func() { panic("why") }) }, false}, {func(t must.TB) { must.Panic(t, "", func() {}) }, true},
+		{func(t must.TB) { must.Do(t, nil) }, false},
+		{func(t must.TB) { must.Do(t, other) }, true},
+		{func(t must.TB) { must.Get2(1, 2, other)(t) }, true},
+		{func(t must.TB) { must.Get(1, other)(t) }, true},
+		{func(t must.TB) { must.Refuse(t, other, "is 0") }, false},
+		{func(t must.TB) { must.Refuse(t, other, "is 1") }, true},
+		{func(t must.TB) { must.Refuse(t, nil, "") }, true},
+		{func(t must.TB) { must.Input(t, in, "is 0") }, false},
+		{func(t must.TB) { must.Input(t, in, "is 1") }, true},
+		{func(t must.TB) { must.Input(t, other, "is 0") }, true},
+		{func(t must.TB) { must.Input(t, nil, "") }, true},
+		{func(t must.TB) { must.Say(t, "abc", "a", "bc") }, false},
+		{func(t must.TB) { must.Say(t, "abc", "a", "d") }, true},
+		{func(t must.TB) { must.Panic(t, "", func() { panic("why") }) }, false},
+		{func(t must.TB) { must.Panic(t, "", func() {}) }, true},
 	} {
 		var got failed
 		if c.call(&got); got != c.want {

@@ -32,8 +32,7 @@ func TestType(t *testing.T) {
 	all := w.Declarations()
 	must.Say(t, all,
 		"export interface Outer {\n  words?: string[];\n  relation: Relation;\n  Pairs: [number, number];\n  data: string;\n  maybe: boolean | null;\n  \"$named\": Record<string, number[]>;\n}\n",
-		"export type Relation = \"given\" | ",
-	)
+		"export type Relation = \"given\" | ")
 }
 
 // What reflection cannot say is refused, where nothing else says it.
