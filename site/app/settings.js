@@ -72,6 +72,7 @@ export class Settings {
       const { wanted: { kind, settings }, count, on } = this.asked();
       if (kind !== "pair") { // the core sees them when it audits
         form.clearErrors();
+        settled(null);
         return;
       }
       const checked = await on.ask("check", settings).answer;
