@@ -74,6 +74,7 @@ export class ViewFrame {
       const { port1, port2 } = new MessageChannel();
       this.#port = port1;
       port1.onmessage = ({ data: painted }) => { // what stands there stays until there is something instead
+        if (frame !== this.#frame) return; // it was closed meanwhile
         this.#still.classList.toggle("replaced", painted || !alone);
         frame.classList.toggle("waiting", !painted && alone);
       };
