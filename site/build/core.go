@@ -14,18 +14,16 @@ var binaries = []struct {
 	name, from string
 	flags      []string
 }{
-	{"core.wasm", "./wasm/worker", inline(
-		"runtime/...", "internal/runtime/...", "internal/abi", "internal/goarch", "internal/bytealg", "internal/byteorder",
-		"math", "math/bits", "math/rand/v2", "internal/chacha8rand", "slices", "encoding/binary", "./audit", "./audit/stream/...", "./estimators")},
-	{"view.wasm", "./wasm/view", nil},
+	{"core.wasm", "./wasm/worker", inline("math/rand/v2", "internal/chacha8rand", "internal/byteorder", "internal/goarch", "./audit", "./audit/stream/...", "./estimators")},
+	{"view.wasm", "./wasm/view", inline("image/...", "./wasm/...", "github.com/hajimehoshi/ebiten/v2/...")},
 }
 
 // inline has the compiler put functions into their callers in these packages alone, in which
-// an audit spends its time. In all others calls stay calls, which compress better: by a tenth
-// of the core.
+// a program spends its time, and in the runtime's. In all others calls stay calls, which
+// compress better: by a tenth of the core.
 func inline(packages ...string) []string {
 	flags := []string{"-gcflags=all=-l"}
-	for _, p := range packages {
+	for _, p := range append([]string{"runtime/...", "internal/runtime/...", "internal/abi", "internal/bytealg", "math", "math/bits", "slices", "encoding/binary"}, packages...) {
 		flags = append(flags, "-gcflags="+p+"=")
 	}
 	return flags
