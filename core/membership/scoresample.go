@@ -159,14 +159,19 @@ type Floats []float64
 
 // Pack writes them.
 func (f Floats) Pack() []byte {
-	b, _ := binary.Append([]byte{}, binary.LittleEndian, []float64(f)) // which takes all slices of numbers
+	b := make([]byte, 0, 8*len(f))
+	for _, x := range f {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
+	}
 	return b
 }
 
 // UnpackFloats reads what [Floats.Pack] wrote.
 func UnpackFloats(b []byte) Floats {
 	v := make(Floats, len(b)/8)
-	binary.Decode(b, binary.LittleEndian, []float64(v)) //nolint:errcheck // as long as v
+	for i := range v {
+		v[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
+	}
 	return v
 }
 
