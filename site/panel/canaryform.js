@@ -130,7 +130,6 @@ export class CanaryForm {
     this.#sourceChanged();
     for (const key of this.#fields.keys()) if (key !== "source") set(key);
     if (CANARIES.some((key) => key.form?.place === "more" && texts[key.name])) byId("k-more").open = true;
-    if (Object.keys(texts).some((key) => key.startsWith("p."))) byId("k-params").open = true;
     this.dependents();
     return bad;
   }

@@ -61,7 +61,7 @@ func newSpace(r *CanaryReport, cloud *Cloud, most int) *plot.View {
 	if !cloud.there() {
 		cloud = cloudOf(r.Evidence.Runs.ScoreSample)
 	}
-	return cloud.view(r.Evidence.Runs.Threshold, most, "Threshold and stakes were chosen on these runs; nothing here is certified.")
+	return cloud.view(r.Evidence.Runs.Threshold, most, plot.If(r.Evidence.Sequential != nil, "Each training was bet on before an event was chosen by it. The picture certifies nothing.", "Threshold and stakes were chosen on these runs; nothing here is certified."))
 }
 
 // certified are the runs that certify, nil where there are none.
