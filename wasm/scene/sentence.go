@@ -158,9 +158,9 @@ func (v *outputs) caption() string {
 
 // claimWords are the claim of a limit on ratios.
 func (v *outputs) claimWords() string {
-	words := "ε = " + plot.Short(v.epsilon)
+	words := "ε\u00a0=\u00a0" + plot.Short(v.epsilon)
 	if v.claim.Delta > 0 {
-		words += " with δ = " + plot.Short(v.claim.Delta)
+		words += " with δ\u00a0=\u00a0" + plot.Short(v.claim.Delta)
 	}
 	return words
 }
