@@ -3,6 +3,7 @@
 // what they set is audited at once.
 import { byId, html } from "../page/element.js";
 import { slider } from "../page/field.js";
+import { dismiss, notify } from "../page/notice.js";
 import { times } from "../page/number.js";
 import { Mechanisms } from "./mechanisms.js";
 
@@ -10,6 +11,12 @@ import { Mechanisms } from "./mechanisms.js";
 const groups = [
   ["Mechanism", [["laplace-count", "Noisy count", ""], ["randomised-response", "Randomised response", ""], ["laplace-mean", "Noisy mean", ""]]],
   ["Broken classics", [["svt4", "Sparse vector", "too little noise"], ["noisy-max-value-laplace", "Noisy max", "tells its value"], ["noisy-histogram-wrong-scale", "Histogram", "wrong scale"], ["laplace-mean-raw-count", "Mean", "leaks the count"]]],
+];
+/** What is shown by itself, in 20 seconds. @type {[mechanism: string, mended: boolean, ms: number, title: string, text: string][]} */
+const tour = [
+  ["laplace-count", false, 6000, "A count with noise", "With and without Ada the answers differ, but by no more than the claim allows: the marks stay between the dashed lines."],
+  ["svt4", false, 7000, "A published technique that adds too little noise", "One answer comes too often without Ada. Its mark leaves the lines, and the claim is refuted."],
+  ["svt4", true, 7000, "The same with one line changed", "Mended, it is audited on the same two datasets, beside the broken one."],
 ];
 const SETTLED = 120; // ms after a knob's last move
 const NOISE = "epsilon"; // the parameter that says how much noise a mechanism adds, where it is one of those
@@ -29,6 +36,7 @@ export class Explore {
   #sliders = {};
   /** @type {Map<string, string>} of mechanisms to be explored; what one claims is then free of what it adds */
   #addresses = new Map();
+  #touring = 0;
   #apart = false; // the mechanism claims another epsilon than the one it adds noise for
   #truth = ""; // of a broken mechanism, in words
   #all = new Mechanisms();
@@ -89,6 +97,20 @@ export class Explore {
 
   /** What is explored by whoever did not ask for anything. */
   get first() { return this.#addresses.get(this.#form.defaultMechanism); }
+
+  /** Shows what the tour has, one after the other. @returns {boolean} */
+  tour(at = 0) {
+    clearTimeout(this.#touring);
+    dismiss("tour");
+    if (!tour[at]) return true;
+    const [name, mended, ms, title, text] = tour[at];
+    byId("mend").checked = mended;
+    if (mended) byId("mend").dispatchEvent(new Event("change"));
+    else this.#on.pick(this.#addresses.get(name));
+    notify({ key: "tour", kind: "info", title: `${at + 1} of ${tour.length}: ${title}`, text, action: { label: "End the tour", run: () => clearTimeout(this.#touring) } });
+    this.#touring = setTimeout(() => this.tour(at + 1), ms);
+    return true;
+  }
 
   #list(open) {
     byId("picks").classList.toggle("open", open);

@@ -343,7 +343,7 @@ addEventListener("hashchange", async () => {
   explore.show();
   arrive();
 });
-listenForKeys({ run: () => runs.run(), stop, help });
+listenForKeys({ run: () => runs.run(), stop, tour: () => explore.tour(), help });
 receive(came);
 
 offerThemes(byId("theme"));

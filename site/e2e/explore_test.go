@@ -305,4 +305,7 @@ func TestHelp(t *testing.T) {
 	}
 	pressKey(t, tab, kb.Escape)
 	until(t, tab, shut+` && document.activeElement.id === "menu"`, 5*time.Second)
+
+	pressKey(t, tab, "t") // a tour
+	until(t, tab, `document.querySelector("#mended .headline")?.textContent === "No violation found" && document.querySelector("#verdict .headline").textContent.startsWith("Violation") && document.querySelector("#notice").textContent.includes("3 of 3")`, time.Minute)
 }

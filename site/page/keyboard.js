@@ -8,10 +8,10 @@ const takesLetters = (event) => typing(event) || /** @type {HTMLElement} */ (eve
 
 /**
  * Listens for keys. Each action says whether there was anything to do.
- * @param {{run(): boolean, stop(): boolean, help(): boolean}} actions
+ * @param {{run(): boolean, stop(): boolean, tour(): boolean, help(): boolean}} actions
  */
-export function listenForKeys({ run, stop, help }) {
-  const actions = { r: run, escape: stop, "?": help };
+export function listenForKeys({ run, stop, tour, help }) {
+  const actions = { r: run, escape: stop, t: tour, "?": help };
   addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     const key = event.key?.toLowerCase(); // absent where the browser fills in a field
