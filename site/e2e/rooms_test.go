@@ -94,6 +94,7 @@ func TestEveryDoor(t *testing.T) {
 				t.Errorf("in the door %s, %s is shown: %v", r.door, other.own, shown)
 			}
 		}
+		until(t, tab, `document.body.dataset.door !== "accounting" || document.querySelectorAll("#account-result .curves svg").length === 2`, 20*time.Second) // an account is asked for at once
 		for _, size := range testsize.Of(windows[i%2:i%2+1], windows) {
 			walk(size)
 		}

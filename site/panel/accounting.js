@@ -103,7 +103,11 @@ export class Accounting {
       this.#status("");
       const traced = this.#show(answer, fragment);
       await new Promise((done) => { setTimeout(done, TRACE_AFTER); });
-      if (number === this.#asked) this.#trace(answer, await this.#on.ask("trace", answer.query), traced, number);
+      try {
+        if (number === this.#asked) this.#trace(answer, await this.#on.ask("trace", answer.query), traced, number);
+      } finally {
+        traced.classList.remove("awaited");
+      }
     } catch (error) {
       if (number === this.#asked) this.#blame(error, focus);
     }
@@ -140,7 +144,7 @@ export class Accounting {
     const box = byId("account-result");
     box.classList.remove("old");
     box.hidden = false;
-    const { delta, atEpsilon } = a.query, traced = html("div", { class: "curves" }), text = JSON.stringify(a);
+    const { delta, atEpsilon } = a.query, traced = html("div", { class: a.epsilon > 0 ? "curves awaited" : "curves" }), text = JSON.stringify(a);
     const drawn = /** @type {[title: string, view: string, there: any][]} */ ([["Ways to epsilon", "ways", a.epsilons.length], ["Ways to delta", "ways to delta", a.deltas?.length], ["Rényi curve", "", a.curve.length]])
       .filter(([,, there]) => there).map(([title, view]) => ({ title, view, place: html("div", {}) }));
     const pictures = (renyi) => drawn.filter(({ view }) => (view === "") === renyi).map(({ title, place }) => [html("h4", {}, title), place]);
