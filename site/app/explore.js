@@ -51,6 +51,7 @@ export class Explore {
     for (const [name, label, key] of [["claim", "What it claims", "epsilon"], ["noise", "Noise it really adds", `p.${NOISE}`], ["fault", "How large the fault is", ""]]) {
       this.#sliders[name] = slider(`slide-${name}`, label, (x) => this.#move(name, key, x));
       byId("sliders").append(this.#sliders[name].box);
+      this.#sliders[name].box.hidden = name === "fault";
     }
     byId("pick-open").addEventListener("click", () => this.#list(byId("pick-open").getAttribute("aria-expanded") !== "true"));
     byId("mend").addEventListener("input", (event) => event.stopPropagation()); // it is no setting

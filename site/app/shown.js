@@ -131,7 +131,7 @@ export class Shown {
     if (!pair) this.#flat();
     this.#picture.show(answer);
     this.#on.shows(answer);
-    if (origin === "example") underWay(byId("verdict"), { state: "going", title: "Starting the engine", detail: `${short(report.claim)} claimed. The grey picture was recorded earlier; yours replaces it as it runs.` });
+    if (origin === "example") underWay(byId("verdict"), { state: "going", title: "Starting the engine", detail: `${short(report.claim)} claimed. The grey picture is an example.` });
     showOrigin(origin, name);
     this.compare();
     this.fileWords();

@@ -128,6 +128,9 @@ func TestExplore(t *testing.T) {
 			}
 		}
 		t.Logf("%v: the first verdict after %.0f ms", size, shown)
+		if moved := eval[float64](t, tab, `new Promise((done) => new PerformanceObserver((list) => done(list.getEntries().reduce((all, e) => all + (e.hadRecentInput ? 0 : e.value), 0))).observe({ type: "layout-shift", buffered: true }))`); moved > 0.06 {
+			t.Errorf("%v: what was there moved by %.3f as the page came", size, moved)
+		}
 		if twice := eval[[]string](t, tab, `[...document.querySelectorAll("[id]")].map((e) => e.id).filter((id, i, all) => all.indexOf(id) !== i)`); len(twice) > 0 {
 			t.Errorf("%v: ids that are there twice: %v", size, twice)
 		}

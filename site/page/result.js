@@ -9,7 +9,7 @@ const SEQUENTIAL = "sequential-betting"; // the method of bounds by bets on outp
 const MOST_ROWS = 64; // of datasets that are shown as a table
 
 const origins = {
-  example: "An example, computed earlier",
+  example: "An example",
   run: "Your run",
   live: "Your run, so far",
   before: "From an earlier run",
