@@ -87,6 +87,8 @@ func TestPeople(t *testing.T) {
 		{audit.Records(3), audit.Records(3, 1), audit.AddRemove, "without Ada, with Ada", "1 other without Ada: {3}, Ada and 1 other: {3, [1]}"},
 		{audit.Records(2), audit.Records(), audit.AddRemove, "with Ada, without Ada", "Ada alone: {[2]}, nobody"},
 		{audit.Records(0, 0), audit.Records(0, 5), audit.Replace, "with Ada, with Bob", "Ada and 1 other: {0, [0]}, Bob and 1 other: {0, [5]}"},
+		{audit.Records(4), audit.Records(4, 1, 2), audit.AddRemove, "without the group, with the group", "1 other without the group: {4}, The group of 2 and 1 other: {4, 1, 2}"},
+		{audit.Records(0, 0), audit.Records(3, 5), audit.Replace, "with the group, with others", "The group of 2 alone: {0, 0}, Others alone: {3, 5}"},
 		{audit.Records(1, 0), audit.Records(1, 1), audit.LInfinity, "without Ada, with Ada", "2 true answers without Ada: {1, 0}, 2 true answers with Ada: {1, 1}"},
 	} {
 		p := pair.PeopleOf(&audit.Pair{First: c.first, Second: c.second}, c.relation, nil)

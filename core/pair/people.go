@@ -6,8 +6,9 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// People names the two datasets of a pair by the person in whom they differ, called Ada. Under
-// a relation that replaces a row somebody else, called Bob, stands in her place.
+// People names the two datasets of a pair by the person in whom they differ, called Ada, or by
+// the group, where there are several. Under a relation that replaces rows somebody else, called
+// Bob, stands in her place.
 type People struct {
 	// Question is what an audit of the pair asks.
 	Question string `json:"question"`
@@ -34,28 +35,40 @@ func PeopleOf(p *audit.Pair, relation audit.Relation, recorded *audit.Recording)
 	if relation != audit.LInfinity { // there all answers may differ
 		rows[0], rows[1] = PairWords(*p)
 	}
-	if relation != audit.LInfinity && n[0] == n[1] {
-		others := " alone: "
-		if n[0] > 1 {
-			others = fmt.Sprintf(" and %s: ", people(n[0]-1))
-		}
-		return People{Question: "Can the answer tell Ada from Bob?", Names: [2]string{"with Ada", "with Bob"}, Again: [2]string{"with Ada in his place", "with Bob in her place"},
-			Words: [2]string{"Ada" + others + rows[0], "Bob" + others + rows[1]}}
+	who, she, her, bob, his, size := "Ada", "Ada", "her", "Bob", "his", 1
+	if relation != audit.LInfinity {
+		size = max(len(aloneIn(p.First, p.Second)), len(aloneIn(p.Second, p.First)))
 	}
-	var s People
-	s.Question = "Can the answer tell whether Ada is in?"
+	if size > 1 {
+		who, she, her, bob, his = "the group", fmt.Sprintf("The group of %d", size), "it", "others", "their"
+	}
+	and := func(name string, others int) string {
+		if others == 0 {
+			return name + " alone: "
+		}
+		return fmt.Sprintf("%s and %s: ", name, people(others))
+	}
+	if relation != audit.LInfinity && n[0] == n[1] {
+		its := map[string]string{"her": "her", "it": "its"}[her]
+		return People{Question: fmt.Sprintf("Can the answer tell %s from %s?", who, bob), Names: [2]string{"with " + who, "with " + bob}, Again: [2]string{fmt.Sprintf("with %s in %s place", who, his), fmt.Sprintf("with %s in %s place", bob, its)},
+			Words: [2]string{and(she, n[0]-size) + rows[0], and(upper(bob), n[0]-size) + rows[1]}}
+	}
 	in, out := 0, 1
 	if n[1] > n[0] || n[0] == n[1] && sum(p.Second) > sum(p.First) {
 		in, out = 1, 0
 	}
-	s.Names[in], s.Names[out], s.Again[in], s.Again[out] = "with Ada", "without Ada", "with her", "without her"
+	s := People{Question: fmt.Sprintf("Can the answer tell whether %s is in?", who)}
+	s.Names[in], s.Names[out], s.Again[in], s.Again[out] = "with "+who, "without "+who, "with "+her, "without "+her
 	switch {
 	case relation == audit.LInfinity:
-		s.Words[in], s.Words[out] = fmt.Sprintf("%d true answers with Ada: %s", n[in], rows[in]), fmt.Sprintf("%d true answers without Ada: %s", n[out], rows[out])
+		s.Words[in], s.Words[out] = fmt.Sprintf("%d true answers with Ada: ", n[in]), fmt.Sprintf("%d true answers without Ada: ", n[out])
 	case n[out] == 0:
-		s.Words[in], s.Words[out] = "Ada alone: "+rows[in], "nobody"
+		s.Words[in], s.Words[out], rows[out] = and(she, 0), "nobody", ""
 	default:
-		s.Words[in], s.Words[out] = fmt.Sprintf("Ada and %s: %s", people(n[out]), rows[in]), fmt.Sprintf("%s without Ada: %s", people(n[out]), rows[out])
+		s.Words[in], s.Words[out] = and(she, n[in]-size), fmt.Sprintf("%s without %s: ", people(n[out]), who)
+	}
+	for i := range s.Words {
+		s.Words[i] += rows[i]
 	}
 	return s
 }

@@ -175,24 +175,29 @@ func DatasetWords(d audit.Dataset) string { return datasetWords(d, -1) }
 // other, it stands in brackets.
 func PairWords(p audit.Pair) (first, second string) {
 	words := func(d, other audit.Dataset) string {
-		left := map[string]int{}
-		for i := range other.Len() {
-			left[fmt.Sprint(other.Row(i))]++
+		alone := aloneIn(d, other)
+		if len(alone) != 1 {
+			alone = []int{-1}
 		}
-		alone, n := -1, 0
-		for i := range d.Len() {
-			if row := fmt.Sprint(d.Row(i)); left[row] > 0 {
-				left[row]--
-			} else {
-				alone, n = i, n+1
-			}
-		}
-		if n != 1 {
-			alone = -1
-		}
-		return datasetWords(d, alone)
+		return datasetWords(d, alone[0])
 	}
 	return words(p.First, p.Second), words(p.Second, p.First)
+}
+
+// aloneIn are the rows of a dataset that the other has not.
+func aloneIn(d, other audit.Dataset) (rows []int) {
+	left := map[string]int{}
+	for i := range other.Len() {
+		left[fmt.Sprint(other.Row(i))]++
+	}
+	for i := range d.Len() {
+		if row := fmt.Sprint(d.Row(i)); left[row] > 0 {
+			left[row]--
+		} else {
+			rows = append(rows, i)
+		}
+	}
+	return rows
 }
 
 // datasetWords prints a dataset with a row in brackets; -1: none.

@@ -60,6 +60,7 @@ export class Explore {
       if (byId("mend").checked && broken) on.pick(this.#addresses.get(broken));
     });
     byId("form").addEventListener("input", () => {
+      this.#stay();
       this.#truth = "";
       this.show();
     });
@@ -79,6 +80,7 @@ export class Explore {
     const pick = (event, name, mended = byId("mend").checked) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return; // for another tab
       event.preventDefault();
+      this.#stay();
       this.#list(false);
       if (byId("all").open) {
         byId("all").close();
@@ -101,16 +103,21 @@ export class Explore {
 
   /** Shows what the tour has, one after the other. @returns {boolean} */
   tour(at = 0) {
-    clearTimeout(this.#touring);
-    dismiss("tour");
-    if (!tour[at]) return true;
+    this.#stay();
+    if (!tour[at] || !this.#addresses.size) return at > 0;
     const [name, mended, ms, title, text] = tour[at];
     byId("mend").checked = mended;
     if (mended) byId("mend").dispatchEvent(new Event("change"));
     else this.#on.pick(this.#addresses.get(name));
-    notify({ key: "tour", kind: "info", title: `${at + 1} of ${tour.length}: ${title}`, text, action: { label: "End the tour", run: () => clearTimeout(this.#touring) } });
+    notify({ key: "tour", kind: "info", title: `${at + 1} of ${tour.length}: ${title}`, text, action: { label: "End the tour", run: () => this.#stay() } });
     this.#touring = setTimeout(() => this.tour(at + 1), ms);
     return true;
+  }
+
+  /** The tour ends. */
+  #stay() {
+    clearTimeout(this.#touring);
+    dismiss("tour");
   }
 
   #list(open) {

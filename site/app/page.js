@@ -169,7 +169,7 @@ const canaries = new Canaries({
 const samples = new Samples({
   async core() {
     if (runs.takesSamples) {
-      notify({ key: "file", kind: "warning", title: "The samples were not read", text: "An audit of the last ones is under way; stop it first." });
+      notify({ key: "file", kind: "warning", title: "The samples were not read", text: "Those that were read before are being audited. Stop that first." });
       return null;
     }
     await core.there();

@@ -240,6 +240,7 @@ export class Shown {
     showVerification(null);
     showNothing();
     this.link = { result, said, title, of };
+    byId("result").dataset.of = [[title, detail].filter(Boolean).join(". "), "not verified here", location.href].join(" · ");
     const standing = odd ? "failed" : "unverified";
     verdict(byId("verdict"), { verdict: result.verdict }, standing, { title, detail, pill: odd ? "" : "not verified here yet" });
     byId("note").hidden = false;

@@ -1216,7 +1216,7 @@ export interface Part {
   options?: Option[];
 }
 
-/** People names the two datasets of a pair by the person in whom they differ, called Ada. Under a relation that replaces a row somebody else, called Bob, stands in her place. */
+/** People names the two datasets of a pair by the person in whom they differ, called Ada, or by the group, where there are several. Under a relation that replaces rows somebody else, called Bob, stands in her place. */
 export interface People {
   /** Question is what an audit of the pair asks. */
   question: string;
