@@ -110,7 +110,28 @@ code_packages() {
 	elif ! packages_of site/code; then
 		rm -rf site/code/node_modules # half of them would be refused
 		printf 'npm could not install packages, so %s.\n' "$without"
+	else
+		numpy_wheel
 	fi
+}
+
+# Fetches numpy as Pyodide's list pins it, once. Where it cannot, Python runs without numpy.
+numpy_wheel() {
+	(cd site/code && node --input-type=module) <<'EOF'
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+const read = (name) => JSON.parse(readFileSync(`node_modules/pyodide/${name}`)), { file_name, sha256 } = read("pyodide-lock.json").packages.numpy;
+const to = `node_modules/.wheels/${file_name}`, from = `https://cdn.jsdelivr.net/pyodide/v${read("package.json").version}/full/${file_name}`;
+if (!existsSync(to)) try {
+  const answer = await fetch(from, { signal: AbortSignal.timeout(60000) }), wheel = Buffer.from(await answer.arrayBuffer());
+  if (!answer.ok) throw new Error(`the server answers ${answer.status}`);
+  if (createHash("sha256").update(wheel).digest("hex") !== sha256) throw new Error("its SHA-256 is not that of pyodide-lock.json");
+  mkdirSync("node_modules/.wheels", { recursive: true });
+  writeFileSync(to, wheel);
+} catch (error) {
+  console.log(`numpy could not be fetched, so Python runs without it: ${from}: ${error.cause?.message ?? error.message}.`);
+}
+EOF
 }
 
 # What a test of the site needs from the system: commands, and the Debian

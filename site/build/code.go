@@ -1,12 +1,13 @@
 package main
 
 import (
+	"archive/zip"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,6 +43,9 @@ var codeData = []string{
 	"pyodide/pyodide.asm.wasm",
 	"pyodide/python_stdlib.zip",
 }
+
+// wheelsFolder has numpy for Pyodide, where build.sh could fetch it.
+const wheelsFolder = codeFolder + "/" + npmFolder + "/.wheels"
 
 // licencesOfCode are texts in codeFolder of packages that come without them.
 var licencesOfCode = map[string][]string{
@@ -109,12 +113,19 @@ func code() ([]file, error) {
 			}
 		}
 	}
+	wheels, err := filepath.Glob(wheelsFolder + "/*.whl")
+	if err != nil {
+		return nil, err
+	}
 	for _, name := range codeData {
-		data, err := os.ReadFile(filepath.Join(codeFolder, npmFolder, filepath.FromSlash(name)))
+		wheels = append(wheels, filepath.Join(codeFolder, npmFolder, filepath.FromSlash(name)))
+	}
+	for _, name := range wheels {
+		data, err := os.ReadFile(name)
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, file{pythonFolder + path.Base(name), data})
+		files = append(files, file{pythonFolder + filepath.Base(name), data})
 	}
 	return files, nil
 }
@@ -180,17 +191,33 @@ func codeLicences(out *bytes.Buffer) error {
 	for _, name := range codeData {
 		used = append(used, packageOf(npmFolder+"/"+name))
 	}
-	slices.Sort(used)
-	for _, folder := range slices.Compact(used) {
-		name := strings.TrimPrefix(folder, npmFolder+"/")
-		found, err := licenceFiles(filepath.Join(codeFolder, filepath.FromSlash(folder)))
+	wheels, err := filepath.Glob(wheelsFolder + "/*.whl")
+	if err != nil {
+		return err
+	}
+	for _, name := range wheels {
+		wheel, err := zip.OpenReader(name)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		defer wheel.Close()
+		found, err := fs.Glob(wheel, "*.dist-info/licenses/LICENSE*")
 		if err != nil {
 			return err
 		}
-		for _, text := range licencesOfCode[name] {
-			found = append(found, filepath.Join(codeFolder, filepath.FromSlash(text)))
+		if err := addLicences(out, filepath.Base(name), wheel, found); err != nil {
+			return err
 		}
-		if err := addLicences(out, name+" "+packages.Packages[folder].Version, found); err != nil {
+	}
+	slices.Sort(used)
+	for _, folder := range slices.Compact(used) {
+		name := strings.TrimPrefix(folder, npmFolder+"/")
+		found, err := licenceFiles(os.DirFS(codeFolder), folder)
+		if err != nil {
+			return err
+		}
+		found = append(found, licencesOfCode[name]...)
+		if err := addLicences(out, name+" "+packages.Packages[folder].Version, os.DirFS(codeFolder), found); err != nil {
 			return err
 		}
 	}

@@ -3,9 +3,10 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 )
@@ -18,11 +19,11 @@ func licences(goroot string) (file, error) {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "The programs of this site contain code of others, under these licences.\n")
 	add := func(name, dir string) error {
-		found, err := licenceFiles(dir)
+		found, err := licenceFiles(os.DirFS(dir), ".")
 		if err != nil {
 			return err
 		}
-		return addLicences(&out, name, found)
+		return addLicences(&out, name, os.DirFS(dir), found)
 	}
 	if err := add("Go", goroot); err != nil {
 		return file{}, err
@@ -42,17 +43,17 @@ func licences(goroot string) (file, error) {
 	return file{licencesName, out.Bytes()}, nil
 }
 
-// addLicences writes what is licensed under the texts in these files.
-func addLicences(out *bytes.Buffer, name string, found []string) error {
+// addLicences writes what is licensed under the texts in these files of a folder or wheel.
+func addLicences(out *bytes.Buffer, name string, of fs.FS, found []string) error {
 	if len(found) == 0 {
 		return fmt.Errorf("%s has no file that is called LICENSE or NOTICE", name)
 	}
-	for _, path := range found {
-		text, err := os.ReadFile(path)
+	for _, at := range found {
+		text, err := fs.ReadFile(of, at)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "\n%s\n%s, %s\n%[1]s\n\n%[4]s\n", strings.Repeat("=", 72), name, filepath.Base(path), bytes.TrimSpace(text))
+		fmt.Fprintf(out, "\n%s\n%s, %s\n%[1]s\n\n%[4]s\n", strings.Repeat("=", 72), name, path.Base(at), bytes.TrimSpace(text))
 	}
 	return nil
 }
@@ -84,8 +85,8 @@ func linkedModules() ([]linked, error) {
 
 // licenceFiles are the licence and the notices of a module. Those of a module that
 // lies in a folder of its repository may be all that there is.
-func licenceFiles(dir string) ([]string, error) {
-	entries, err := os.ReadDir(dir)
+func licenceFiles(of fs.FS, dir string) ([]string, error) {
+	entries, err := fs.ReadDir(of, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +94,7 @@ func licenceFiles(dir string) ([]string, error) {
 	for _, e := range entries {
 		name := strings.ToUpper(e.Name())
 		if !e.IsDir() && (strings.HasPrefix(name, "LICENSE") || strings.HasPrefix(name, "LICENCE") || strings.HasPrefix(name, "NOTICE") || strings.HasPrefix(name, "COPYING")) {
-			out = append(out, filepath.Join(dir, e.Name()))
+			out = append(out, path.Join(dir, e.Name()))
 		}
 	}
 	return out, nil
