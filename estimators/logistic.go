@@ -23,6 +23,7 @@ var logistic = audit.LearnerSpec{
 	Applies: anyColumn("logistic regression needs at least one output column"),
 	Learn:   learnFeatures(candidateFeatures, designRows),
 	Decode:  decoder[logisticModel],
+	Steady:  true,
 }
 
 const weightBits = 20

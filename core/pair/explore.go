@@ -147,7 +147,8 @@ func (s *state) explore(ctx context.Context) error {
 		tasks := make([]Explore, len(list))
 		for k, c := range list {
 			t := s.found.Trials[c.trial]
-			tasks[k] = Explore{of: s.of(), Trial: t.Trial, Pair: t.Pair, Round: i + 1, Outputs: r.outputs, Learners: bestLearners(c.found.Learners)}
+			tasks[k] = s.Explore(t.Trial, t.Pair, r.outputs)
+			tasks[k].Round, tasks[k].Learners = i+1, bestLearners(c.found.Learners)
 		}
 		results, err := s.round(ctx, tasks, trials)
 		for k, e := range results {

@@ -53,6 +53,10 @@ func (t Explore) explore(hook engine.Hook) (*Explored, error) {
 // listed before it: the catalogue lists what is easiest to read first.
 const simplicity = 0.01
 
+// doubt is the share by which n validation outputs a side can favour a learner by chance: so
+// much better must it do than the steady one.
+func doubt(n int) float64 { return min(0.2, 15/math.Sqrt(float64(n))) }
+
 // simpler reports whether the event of another witness is easier to read, and expected to
 // certify nearly as much.
 func (e *Explored) simpler(than *Explored) bool {
@@ -109,7 +113,7 @@ func portfolio(a *Audit, t Explore, half [2][2]audit.Samples, hook engine.Hook) 
 		return nil, fmt.Errorf("no learner applies to the outputs of %s", a.Spec.Name)
 	}
 	check := func() error { return hook(0) }
-	var best *Explored
+	var steady, best *Explored
 	var notes []LearnerNote
 	most := threshold.Worthless // of any learner: pairs are ranked by what they show at most
 	for i, l := range learners {
@@ -126,9 +130,18 @@ func portfolio(a *Audit, t Explore, half [2][2]audit.Samples, hook engine.Hook) 
 		if best == nil || found.simpler(best) || !best.simpler(found) && found.expected > best.expected+max(threshold.ValueMargin, float64(simplicity*best.expected)) {
 			best = found
 		}
+		if l.Steady && steady == nil {
+			steady = found
+		}
 	}
 	if best == nil {
 		return nil, fmt.Errorf("no learner could learn from the outputs of %s: %s: %s", a.Spec.Name, notes[0].Learner, notes[0].Note)
+	}
+	if steady != nil && !best.simpler(steady) && !t.Shown {
+		lead := best.expected - steady.expected // none: the first listed found the same event
+		if lead > threshold.ValueMargin && lead <= float64(doubt(min(half[0][1].Len(), half[1][1].Len()))*steady.expected) {
+			best = steady
+		}
 	}
 	best.Learners, best.Value = notes, most
 	var err error
