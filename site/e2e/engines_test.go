@@ -107,6 +107,11 @@ func TestEngines(t *testing.T) {
 	set(t, tab, "own-seed", "3")
 	ownHere := runOwn(t, tab)
 	tab.Close()
+	tab = open(t, "#v=1&mechanism=svt4&epsilon=1&seed=7&samples=20000&trials=2")
+	click(t, tab, "#run")
+	finish(t, tab, time.Minute)
+	until(t, tab, settledSaying, 10*time.Second)
+	said, link := eval[string](t, tab, headline)+eval[string](t, tab, shows), eval[string](t, tab, shareLink)
 	for _, engine := range webdriver.Engines {
 		t.Run(engine, func(t *testing.T) {
 			b := must.Get(webdriver.Start(engine))(t)
@@ -127,6 +132,13 @@ func TestEngines(t *testing.T) {
 				})
 			}
 			step("audit", auditThere)
+			step("share", func(o other) {
+				o.open(link)
+				o.until(settledSaying+` && document.querySelector("#chart .picture > svg")`, patience)
+				if got := o.say(headline + ` + ` + shows); strings.Replace(got, "not verified here yet", "", 1) != said {
+					t.Errorf("the link shows %q, its sender saw %q", got, said)
+				}
+			})
 			step("own", func(o other) { ownThere(o, ownHere) })
 			step("sandbox", sandboxThere, ".")
 			step("embed", embedThere, "clipboard-write") // which Firefox does not know
