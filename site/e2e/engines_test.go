@@ -134,7 +134,7 @@ func TestEngines(t *testing.T) {
 			step("audit", auditThere)
 			step("share", func(o other) {
 				o.open(link)
-				o.until(settledSaying+` && document.querySelector("#chart .picture > svg")`, patience)
+				o.until(`document.querySelector("#verdict .headline")?.innerText.includes("not verified here yet") && `+settledSaying+` && document.querySelector("#chart .picture > svg")`, patience)
 				if got := o.say(headline + ` + ` + shows); strings.Replace(got, "not verified here yet", "", 1) != said {
 					t.Errorf("the link shows %q, its sender saw %q", got, said)
 				}
@@ -209,8 +209,9 @@ func sandboxThere(o other) {
 	o.openOwn()
 	o.say(`(localStorage.setItem("secret", "here"), document.cookie = "secret=here", "")`)
 	o.writeOwn(fmt.Sprintf(escapes, server.URL+"/", site))
+	o.say(`document.querySelector("#own-status").textContent = ""`)
 	o.click("#own-run")
-	o.until(ownIdle+` && `+ownSaid+`.startsWith("Stopped at line")`, patience)
+	o.until(ownStopped, patience)
 	said := o.say(ownTold)
 	o.t.Log(said)
 	if strings.Contains(said, "REACHED") || !strings.Contains(said, `"origin":"null"`) {

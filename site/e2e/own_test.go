@@ -23,6 +23,8 @@ const (
 	ownSaid = `document.querySelector("#own-status").textContent`
 	ownTold = ownSaid + ` + " " + document.querySelector("#verdict").innerText.trim().replaceAll(/\s*\n\s*/g, ": ")`
 	ownIdle = `!document.querySelector("#own-run").disabled`
+	// ownStopped: a run of emptied status came to its end.
+	ownStopped = ownIdle + ` && !["", "Trying the mechanism…"].includes(` + ownSaid + `)`
 )
 
 // owning opens the panel.
@@ -89,7 +91,7 @@ func stoppedOwn(t *testing.T, tab *browser.Tab) string {
 	t.Helper()
 	eval[bool](t, tab, `(document.querySelector("#own-status").textContent = "", true)`)
 	click(t, tab, "#own-run")
-	until(t, tab, ownIdle+` && !["", "Trying the mechanism…"].includes(`+ownSaid+`)`, time.Minute)
+	until(t, tab, ownStopped, time.Minute)
 	return eval[string](t, tab, ownTold)
 }
 

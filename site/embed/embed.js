@@ -322,7 +322,7 @@ async function adopt() {
   const answer = await fetch(beside("index.html"));
   if (!answer.ok) throw new Error(`index.html could not be fetched: the server answered ${answer.status}.`);
   const { body } = new DOMParser().parseFromString(await answer.text(), "text/html");
-  for (const part of [...body.children]) if (!byId(part.id) && part.id !== "help") document.body.append(part);
+  for (const part of [...body.children]) if ((!part.id || !byId(part.id)) && part.id !== "help") document.body.append(part);
 }
 
 async function open() {
