@@ -8,6 +8,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/cli"
 )
 
 // alarmCell is a claim that just holds.
@@ -54,29 +55,22 @@ type alarmRow struct {
 
 // alarms counts how often claims that just hold are refuted: by audits, or by bettors that
 // must bet nearly all that they have in every epoch (forced.go), of which there are fewer.
-func (l lab) alarms(runs, samples int, seed uint64, forced bool) (rows []alarmRow, err error) {
+func (l lab) alarms(runs, samples int, seed uint64, forced bool) (rows []alarmRow) {
 	for _, c := range alarmCells() {
 		if forced && c.name == "Laplace mean, all pairs" { // its first is not tight
 			continue
 		}
 		p := pair.Plan{Version: pair.PlanVersion, Mode: pair.UntilRefuted, Mechanism: c.mechanism, Parameters: c.parameters, Claim: &c.claim, Samples: samples, Beta: alarmBeta}
-		a, err := p.Resolve(seeded)
-		if err != nil {
-			return nil, err
-		}
+		a := get(p.Resolve(seeded))
 		if forced || c.pair > 0 {
 			p.Pair = &a.Spec.Pairs(a.Plan.Parameters, a.Plan.Relation)[max(0, c.pair-1)]
 		}
-		refuted, err := results(l, max(1, runs/choose(forced, forcedShare, c.share)), func(ctx context.Context, run int) (bool, error) {
+		refuted := results(l, max(1, runs/choose(forced, forcedShare, c.share)), func(ctx context.Context, run int) bool {
 			if forced {
 				return forcedRun(ctx, p, seed+uint64(run))
 			}
-			r, err := sequential(ctx, p, seed+uint64(run))
-			return err == nil && r.Refuted > 0, err
+			return sequential(ctx, p, seed+uint64(run)).Refuted > 0
 		})
-		if err != nil {
-			return nil, err
-		}
 		row := alarmRow{name: c.name, claim: a.Claim.String(), runs: len(refuted)}
 		for _, alarm := range refuted {
 			if alarm {
@@ -86,31 +80,23 @@ func (l lab) alarms(runs, samples int, seed uint64, forced bool) (rows []alarmRo
 		l.say("%s: %d of %d", row.name, row.alarms, row.runs)
 		rows = append(rows, row)
 	}
-	return rows, nil
+	return rows
 }
 
 // benchAlarms prints how often claims that just hold are refuted; the exit code says whether
 // a rate is above beta.
-func benchAlarms(c *call) (int, error) {
+func benchAlarms(c *call) {
 	runs, samples := 2500, 2000
 	c.Count(&runs, "runs", runs, "audits of a claim")
 	c.Count(&samples, "samples", samples, "outputs a side")
-	if exit, ok := c.parse(); !ok {
-		return exit, nil
-	}
-	if err := within("-runs", runs, 4, 1_000_000); err != nil {
-		return 0, err
-	}
+	c.parse()
+	within("-runs", runs, 4, 1_000_000)
 	var tables []*table
 	above := false
 	for _, title := range []string{"Audits until the claim is refuted, looked at six times an epoch",
 		fmt.Sprintf("Bettors that stake %g %% of their wealth in every epoch, on one pair, looked at after every output of each side", 100*forcedStake)} {
-		rows, err := c.alarms(runs, samples, 1, len(tables) > 0)
-		if err != nil {
-			return 0, err
-		}
 		t := &table{title: title, columns: []string{"claim", "false alarms", "rate", "99.9 % interval", "above beta"}}
-		for _, r := range rows {
+		for _, r := range c.alarms(runs, samples, 1, len(tables) > 0) {
 			low, high := bounds.LowerProportion(r.alarms, r.runs, alarmInterval/2), bounds.UpperProportion(r.alarms, r.runs, alarmInterval/2)
 			above = above || low > alarmBeta
 			t.add(r.name, r.claim, of(r.alarms, r.runs), float64(r.alarms)/float64(r.runs), fmt.Sprintf("%.4f..%.4f", low, high), choose(low > alarmBeta, "yes", "no"))
@@ -118,5 +104,5 @@ func benchAlarms(c *call) (int, error) {
 		tables = append(tables, t)
 	}
 	c.print(fmt.Sprintf("Claims that just hold: runs in which the wealth ever reached 1/beta, beta = %g, %d outputs a side", alarmBeta, samples), tables...)
-	return code(!above), nil
+	c.exit = choose(above, cli.ExitViolation, cli.ExitOK)
 }

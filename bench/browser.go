@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -37,7 +36,7 @@ type waited struct{ Verdict, Shown float64 }
 
 // benchBrowser runs audits natively and in the page in a headless Chromium, one after the
 // other on the same machine, and prints both times.
-func benchBrowser(c *call) (int, error) {
+func benchBrowser(c *call) {
 	c.workers = 2
 	plan := pair.Plan{Version: pair.PlanVersion, Mode: pair.Fixed, Mechanism: "svt4", Claim: new(audit.DPClaim(1, 0)), Trials: 10}
 	c.StringVar(&plan.Mechanism, "mechanism", plan.Mechanism, "mechanism to audit at epsilon = 1, at a fixed size")
@@ -46,11 +45,9 @@ func benchBrowser(c *call) (int, error) {
 	seeds := 5
 	c.Count(&seeds, "seeds", seeds, "runs a mechanism of the museum, with seeds 5000, 5001, ...")
 	dir := c.String("dir", "dist", "folder of the built site")
-	if exit, ok := c.parse(); !ok {
-		return exit, nil
-	}
+	c.parse()
 	if _, err := os.Stat(filepath.Join(*dir, "index.html")); err != nil {
-		return 0, fmt.Errorf("no site in %s, run ./build.sh build first: %w", *dir, err)
+		check(fmt.Errorf("no site in %s, run ./build.sh build first: %w", *dir, err))
 	}
 	plans, first := []pair.Plan{plan}, uint64(7)
 	if *museum {
@@ -58,13 +55,9 @@ func benchBrowser(c *call) (int, error) {
 	} else {
 		seeds = 1
 	}
-	if _, err := plans[0].Resolve(catalogue); err != nil || seeds < 1 {
-		return 0, cmp.Or(err, nothing("-seeds", fmt.Sprint(seeds), "at least 1"))
-	}
-	b, address, stop, err := served(c.ctx, *dir)
-	if err != nil {
-		return 0, err
-	}
+	get(plans[0].Resolve(catalogue))
+	refuse(seeds < 1, "-seeds", fmt.Sprint(seeds), "at least 1")
+	b, address, stop := served(c.ctx, *dir)
 	defer stop()
 	t := &table{title: fmt.Sprintf("Seconds, medians of %d, %d workers", seeds, c.workers), columns: []string{"native", "browser", "ratio", "verdict", "warm", "shown", "refuted", "same"}}
 	quick, different := 0, 0
@@ -76,10 +69,8 @@ func benchBrowser(c *call) (int, error) {
 		refuted, same := 0, 0
 		for i := range seeds {
 			p.Seed = first + uint64(i)
-			x, err := c.both(b, address, p)
-			if err != nil {
-				return 0, fmt.Errorf("%s: %w", p.Mechanism, err)
-			}
+			var x bothRuns
+			in(p.Mechanism, func() { x = c.both(b, address, p) })
 			all = append(all, x)
 			refuted += choose(x.page.Verdict == audit.Violation, 1, 0)
 			same += choose(x.same, 1, 0)
@@ -113,37 +104,28 @@ func benchBrowser(c *call) (int, error) {
 		t.notes = []string{fmt.Sprintf("%d of %d are refuted by every seed, and the page says so within %g seconds of the click, %g in a fresh tab, at the median", quick, len(plans), museumBrowserSeconds[0], museumBrowserSeconds[1])}
 	}
 	c.print("Audits natively and in Chromium", t)
-	return choose(different == 0, cli.ExitOK, cli.ExitInconclusive), nil
+	c.exit = choose(different == 0, cli.ExitOK, cli.ExitInconclusive)
 }
 
 // both is an audit natively and then in the page.
-func (c *call) both(b context.Context, address string, p pair.Plan) (x bothRuns, err error) {
+func (c *call) both(b context.Context, address string, p pair.Plan) (x bothRuns) {
 	run := pair.Run{Plan: p, Catalogue: catalogue, Pool: engine.LocalPool(c.workers), Generator: cli.Generator(), Now: cli.Clock()}
-	if x.native, err = run.Do(c.ctx); err != nil {
-		return x, err
-	}
-	if err := x.inBrowser(b, address, c.workers); err != nil {
-		return x, fmt.Errorf("in the browser: %w", err)
-	}
+	x.native = get(run.Do(c.ctx))
+	in("in the browser", func() { x.inBrowser(b, address, c.workers) })
 	// A p-value may differ in its last digit, as exponentials do.
 	here, there := x.native.Rows(report.Bounds)[0], x.page.Rows(report.Bounds)[0]
 	x.same = x.page.Termination == x.native.Termination && audit.EqualJSON(x.page.Sequential, x.native.Sequential) &&
 		audit.EqualJSON(there.Counts, here.Counts) && audit.EqualJSON(there.Explored, here.Explored)
-	return x, nil
+	return x
 }
 
 // inBrowser presses Run twice in a fresh tab with the settings of the native report.
-func (x *bothRuns) inBrowser(b context.Context, address string, workers int) error {
-	tab, err := browser.Open(b, address+x.native.Reproduce.URL+fmt.Sprintf("&workers=%d", workers))
-	if err != nil {
-		return err
-	}
+func (x *bothRuns) inBrowser(b context.Context, address string, workers int) {
+	tab := get(browser.Open(b, address+x.native.Reproduce.URL+fmt.Sprintf("&workers=%d", workers)))
 	defer tab.Close()
-	if err := tab.Until(`document.body.dataset.state === "ready"`, time.Minute); err != nil {
-		return err
-	}
+	check(tab.Until(`document.body.dataset.state === "ready"`, time.Minute))
 	for _, w := range []*waited{&x.fresh, &x.warm} {
-		_, err := browser.Eval[bool](tab, `(() => {
+		get(browser.Eval[bool](tab, `(() => {
 			const begun = performance.now(), seconds = () => (performance.now() - begun) / 1000;
 			const waited = window.waited = {};
 			let runs = false; // not the result of the run before
@@ -157,35 +139,23 @@ func (x *bothRuns) inBrowser(b context.Context, address string, workers int) err
 			}).observe(document.body, {attributes: true, childList: true, subtree: true});
 			document.querySelector("#run").click();
 			return true;
-		})()`)
-		if err != nil {
-			return err
-		}
-		if err := tab.Until(`window.waited.Shown > 0`, 10*time.Minute); err != nil {
-			return err
-		}
-		if *w, err = browser.Eval[waited](tab, `window.waited`); err != nil {
-			return err
-		}
+		})()`))
+		check(tab.Until(`window.waited.Shown > 0`, 10*time.Minute))
+		*w = get(browser.Eval[waited](tab, `window.waited`))
 	}
-	text, err := browser.Eval[string](tab, `JSON.stringify(window.dpscope.report)`)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal([]byte(text), &x.page)
+	text := get(browser.Eval[string](tab, `JSON.stringify(window.dpscope.report)`))
+	check(json.Unmarshal([]byte(text), &x.page))
 }
 
 // served serves a folder, and starts a browser in front of it.
-func served(ctx context.Context, dir string) (b context.Context, address string, stop func(), err error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, "", nil, err
-	}
+func served(ctx context.Context, dir string) (b context.Context, address string, stop func()) {
+	listener := get(net.Listen("tcp", "127.0.0.1:0"))
 	server := &http.Server{Handler: http.FileServer(http.Dir(dir)), ReadHeaderTimeout: 10 * time.Second}
 	go server.Serve(listener)
 	b, end, err := browser.Start(ctx)
 	if err != nil {
 		server.Close()
 	}
-	return b, "http://" + listener.Addr().String() + "/", func() { end(); server.Close() }, err
+	check(err)
+	return b, "http://" + listener.Addr().String() + "/", func() { end(); server.Close() }
 }

@@ -15,18 +15,14 @@ var calibrationQuick = calibration.Plan{Runs: 6, Samples: 1000, Explore: 1000}
 
 // benchCalibration runs audits of claims that hold under many seeds and counts their false
 // alarms; the exit code says whether a cell is accused.
-func benchCalibration(c *call) (int, error) {
+func benchCalibration(c *call) {
 	var plan calibration.Plan
 	asked := cli.Settings(c.Flags, calibration.Keys())
 	sharpOnly := c.Bool("sharp", false, fmt.Sprintf("only the sharp cells: bounds at their exact claims with a fixed event, %d runs each, tested against sizes that are known", sharpRuns))
 	quick := c.Bool("quick", false, fmt.Sprintf("a minute: -runs %d -samples %d -explore %d where they are not given, without slow learners that -learners does not name",
 		calibrationQuick.Runs, calibrationQuick.Samples, calibrationQuick.Explore))
-	if exit, ok := c.parse(); !ok {
-		return exit, nil
-	}
-	if err := asked.Read(&plan); err != nil {
-		return 0, err
-	}
+	c.parse()
+	check(asked.Read(&plan))
 	if plan.Cheap = *quick; *quick {
 		size := func(flag string, p *int, quick int) { *p = choose(c.Given(flag), *p, quick) }
 		size("runs", &plan.Runs, calibrationQuick.Runs)
@@ -34,37 +30,30 @@ func benchCalibration(c *call) (int, error) {
 		size("explore", &plan.Explore, calibrationQuick.Explore)
 	}
 	cells, left, err := plan.Cells(seeded)
-	if err != nil {
-		return 0, err
-	}
+	check(err)
 	some := len(plan.Mechanisms)+len(plan.Learners)+len(plan.Finders) > 0
 	if *sharpOnly && some {
-		return 0, &audit.InputError{Field: "-sharp", Found: "beside -mechanisms, -learners or -finders", Want: "one of them",
-			Remedy: "sharp cells are of bounds, not of mechanisms or learners: leave the other flags out"}
+		check(&audit.InputError{Field: "-sharp", Found: "beside -mechanisms, -learners or -finders", Want: "one of them",
+			Remedy: "sharp cells are of bounds, not of mechanisms or learners: leave the other flags out"})
 	}
 	var tables []*table
 	var accused []string
 	if !*sharpOnly {
-		if tables, accused, err = c.calibrate(plan, cells, left); err != nil {
-			return 0, err
-		}
+		tables, accused = c.calibrate(plan, cells, left)
 	}
 	if !some {
-		t, more, err := c.sharp(plan.Seed, plan.Beta)
-		if err != nil {
-			return 0, err
-		}
+		t, more := c.sharp(plan.Seed, plan.Beta)
 		tables, accused = append(tables, t), append(accused, more...)
 	}
 	head := fmt.Sprintf("False alarms of audits of claims that hold: %d certification and %d exploration outputs a side, %d trials, beta = %g, %d runs of a cell that is cheap, seed %d",
 		plan.Samples, plan.Explore, plan.Trials, plan.Beta, plan.Runs, plan.Seed)
 	c.print(choose(*sharpOnly, fmt.Sprintf("False alarms of bounds, beta = %g", plan.Beta), head), tables...)
 	fmt.Fprintf(c.stdout, "\n%s\n", choose(len(accused) == 0, "No cell is accused.", "Accused: "+strings.Join(accused, "; ")))
-	return code(len(accused) == 0), nil
+	c.exit = choose(len(accused) == 0, cli.ExitOK, cli.ExitViolation)
 }
 
 // calibrate does all runs of all cells, each on one worker.
-func (l lab) calibrate(plan calibration.Plan, cells []calibration.Cell, left []string) ([]*table, []string, error) {
+func (l lab) calibrate(plan calibration.Plan, cells []calibration.Cell, left []string) ([]*table, []string) {
 	type job struct{ cell, run int }
 	var jobs []job
 	for i, c := range cells {
@@ -72,26 +61,20 @@ func (l lab) calibrate(plan calibration.Plan, cells []calibration.Cell, left []s
 			jobs = append(jobs, job{i, run})
 		}
 	}
-	outcomes, err := results(l, len(jobs), func(ctx context.Context, i int) (calibration.Outcome, error) {
+	outcomes := results(l, len(jobs), func(ctx context.Context, i int) (o calibration.Outcome) {
 		c, run := cells[jobs[i].cell], jobs[i].run
 		if run == 0 {
 			l.say("%s: cell %d of %d", c.Name, jobs[i].cell+1, len(cells))
 		}
-		o, err := c.Audit(ctx, catalogue, plan.Seed, run)
-		if err != nil {
-			err = fmt.Errorf("%s, run %d: %w", c.Name, run, err)
-		}
-		return o, err
+		in(fmt.Sprintf("%s, run %d", c.Name, run), func() { o = get(c.Audit(ctx, catalogue, plan.Seed, run)) })
+		return o
 	})
-	if err != nil {
-		return nil, nil, err
-	}
 	rows := make([]calibration.Row, len(cells))
 	for i, c := range cells {
 		rows[i], outcomes = calibration.Tally(c, outcomes[:c.Runs]), outcomes[c.Runs:]
 	}
 	r := plan.Judge(rows, left)
-	return calibrationTables(r), r.Above, nil
+	return calibrationTables(r), r.Above
 }
 
 func calibrationTables(r calibration.Result) []*table {

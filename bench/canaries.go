@@ -47,30 +47,19 @@ type canaryBench struct {
 }
 
 // benchCanaries measures canary audits of the Gaussian sum.
-func benchCanaries(c *call) (int, error) {
+func benchCanaries(c *call) {
 	b := &canaryBench{cells: map[canaryCell][]map[canaryWay]judged{}}
 	c.Count(&b.seeds, "seeds", 0, "audits of a cell; 0: 25, with -quick fewer where an audit is large")
 	c.Count(&b.audits, "audits", 1000, "audits of a coverage cell")
 	c.Seed(&b.seed, 1, "seed of the first audit")
 	only := c.String("only", "", "only these tables, comma between, as runs and coverage")
 	c.BoolVar(&b.quick, "quick", false, "under two minutes: smaller grids, fewer audits")
-	if exit, ok := c.parse(); !ok {
-		return exit, nil
-	}
-	if err := within("-audits", b.audits, 1, 1_000_000); err != nil {
-		return 0, err
-	}
-	parts, err := pick(*only, canaryTables)
-	if err != nil {
-		return 0, err
-	}
+	c.parse()
+	within("-audits", b.audits, 1, 1_000_000)
+	parts := pick(*only, canaryTables)
 	b.lab = c.lab
-	tables, err := built(b, parts)
-	if err != nil {
-		return 0, err
-	}
+	tables := built(b, parts)
 	c.print(fmt.Sprintf("Canary audits, means ± standard errors, [published]; beta = %g, delta = %g, first seed %d", canaryBeta, canaryDelta, b.seed), tables...)
-	return 0, nil
 }
 
 // canaryCell is one setting of the Gaussian sum.
@@ -111,7 +100,7 @@ func (b *canaryBench) seedsOf(c canaryCell) int {
 }
 
 // measure runs the audits of cells that were not measured before.
-func (b *canaryBench) measure(cells ...canaryCell) error {
+func (b *canaryBench) measure(cells ...canaryCell) {
 	type job struct {
 		cell canaryCell
 		seed int
@@ -126,29 +115,22 @@ func (b *canaryBench) measure(cells ...canaryCell) error {
 			jobs = append(jobs, job{c, s})
 		}
 	}
-	all, err := results(b.lab, len(jobs), func(_ context.Context, i int) (map[canaryWay]judged, error) {
+	all := results(b.lab, len(jobs), func(_ context.Context, i int) map[canaryWay]judged {
 		return b.simulate(jobs[i].cell, jobs[i].seed, canaryWays)
 	})
 	for i, judged := range all {
 		b.cells[jobs[i].cell] = append(b.cells[jobs[i].cell], judged)
 	}
-	return err
 }
 
-func (b *canaryBench) simulate(c canaryCell, seed int, ways []canaryWay) (map[canaryWay]judged, error) {
+func (b *canaryBench) simulate(c canaryCell, seed int, ways []canaryWay) map[canaryWay]judged {
 	p := canary.Plan{Version: canary.PlanVersion, Subject: canary.Subject{Source: "gaussian-sum", Parameters: audit.Params{"d": {Number: float64(c.d)}}, Claim: new(audit.DPClaim(c.eps, canaryDelta))},
 		Mode: canary.Fixed, Runs: c.n, K: c.k, Beta: canaryBeta, Seed: b.seed + uint64(seed)}
 	if c.orthogonal {
 		p.Design = source.Orthogonal
 	}
-	a, err := p.Resolve(source.Sources(), nil)
-	if err != nil {
-		return nil, err
-	}
-	s, err := simulate(a)
-	if err != nil {
-		return nil, err
-	}
+	a := get(p.Resolve(source.Sources(), nil))
+	s := simulate(a)
 	out := map[canaryWay]judged{}
 	for _, way := range ways {
 		if c.k >= way.kind.Order() {
@@ -156,7 +138,7 @@ func (b *canaryBench) simulate(c canaryCell, seed int, ways []canaryWay) (map[ca
 		}
 		runtime.Gosched()
 	}
-	return out, nil
+	return out
 }
 
 // epsilons are the bounds of a way in a cell, one an audit.
@@ -201,13 +183,9 @@ type simulation struct {
 }
 
 // simulate draws all runs of an audit. It holds (explore + n)(K + M) numbers.
-func simulate(a *canary.Audit) (*simulation, error) {
-	explored, err := a.Scores(canary.Exploring, a.Plan.Explore)
-	if err != nil {
-		return nil, err
-	}
-	certified, err := a.Scores(canary.Certifying, a.Plan.Runs)
-	return newSimulation(a.Plan, explored, certified), err
+func simulate(a *canary.Audit) *simulation {
+	explored := get(a.Scores(canary.Exploring, a.Plan.Explore))
+	return newSimulation(a.Plan, explored, get(a.Scores(canary.Certifying, a.Plan.Runs)))
 }
 
 func newSimulation(p canary.Plan, explored, certified []float64) *simulation {

@@ -83,7 +83,7 @@ func (l canaryLaw) side(shock, coin float64, u []float64, p float64) int {
 }
 
 // coverage counts how often each interval's bound exceeds the truth.
-func (b *canaryBench) coverage() (*table, error) {
+func (b *canaryBench) coverage() *table {
 	t := &table{title: fmt.Sprintf("Coverage: share of %d audits whose bound exceeds the true epsilon, nominal .05 at most", b.audits)}
 	kinds := bounds.CanaryIntervals()
 	for _, k := range kinds {
@@ -91,7 +91,7 @@ func (b *canaryBench) coverage() (*table, error) {
 	}
 	worst := 0.0
 	for i, l := range canaryLaws() {
-		over, err := results(b.lab, b.audits, func(_ context.Context, run int) ([]float64, error) {
+		over := results(b.lab, b.audits, func(_ context.Context, run int) []float64 {
 			st := stream.New(stream.Key{Seed: b.seed, Purpose: "bench/canaries/coverage", Trial: run, Shard: i})
 			stakes := bounds.TuneCanary(l.draw(st, l.n), l.n, l.delta, canaryBeta)
 			table := l.draw(st, l.n)
@@ -101,11 +101,8 @@ func (b *canaryBench) coverage() (*table, error) {
 					over[j] = 1
 				}
 			}
-			return over, nil
+			return over
 		})
-		if err != nil {
-			return nil, err
-		}
 		var row []any
 		for j, k := range kinds {
 			rate := 0.0
@@ -123,5 +120,5 @@ func (b *canaryBench) coverage() (*table, error) {
 		t.add(fmt.Sprintf("%s: n = %d, K = %d, M = %d, rates %g and %g, delta %g, true epsilon %.3f", l.name, l.n, l.k, l.m, l.p1, l.p0, l.delta, l.truth()), row...)
 	}
 	t.notes = []string{fmt.Sprintf("largest rate of a valid bound: %.4g", worst)}
-	return t, nil
+	return t
 }

@@ -37,7 +37,7 @@ func (b *canaryBench) claims() []float64 {
 }
 
 // sweep is a table of audits with one setting varied.
-func (b *canaryBench) sweep(title string, cells []canaryCell) (*table, error) {
+func (b *canaryBench) sweep(title string, cells []canaryCell) *table {
 	t := &table{title: title, columns: []string{"K = 1, Wilson 1", "Wilson 1", "Wilson 2", "Wilson 4", "paired betting"},
 		notes: []string{"published: in words (section 4); the paper's figures themselves give no numbers"}}
 	all := []canaryCell{}
@@ -46,17 +46,15 @@ func (b *canaryBench) sweep(title string, cells []canaryCell) (*table, error) {
 		one.k = 1
 		all = append(all, c, one)
 	}
-	if err := b.measure(all...); err != nil {
-		return nil, err
-	}
+	b.measure(all...)
 	for _, c := range cells {
 		t.add(fmt.Sprintf("epsilon = %g, n = %d, K = %d, d = %d", c.eps, c.n, c.k, c.d)+choose(c.orthogonal, ", orthogonal canaries (not in the paper)", ""), b.row(c)...)
 	}
-	return t, nil
+	return t
 }
 
 // byRuns is figures 3 (left) and 7.
-func (b *canaryBench) byRuns() (*table, error) {
+func (b *canaryBench) byRuns() *table {
 	runs := []int{256, 1024, 4096, 16384}
 	if b.quick {
 		runs = runs[:3]
@@ -71,7 +69,7 @@ func (b *canaryBench) byRuns() (*table, error) {
 }
 
 // byCanaries is figures 3 (middle) and 8.
-func (b *canaryBench) byCanaries() (*table, error) {
+func (b *canaryBench) byCanaries() *table {
 	var cells []canaryCell
 	for _, eps := range b.claims() {
 		for _, k := range b.canaryGrid() {
@@ -88,7 +86,7 @@ func (b *canaryBench) canaryGrid() []int {
 // byQuantile shows what the range of thresholds does to the figures that the paper quotes
 // in words. It does not say its grid of thresholds; all four follow where thresholds end at
 // the 90 % quantile of the scores inside.
-func (b *canaryBench) byQuantile() (*table, error) {
+func (b *canaryBench) byQuantile() *table {
 	t := &table{title: "Section 4 in words: lower bound by the range of the threshold, epsilon = 2, d = 1000, Wilson, first order at K = 1, else second"}
 	quantiles := []float64{.05, .09, .10, .20, 0}
 	for _, q := range quantiles {
@@ -99,12 +97,9 @@ func (b *canaryBench) byQuantile() (*table, error) {
 		for _, q := range quantiles {
 			ways = append(ways, canaryWay{choose(c.k == 1, bounds.CanaryWilson1, bounds.CanaryWilson2), q})
 		}
-		audits, err := results(b.lab, b.seedsOf(c), func(_ context.Context, seed int) (map[canaryWay]judged, error) {
+		audits := results(b.lab, b.seedsOf(c), func(_ context.Context, seed int) map[canaryWay]judged {
 			return b.simulate(c, seed, ways)
 		})
-		if err != nil {
-			return nil, err
-		}
 		var cells []any
 		for _, way := range ways {
 			var eps []float64
@@ -117,7 +112,7 @@ func (b *canaryBench) byQuantile() (*table, error) {
 	}
 	t.notes = []string{"published in words (section 4); the paper's range is not published, and is taken to be that of the column .10",
 		"at a threshold that a share q of the canaries inside exceeds, log(p1/p0) is log(q / (1 - Phi(z + 1/sigma))), z the 1 - q quantile and sigma = 2.149: .91 at q = .10, 1.05 at .05, larger the rarer the event, so that the bound grows with the range until the interval is wider than the event is frequent"}
-	return t, nil
+	return t
 }
 
 // gain is table 1 for the Gaussian mechanism, in so many dimensions that canaries are as good
@@ -126,7 +121,7 @@ func (b *canaryBench) byQuantile() (*table, error) {
 // K/(1 + (K-1) rho) times fewer if that were all. But every interval adds a term of the order
 // of log(1/beta)/n, for which runs count and not canaries. It decides where the event is
 // rare, and the event that shows a large epsilon is.
-func (b *canaryBench) gain() (*table, error) {
+func (b *canaryBench) gain() *table {
 	const n, k, d = 1000, lidpMost, 100_000
 	t := &table{title: fmt.Sprintf("Gain in sample complexity of K = %d canaries against one at n = %d, Gaussian mechanism, d = %d", k, n, d),
 		columns: []string{"one canary, Wilson 1", "Wilson 2", "gain, second order", "gain, fourth order", "rate fresh", "correlation rho inside"}}
@@ -136,9 +131,7 @@ func (b *canaryBench) gain() (*table, error) {
 		for _, size := range sizes {
 			cells = append(cells, canaryCell{eps: eps, n: int(size), k: k, d: d})
 		}
-		if err := b.measure(append(cells, one)...); err != nil {
-			return nil, err
-		}
+		b.measure(append(cells, one)...)
 		last := cells[len(cells)-1]
 		row := []any{b.figure(one, wilson1), b.figure(last, wilson2)}
 		for _, way := range []canaryWay{wilson2, wilson4} {
@@ -151,11 +144,11 @@ func (b *canaryBench) gain() (*table, error) {
 		rho := b.counted(last, func(in, _ bounds.Exchangeable) float64 { return in.Correlation(1) / (in.Mean() * (1 - in.Mean())) })
 		t.add(fmt.Sprintf("epsilon = %g", eps), append(row, figureOf(b.counted(last, rateOut)...), figureOf(rho...))...)
 	}
-	return t, nil
+	return t
 }
 
 // byDimension is figures 3 (right) and 9.
-func (b *canaryBench) byDimension() (*table, error) {
+func (b *canaryBench) byDimension() *table {
 	var cells []canaryCell
 	for _, eps := range b.claims() {
 		for _, d := range b.dimensionGrid() {
@@ -171,7 +164,7 @@ func (b *canaryBench) dimensionGrid() []int {
 }
 
 // biasVariance is figure 4 (left), equation 10.
-func (b *canaryBench) biasVariance() (*table, error) {
+func (b *canaryBench) biasVariance() *table {
 	t := &table{title: "Figure 4 (left), equation 10: bias and variance, epsilon = 2, n = 1024, d = 1000, each bound at its own threshold",
 		columns: []string{"bias(K)", "variance(K, 2)", "variance(K, 4)", "net, order 2"},
 		notes:   []string{"published are no numbers: the bias is negative and grows with K, the variance gain grows and levels off"}}
@@ -180,15 +173,13 @@ func (b *canaryBench) biasVariance() (*table, error) {
 	for _, k := range b.canaryGrid() {
 		cells = append(cells, at(k))
 	}
-	if err := b.measure(cells...); err != nil {
-		return nil, err
-	}
+	b.measure(cells...)
 	single := b.mean(at(1), wilson1)
 	for _, c := range cells[1:] {
 		first, second := b.mean(c, wilson1), b.mean(c, wilson2)
 		t.add(fmt.Sprintf("K = %d", c.k), figureOf(first-single), figureOf(second-first), figureOf(b.mean(c, wilson4)-first), figureOf(second-single))
 	}
-	return t, nil
+	return t
 }
 
 // deviation is that of a canary's score: noise, and the K - 1 others.
@@ -210,11 +201,9 @@ func (c canaryCell) expected(p float64) float64 {
 
 // correlations is a table of the correlations with the slope of their logarithms; slopes are
 // the published ones by column, and reading says what they are of.
-func (b *canaryBench) correlations(title, axis string, cells []canaryCell, of func(canaryCell) int, slopes map[int]float64, reading string) (*table, error) {
+func (b *canaryBench) correlations(title, axis string, cells []canaryCell, of func(canaryCell) int, slopes map[int]float64, reading string) *table {
 	t := &table{title: title, columns: []string{"mu2 - mu1^2", "expected", "|mu2 - mu1^2|", "variance of X/K", "mu4 - mu2^2", "|mu4 - mu2^2|", "rate inside", "rate fresh"}}
-	if err := b.measure(cells...); err != nil {
-		return nil, err
-	}
+	b.measure(cells...)
 	x, logs := make([][]float64, len(t.columns)), make([][]float64, len(t.columns))
 	for _, c := range cells {
 		mu := b.counted(c, func(in, _ bounds.Exchangeable) float64 { return in.Correlation(1) })
@@ -247,7 +236,7 @@ func (b *canaryBench) correlations(title, axis string, cells []canaryCell, of fu
 		"mu2 - mu1^2 and mu4 - mu2^2 are means of signed estimates; slopes are of what is more than three standard errors from 0",
 		"columns with bars are means of |estimate| over audits: where the correlation is below the estimate's error they show that error, mu1 (1 - mu1) sqrt(2/n)/K of the first",
 		reading}
-	return t, nil
+	return t
 }
 
 // sizes are absolute values.
@@ -268,7 +257,7 @@ func slopeFigure(x, y []float64) figure {
 }
 
 // correlationCanaries is figures 4 (middle) and 10.
-func (b *canaryBench) correlationCanaries() (*table, error) {
+func (b *canaryBench) correlationCanaries() *table {
 	var cells []canaryCell
 	for _, k := range b.canaryGrid() {
 		cells = append(cells, canaryCell{eps: 2, n: 1024, k: k, d: 1000})
@@ -279,7 +268,7 @@ func (b *canaryBench) correlationCanaries() (*table, error) {
 }
 
 // correlationDimension is figures 4 (right) and 11.
-func (b *canaryBench) correlationDimension() (*table, error) {
+func (b *canaryBench) correlationDimension() *table {
 	n := choose(b.quick, 4096, 16384) // they fall as 1/d, soon below what fewer runs can see
 	var cells []canaryCell
 	for _, d := range b.dimensionGrid() {
@@ -291,7 +280,7 @@ func (b *canaryBench) correlationDimension() (*table, error) {
 }
 
 // proportion is figure 6: intervals of one binomial proportion.
-func (b *canaryBench) proportion() (*table, error) {
+func (b *canaryBench) proportion() *table {
 	kinds := []bounds.CanaryInterval{bounds.CanaryWilson1, bounds.CanaryBernstein1, bounds.CanaryKL, bounds.CanaryMaurerPontil, bounds.CanaryBetting}
 	t := &table{title: "Figure 6: a binomial proportion of .1, 95 % limits; .1 less the lower limit and the upper limit less .1",
 		notes: []string{"published are no numbers: all nearly the same from n about 1/p^2 = 100 on",
@@ -328,5 +317,5 @@ func (b *canaryBench) proportion() (*table, error) {
 		}
 		t.add(fmt.Sprintf("n = %d", n), row...)
 	}
-	return t, nil
+	return t
 }

@@ -52,11 +52,8 @@ func forcedBest(stakes *bounds.Stakes, tables [classifier.Candidates]*classifier
 
 // forcedRun reports whether the wealth of a bettor on the plan's pair, who may keep next to
 // nothing back, ever reached 1/beta after an output of each side.
-func forcedRun(ctx context.Context, p pair.Plan, seed uint64) (bool, error) {
-	a, err := p.Resolve(seeded)
-	if err != nil {
-		return false, err
-	}
+func forcedRun(ctx context.Context, p pair.Plan, seed uint64) bool {
+	a := get(p.Resolve(seeded))
 	stakes := a.ClaimStakes()
 	sides := [2]audit.Dataset{a.Plan.Pair.First, a.Plan.Pair.Second}
 	var streams [2]*stream.Stream
@@ -74,9 +71,7 @@ func forcedRun(ctx context.Context, p pair.Plan, seed uint64) (bool, error) {
 		var cells [2][]uint16
 		for side, d := range sides {
 			rows[side], cells[side] = make([]float64, n*width), make([]uint16, n)
-			if err := a.Mechanism.Sample(d, streams[side], rows[side]); err != nil {
-				return false, err
-			}
+			check(a.Mechanism.Sample(d, streams[side], rows[side]))
 			if model != nil {
 				model.Score([]classifier.Candidate{bet.candidate}, rows[side], cells[side:side+1])
 			}
@@ -87,7 +82,7 @@ func forcedRun(ctx context.Context, p pair.Plan, seed uint64) (bool, error) {
 			growth += stakes.LogAt(bet.stake, bet.reversed, []int{int(cells[0][i])}, []float64{1}, []float64{0}) +
 				stakes.LogAt(bet.stake, bet.reversed, []int{int(cells[1][i])}, []float64{0}, []float64{1})
 			if log = start + math.Log(1-forcedStake+forcedStake*math.Exp(growth)); log >= goal {
-				return true, nil
+				return true
 			}
 		}
 		var tables [classifier.Candidates]*classifier.Table
@@ -95,5 +90,6 @@ func forcedRun(ctx context.Context, p pair.Plan, seed uint64) (bool, error) {
 		bet = forcedBest(stakes, tables)
 		done += n
 	}
-	return false, ctx.Err()
+	check(ctx.Err())
+	return false
 }

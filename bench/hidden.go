@@ -31,45 +31,34 @@ var hiddenAdversaries = []struct {
 }
 
 // benchHidden prints what adversaries of different power show of one training.
-func benchHidden(c *call) (int, error) {
+func benchHidden(c *call) {
 	const learner, data, epsilon, delta = "sgd-linear", "digits", 10, 1e-5
 	steps, n := 50, 500
 	c.Count(&steps, "steps", steps, "steps of a training")
 	c.Count(&n, "samples", n, "trainings a side that certify, and that explore")
 	only := c.String("only", "", "only adversaries whose name contains this")
-	if exit, ok := c.parse(); !ok {
-		return exit, nil
-	}
+	c.parse()
 	mu := bounds.GaussianMuFromDelta(delta, epsilon)
-	spec, err := catalogue.Mechanism(learner)
-	if err != nil {
-		return 0, err
-	}
+	spec := get(catalogue.Mechanism(learner))
 	type found struct {
 		mu, epsilon, seconds float64
 		trainings            int
 	}
-	all, err := results(c.lab, len(hiddenAdversaries), func(ctx context.Context, i int) (f found, err error) {
+	all := results(c.lab, len(hiddenAdversaries), func(ctx context.Context, i int) (f found) {
 		x := hiddenAdversaries[i]
 		if !chosen(*only, x.name) {
-			return f, nil
+			return f
 		}
 		params := audit.Params{"table": {Text: data}, "epsilon": {Number: epsilon}, "delta": {Number: delta}, "steps": {Number: float64(steps)},
 			"summary": {Text: x.summary}, "start": {Text: x.start}}
-		resolved, err := audit.ResolveParams(spec.Params, params, audit.Claim{})
-		if err != nil {
-			return f, err
-		}
+		resolved := get(audit.ResolveParams(spec.Params, params, audit.Claim{}))
 		two := spec.Pairs(resolved, audit.AddRemove)[0]
 		if x.natural {
 			two = mislabelled(spec.Table(resolved).Base)
 		}
 		began := time.Now()
-		r, err := audited(ctx, pair.Plan{Mode: pair.Fixed, Mechanism: learner, Parameters: params, Claim: &audit.Claim{Kind: audit.GaussianDP, Mu: mu},
-			Relation: audit.AddRemove, Pair: &two, Samples: n, Explore: n, Seed: 42}, catalogue)
-		if err != nil {
-			return f, err
-		}
+		r := get(audited(ctx, pair.Plan{Mode: pair.Fixed, Mechanism: learner, Parameters: params, Claim: &audit.Claim{Kind: audit.GaussianDP, Mu: mu},
+			Relation: audit.AddRemove, Pair: &two, Samples: n, Explore: n, Seed: 42}, catalogue))
 		f = found{mu: *r.LowerBound, trainings: r.Termination.Outputs, seconds: time.Since(began).Seconds()}
 		for _, row := range r.Rows(report.Bounds) {
 			if row.ID == report.Epsilon && row.Delta == delta && row.LowerBound != nil {
@@ -77,11 +66,8 @@ func benchHidden(c *call) (int, error) {
 			}
 		}
 		c.say("%s: mu >= %.3f", x.name, f.mu)
-		return f, nil
+		return f
 	})
-	if err != nil {
-		return 0, err
-	}
 	t := &table{title: "Lower bounds with 95 % confidence, valid at this number of trainings", columns: []string{"mu", "epsilon if Gaussian", "epsilon", "trainings", "seconds"},
 		notes: []string{"published for the final model alone, at epsilon = 10 and 1000 records: 7.21 (Annamalai and De Cristofaro 2024)"}}
 	for i, f := range all {
@@ -90,7 +76,6 @@ func benchHidden(c *call) (int, error) {
 		}
 	}
 	c.print(fmt.Sprintf("%s on %s, 1000 rows, %d steps of all rows, claim epsilon = %v at delta = %v (mu = %.3f)", learner, data, steps, epsilon, delta, mu), t)
-	return 0, nil
 }
 
 // mislabelled is a table, and the same with its first row once more under the other label.

@@ -27,10 +27,49 @@ type lab struct {
 	say     func(format string, a ...any) // progress
 }
 
+// failure ends a study by a panic: nothing that a study does goes on after an error. run
+// prints it.
+type failure struct{ error }
+
+// check ends the study where there is an error.
+func check(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+// get is x, where no error ends the study.
+func get[X any](x X, err error) X {
+	check(err)
+	return x
+}
+
+// caught is the error that ended what it calls, nil where none did.
+func caught(call func()) (err error) {
+	defer func() {
+		switch x := recover().(type) {
+		case nil:
+		case failure:
+			err = x.error
+		default:
+			panic(x)
+		}
+	}()
+	call()
+	return nil
+}
+
+// in names the place of what fails in the call.
+func in(place string, call func()) {
+	if err := caught(call); err != nil {
+		check(fmt.Errorf("%s: %w", place, err))
+	}
+}
+
 // results are those of the jobs 0 to n-1, in order, so many done at a time. The first
-// error ends them, and is returned; the jobs' context ends with it. An end of the lab's
+// error ends them and the study; the jobs' context ends with it. An end of the lab's
 // context is cli.ErrStopped.
-func results[R any](l lab, n int, do func(ctx context.Context, job int) (R, error)) ([]R, error) {
+func results[R any](l lab, n int, do func(ctx context.Context, job int) R) []R {
 	ctx, cancel := context.WithCancelCause(l.ctx)
 	defer cancel(nil)
 	all := make([]R, n)
@@ -43,20 +82,19 @@ func results[R any](l lab, n int, do func(ctx context.Context, job int) (R, erro
 				if job >= n {
 					return
 				}
-				var err error
-				if all[job], err = do(ctx, job); err != nil {
+				if err := caught(func() { all[job] = do(ctx, job) }); err != nil {
 					cancel(err)
 				}
 			}
 		})
 	}
 	group.Wait()
-	if err := context.Cause(ctx); errors.Is(err, context.Canceled) {
-		return nil, cli.ErrStopped
-	} else if err != nil {
-		return nil, err
+	err := context.Cause(ctx)
+	if errors.Is(err, context.Canceled) {
+		err = cli.ErrStopped
 	}
-	return all, nil
+	check(err)
+	return all
 }
 
 // audited is the report of an audit by one worker that ran to its end.
@@ -194,16 +232,18 @@ func chosen(list, name string) bool {
 type call struct {
 	*cli.Flags
 	lab
-	args           []string
-	stdout, stderr io.Writer
+	args   []string
+	stdout io.Writer
+	exit   int
 }
 
-// parse reads the arguments; the exit code counts when ok is false.
-func (c *call) parse() (exit int, ok bool) {
+// parse reads the arguments; help, and wrong ones, end the study.
+func (c *call) parse() {
 	workers := c.Workers(c.workers, "parallel workers; 0: one a processor. No figure but seconds depends on it")
-	exit, ok = c.Parse(c.args, 0)
-	c.workers = *workers
-	return exit, ok
+	exit, ok := c.Parse(c.args, 0)
+	if c.exit, c.workers = exit, *workers; !ok {
+		panic(failure{})
+	}
 }
 
 // print prints a heading and tables.
@@ -214,53 +254,49 @@ func (c *call) print(head string, tables ...*table) {
 	}
 }
 
-// within is the refusal of a flag that is not in [least, most].
-func within[N int | uint64](flag string, value, least, most N) error {
+// within refuses a flag that is not in [least, most].
+func within[N int | uint64](flag string, value, least, most N) {
 	if value < least || value > most {
-		return &audit.InputError{Field: flag, Found: fmt.Sprint(value), Want: fmt.Sprintf("in [%d, %d]", least, most)}
+		check(&audit.InputError{Field: flag, Found: fmt.Sprint(value), Want: fmt.Sprintf("in [%d, %d]", least, most)})
 	}
-	return nil
 }
 
-// nothing is the refusal of a text that no name contains.
-func nothing(flag, text, want string) error {
-	return &audit.InputError{Field: flag, Found: fmt.Sprintf("%q", text), Want: want}
+// refuse refuses a flag where it is wrong.
+func refuse(wrong bool, flag, text, want string) {
+	if wrong {
+		check(&audit.InputError{Field: flag, Found: fmt.Sprintf("%q", text), Want: want})
+	}
 }
 
 // part is a table of a study whose state is B.
 type part[B any] struct {
 	name  string
-	build func(B) (*table, error)
+	build func(B) *table
 }
 
 // pick are the parts that a list with commas names, or all.
-func pick[B any](only string, parts []part[B]) ([]part[B], error) {
+func pick[B any](only string, parts []part[B]) (picked []part[B]) {
 	if only == "" {
-		return parts, nil
+		return parts
 	}
 	var names []string
 	for _, p := range parts {
 		names = append(names, p.name)
 	}
-	var picked []part[B]
 	for _, name := range namesOf(only) {
 		i := slices.Index(names, name)
 		if i < 0 {
-			return nil, audit.UnknownName("-only", name, names)
+			check(audit.UnknownName("-only", name, names))
 		}
 		picked = append(picked, parts[i])
 	}
-	return picked, nil
+	return picked
 }
 
 // built are the tables of parts.
-func built[B any](b B, parts []part[B]) (tables []*table, err error) {
+func built[B any](b B, parts []part[B]) (tables []*table) {
 	for _, p := range parts {
-		t, err := p.build(b)
-		if err != nil {
-			return nil, err
-		}
-		tables = append(tables, t)
+		tables = append(tables, p.build(b))
 	}
-	return tables, nil
+	return tables
 }

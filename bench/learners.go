@@ -69,7 +69,7 @@ type learnersRun struct {
 }
 
 // benchLearners prints what attacks on private learners show, by learner, table and claim.
-func benchLearners(c *call) (int, error) {
+func benchLearners(c *call) {
 	r := learnersRun{samples: 10_000, seeds: 3, claims: learnersClaims, cat: catalogue}
 	var reading audit.LabelledReading
 	c.Count(&r.samples, "samples", r.samples, "trainings a side that certify")
@@ -79,40 +79,27 @@ func benchLearners(c *call) (int, error) {
 	c.StringVar(&r.table, "table", "", "figure 2 and 3 on the labelled examples of this CSV `file`, in place of all else")
 	c.StringVar(&reading.Label, "label", "", "`column` of the label in -table; the last")
 	c.StringVar(&reading.Bounds, "bounds", "", "declared `ranges` of the features in -table, as age=0:120,0:1")
-	if exit, ok := c.parse(); !ok {
-		return exit, nil
-	}
-	if err := cmp.Or(within("-samples", r.samples, 1000, 1_000_000), within("-seeds", r.seeds, 1, 100)); err != nil {
-		return 0, err
-	}
+	c.parse()
+	within("-samples", r.samples, 1000, 1_000_000)
+	within("-seeds", r.seeds, 1, 100)
 	if r.lab = c.lab; r.quick {
 		r.claims, r.seeds = []float64{0.5, 1, 2}, choose(c.Given("seeds"), r.seeds, 1)
 	}
 	if r.table == "" && (reading.Label != "" || reading.Bounds != "") {
-		return 0, &audit.InputError{Field: "-table", Found: audit.Absent, Want: "the file that -label and -bounds are of"}
+		check(&audit.InputError{Field: "-table", Found: audit.Absent, Want: "the file that -label and -bounds are of"})
 	}
 	if r.table != "" {
-		text, err := os.ReadFile(r.table)
-		if err == nil {
-			r.cat, _, err = learners.In(catalogue, filepath.Base(r.table), text, reading, nil)
-		}
-		if err != nil {
-			return 0, err
-		}
+		var err error
+		r.cat, _, err = learners.In(catalogue, filepath.Base(r.table), get(os.ReadFile(r.table)), reading, nil)
+		check(err)
 	}
 	cells := r.cells()
-	if len(cells) == 0 && !strings.Contains("figure 3", r.only) {
-		return 0, nothing("-only", r.only, "part of a learner's name, or of a figure's, as figure 8")
-	}
-	tables, err := r.tables(cells)
-	if err != nil {
-		return 0, err
-	}
+	refuse(len(cells) == 0 && !strings.Contains("figure 3", r.only), "-only", r.only, "part of a learner's name, or of a figure's, as figure 8")
+	tables := r.tables(cells)
 	c.print(fmt.Sprintf("Bounds on epsilon of private learners, of %d trainings a side, with 95 %% confidence; medians of %d.\n", r.samples, r.seeds)+
 		"exact: valid at this size, delta = 0. Katz: the same counts by the form of Lu et al. (2022), lemma A.3; it certifies nothing, and is 0 where the second side was never seen.\n"+
 		fmt.Sprintf("Highest detectable epsilon: exact %.3f; by the paper's corollary 4.0.1 %.3f, the one number that the paper prints of its figures, which are curves.\n", bounds.MaxCertifiable(r.samples, r.samples, 0, learnersBeta), learnersCorollary(r.samples))+
 		fmt.Sprintf("Up to %d copies of the poisoned row, as exploration chooses; k: copies in the run of the median.", learnersGroup), tables...)
-	return 0, nil
 }
 
 // learnersTitles are of the tables of cells, by part.
@@ -126,10 +113,8 @@ var learnersTitles = [][2]string{
 }
 
 // tables measures the cells and the tables' shapes.
-func (r learnersRun) tables(cells []learnerCell) (tables []*table, err error) {
-	if err := r.measureAll(cells); err != nil {
-		return nil, err
-	}
+func (r learnersRun) tables(cells []learnerCell) (tables []*table) {
+	r.measureAll(cells)
 	for _, part := range learnersTitles {
 		t := &table{title: part[1]}
 		for _, l := range learnerLines(cells) {
@@ -149,16 +134,12 @@ func (r learnersRun) tables(cells []learnerCell) (tables []*table, err error) {
 			tables = append(tables, t)
 		}
 	}
-	shapes, err := r.sphericity()
-	if err != nil {
-		return nil, err
-	}
 	t := &table{title: fmt.Sprintf("Figure 3: how far one poisoned row moves the coefficients of a logistic regression without noise, at lambda = %g, by how spherical the table is", sphericityLambda),
 		columns: []string{"largest over smallest singular value", "ClipBKD", "influence"}}
-	for _, s := range shapes {
+	for _, s := range r.sphericity() {
 		t.add(s.table, s.ratio, s.clipbkd, s.influence)
 	}
-	return append(tables, t), nil
+	return append(tables, t)
 }
 
 // learnersCorollary is the highest epsilon that Katz's form detects with n outputs a side:
@@ -168,21 +149,20 @@ func learnersCorollary(n int) float64 {
 }
 
 // measureAll fills in what the cells come to.
-func (r learnersRun) measureAll(cells []learnerCell) error {
-	found, err := results(r.lab, len(cells), func(ctx context.Context, i int) (learnerBounds, error) {
+func (r learnersRun) measureAll(cells []learnerCell) {
+	found := results(r.lab, len(cells), func(ctx context.Context, i int) learnerBounds {
 		x := cells[i]
-		found, err := r.measure(ctx, x)
+		found := r.measure(ctx, x)
 		r.say("%d of %d: %s, %s, %s at %g: %.3f", i+1, len(cells), x.learner, x.table, x.attack, x.claim, found.exact)
-		return found, err
+		return found
 	})
 	for i, x := range found {
 		cells[i].learnerBounds = x
 	}
-	return err
 }
 
 // measure is what a cell comes to.
-func (r learnersRun) measure(ctx context.Context, x learnerCell) (out learnerBounds, err error) {
+func (r learnersRun) measure(ctx context.Context, x learnerCell) learnerBounds {
 	cat := r.cat
 	cat.Mechanisms = []audit.MechanismSpec{x.spec}
 	plan := pair.Plan{Version: pair.PlanVersion, Mechanism: x.spec.Name, Parameters: audit.Params{"table": {Text: x.table}}, Claim: new(audit.DPClaim(x.claim, x.delta)),
@@ -195,10 +175,7 @@ func (r learnersRun) measure(ctx context.Context, x learnerCell) (out learnerBou
 		plan.Group = max(1, int(400/x.claim))
 	}
 	if x.only > 0 {
-		f, err := cat.Finder(x.attack)
-		if err != nil {
-			return out, err
-		}
+		f := get(cat.Finder(x.attack))
 		cat.Finders = append(slices.Clone(cat.Finders), exactly(f, x.only))
 		plan.Finder = cat.Finders[len(cat.Finders)-1].Name
 		if plan.Group < x.only {
@@ -210,7 +187,7 @@ func (r learnersRun) measure(ctx context.Context, x learnerCell) (out learnerBou
 		plan.Seed = uint64(seed + 1)
 		report, err := audited(ctx, plan, cat)
 		if err != nil {
-			return out, fmt.Errorf("%s, %s at %g: %w", x.learner, x.attack, x.claim, err)
+			check(fmt.Errorf("%s, %s at %g: %w", x.learner, x.attack, x.claim, err))
 		}
 		row := report.Deciding()
 		k := max(1, row.Group)
@@ -219,7 +196,7 @@ func (r learnersRun) measure(ctx context.Context, x learnerCell) (out learnerBou
 		all = append(all, learnerBounds{*row.LowerBound, max(0, katz), k})
 	}
 	slices.SortFunc(all, func(a, b learnerBounds) int { return cmp.Compare(a.exact, b.exact) })
-	return all[(len(all)-1)/2], nil
+	return all[(len(all)-1)/2]
 }
 
 // learnerLines are the cells that differ in their claims alone, in order.

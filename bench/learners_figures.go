@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -138,11 +137,7 @@ func (r learnersRun) cells() []learnerCell {
 }
 
 func (r learnersRun) spec(name string) audit.MechanismSpec {
-	m, err := r.cat.Mechanism(name)
-	if err != nil {
-		panic("bench: " + err.Error())
-	}
-	return m
+	return get(r.cat.Mechanism(name))
 }
 
 // exactly keeps, of an attack's pairs, those of so many copies.
@@ -249,51 +244,31 @@ func sphericityTables() []*learners.Table {
 }
 
 // sphericity measures these tables, or that of a file.
-func (r learnersRun) sphericity() ([]sphericityRow, error) {
+func (r learnersRun) sphericity() (rows []sphericityRow) {
 	if r.table != "" {
-		row, err := sphericityOf(r.spec("logistic-output"))
-		return []sphericityRow{row}, err
+		return []sphericityRow{sphericityOf(r.spec("logistic-output"))}
 	}
-	var rows []sphericityRow
 	for _, t := range sphericityTables() {
 		at := slices.IndexFunc(learners.On(t), func(m audit.MechanismSpec) bool { return m.Name == "logistic-output" })
-		row, err := sphericityOf(learners.On(t)[at])
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, row)
+		rows = append(rows, sphericityOf(learners.On(t)[at]))
 	}
 	slices.SortFunc(rows, func(a, b sphericityRow) int { return cmp.Compare(a.ratio, b.ratio) })
-	return rows, nil
+	return rows
 }
 
 // sphericityOf is a row, of a logistic regression over its first table.
-func sphericityOf(spec audit.MechanismSpec) (row sphericityRow, err error) {
-	p, err := audit.ResolveParams(spec.Params, audit.Params{"lambda": {Number: sphericityLambda}}, audit.Claim{})
-	if err != nil {
-		return row, err
-	}
+func sphericityOf(spec audit.MechanismSpec) (row sphericityRow) {
+	p := get(audit.ResolveParams(spec.Params, audit.Params{"lambda": {Number: sphericityLambda}}, audit.Claim{}))
 	relation := spec.Relations(p)[0]
 	table := spec.Table(p)
-	moved := func(attack string) (float64, error) {
-		f, err := catalogue.Finder(attack)
-		if err != nil {
-			return 0, err
-		}
-		find, err := f.New(audit.FinderProblem{Relation: relation, Domain: spec.Domain(p, relation), Table: table, Stream: stream.New(stream.Key{Seed: 1, Purpose: "sphericity"}), Trials: 1})
-		if err != nil {
-			return 0, err
-		}
+	moved := func(attack string) float64 {
+		f := get(catalogue.Finder(attack))
+		find := get(f.New(audit.FinderProblem{Relation: relation, Domain: spec.Domain(p, relation), Table: table, Stream: stream.New(stream.Key{Seed: 1, Purpose: "sphericity"}), Trials: 1}))
 		most := 0.0
 		for _, two := range find.Propose(nil, learnersTrials) {
-			before, err1 := table.Train(two.First)
-			after, err2 := table.Train(two.Second)
-			if err := errors.Join(err1, err2); err != nil {
-				return 0, err
-			}
-			most = max(most, floats.Distance(before, after, 2))
+			most = max(most, floats.Distance(get(table.Train(two.First)), get(table.Train(two.Second)), 2))
 		}
-		return most, nil
+		return most
 	}
 	row.table = p.Word("table")
 	d := len(table.Features)
@@ -301,10 +276,6 @@ func sphericityOf(spec audit.MechanismSpec) (row sphericityRow, err error) {
 	for i := range table.Base.Len() {
 		x.SetRow(i, table.Base.Row(i)[:d])
 	}
-	row.ratio = mat.Cond(x, 2)
-	if row.clipbkd, err = moved("clipbkd"); err != nil {
-		return row, err
-	}
-	row.influence, err = moved("influence")
-	return row, err
+	row.ratio, row.clipbkd, row.influence = mat.Cond(x, 2), moved("clipbkd"), moved("influence")
+	return row
 }

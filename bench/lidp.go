@@ -72,7 +72,7 @@ const (
 var lidpEpsilons = []float64{2, 4, 8, 16} // of table 1
 
 // benchLiDP measures audits of models trained by DP-SGD.
-func benchLiDP(c *call) (int, error) {
+func benchLiDP(c *call) {
 	var p lidpPlan
 	c.StringVar(&p.dataset, "dataset", "mnist", "mnist, fashion, purchase, or generated: 600 sparse binary features made here, like those of purchase")
 	c.StringVar(&p.data, "data", "", "`folder` of the dataset's files; of mnist default those that go mod download brings")
@@ -84,46 +84,33 @@ func benchLiDP(c *call) (int, error) {
 	c.Count(&p.train, "train", 0, "examples to train on. 0: 1000, with -paper 60000 (purchase 20000)")
 	c.Seed(&p.seed, 1, "seed")
 	epsilons := c.String("epsilons", "2,4,8,16", "claims, comma between, some of these")
-	if exit, ok := c.parse(); !ok {
-		return exit, nil
-	}
+	c.parse()
 	for _, name := range namesOf(*epsilons) {
 		x, err := strconv.ParseFloat(name, 64)
 		if err != nil || !slices.Contains(lidpEpsilons, x) {
-			return 0, &audit.InputError{Field: "-epsilons", Found: fmt.Sprintf("%q", name), Want: "some of 2, 4, 8 and 16, those of table 1"}
+			check(&audit.InputError{Field: "-epsilons", Found: fmt.Sprintf("%q", name), Want: "some of 2, 4, 8 and 16, those of table 1"})
 		}
 		p.epsilons = append(p.epsilons, x)
 	}
-	parts, err := pick(*only, lidpTables)
-	if err != nil {
-		return 0, err
-	}
-	b, err := newLiDP(c.lab, p)
-	if err != nil {
-		return 0, err
-	}
-	tables, err := built(b, parts)
-	if err != nil {
-		return 0, err
-	}
+	parts := pick(*only, lidpTables)
+	b := newLiDP(c.lab, p)
+	tables := built(b, parts)
 	c.print(b.head(), tables...)
-	return 0, nil
 }
 
 // newLiDP fills in what no flag says, and reads the dataset.
-func newLiDP(l lab, p lidpPlan) (*lidpBench, error) {
+func newLiDP(l lab, p lidpPlan) *lidpBench {
 	b := &lidpBench{lidpPlan: p, lab: l, cells: map[lidpCell]*lidpMeasured{}}
-	if err := b.sizes(); err != nil {
-		return nil, err
-	}
-	return b, b.read()
+	b.sizes()
+	b.read()
+	return b
 }
 
 // sizes fills in what no flag says.
-func (b *lidpBench) sizes() error {
+func (b *lidpBench) sizes() {
 	p := &b.lidpPlan
 	if !slices.Contains([]string{train.Linear, train.Perceptron}, p.model) {
-		return audit.UnknownName("-model", p.model, []string{train.Linear, train.Perceptron})
+		check(audit.UnknownName("-model", p.model, []string{train.Linear, train.Perceptron}))
 	}
 	images := p.dataset == "mnist" || p.dataset == "fashion"
 	usual, quick := 160, 60 // trials, by what a training costs
@@ -141,23 +128,21 @@ func (b *lidpBench) sizes() error {
 		p.canaries = choose(p.quick, []int{1, 4, lidpMost}, []int{1, 4, lidpMost, 64})
 	}
 	if p.trials < 16 || p.train < lidpBatch {
-		return &audit.InputError{Field: "-n and -train", Found: fmt.Sprintf("%d and %d", p.trials, p.train), Want: fmt.Sprintf("at least 16 trials and %d examples", lidpBatch)}
+		check(&audit.InputError{Field: "-n and -train", Found: fmt.Sprintf("%d and %d", p.trials, p.train), Want: fmt.Sprintf("at least 16 trials and %d examples", lidpBatch)})
 	}
-	return nil
 }
 
 // read reads the dataset.
-func (b *lidpBench) read() (err error) {
+func (b *lidpBench) read() {
 	if b.data == "" {
 		switch b.dataset {
 		case "mnist":
-			if b.data, err = mnistFiles(b.ctx); err != nil {
-				return err
-			}
+			b.data = get(mnistFiles(b.ctx))
 		case "fashion", "purchase":
 			b.data = "." // the refusal says which file, and where to get it
 		}
 	}
+	var err error
 	switch b.dataset {
 	case "mnist", "fashion":
 		b.examples, err = idxExamples(b.data, b.train, b.test, b.pool)
@@ -169,7 +154,7 @@ func (b *lidpBench) read() (err error) {
 		err = audit.UnknownName("-dataset", b.dataset, []string{"mnist", "fashion", "purchase", "generated"})
 	}
 	b.examples.name = map[string]string{"mnist": "MNIST", "fashion": "Fashion-MNIST", "purchase": "Purchase-100", "generated": "generated purchases (not Purchase-100)"}[b.dataset]
-	return err
+	check(err)
 }
 
 // config is the training of a cell. Its noise is accounted for as usual, by addition and
@@ -205,14 +190,11 @@ func (s lidpSource) Run(st *stream.Stream, in, out []float64) (diverged bool, er
 }
 
 // measure trains the models of cells that were not trained before.
-func (b *lidpBench) measure(cells []lidpCell) error {
+func (b *lidpBench) measure(cells []lidpCell) {
 	cells = slices.DeleteFunc(slices.Clone(cells), func(c lidpCell) bool { return b.cells[c] != nil })
-	done, err := results(b.lab, len(cells), func(ctx context.Context, i int) (*lidpMeasured, error) {
+	done := results(b.lab, len(cells), func(ctx context.Context, i int) *lidpMeasured {
 		m := &lidpMeasured{}
-		config, err := b.config(cells[i])
-		if err != nil {
-			return nil, err
-		}
+		config := get(b.config(cells[i]))
 		spec := source.Spec{Name: "trained", Relations: []audit.Relation{audit.Replace}, Designs: []source.Design{source.Design(cells[i].kind)},
 			New: func(source.Setup) (source.Source, error) {
 				s, err := train.New(config, b.examples.train)
@@ -223,17 +205,13 @@ func (b *lidpBench) measure(cells []lidpCell) error {
 			}}
 		plan := canary.Plan{Version: canary.PlanVersion, Subject: canary.Subject{Source: spec.Name, Claim: new(audit.DPClaim(cells[i].eps, canaryDelta))},
 			Mode: canary.Fixed, Runs: b.trials, K: cells[i].k, Beta: canaryBeta, Seed: b.seed}
-		a, err := plan.Resolve([]source.Spec{spec}, nil)
-		if err == nil {
-			m.simulation, err = simulate(a)
-		}
+		m.simulation = simulate(get(plan.Resolve([]source.Spec{spec}, nil)))
 		b.say("%s: done", cells[i])
-		return m, err
+		return m
 	})
 	for i, m := range done {
 		b.cells[cells[i]] = m
 	}
-	return err
 }
 
 // bound is that of a way on n trials, 0 where nothing is bounded: the mean over as many parts
@@ -265,17 +243,14 @@ var lidpPublished = map[string][2][2][4]float64{
 
 // gain is table 1: how many times fewer trials K = 16 canaries need to reach the bound that
 // one canary reaches at n, between trials on a line and beyond on the nearest one.
-func (b *lidpBench) gain() (*table, error) {
+func (b *lidpBench) gain() *table {
 	name := choose(b.dataset == "purchase" || b.dataset == "generated", "Purchase / ", "FMNIST / ") + choose(b.model == train.Linear, "Linear", "MLP")
 	published, known := lidpPublished[name]
 	t := &table{title: fmt.Sprintf("Table 1: gain in sample complexity of K = %d canaries against one at n = %d", lidpMost, b.trials), notes: []string{
 		"published: " + choose(known, "table 1 (n = 1000), "+name, "none"),
 		"no gain where one canary bounds nothing, or where the line through two bounds reaches its bound at no trial",
 		"a single number of trials is a single draw, in the paper too: at another seed a gain may be half or twice"}}
-	cells, err := b.oneAndMany()
-	if err != nil {
-		return nil, err
-	}
+	cells := b.oneAndMany()
 	for order, way := range []canaryWay{wilson2, wilson4} {
 		var row []any
 		for i := 0; i < len(cells); i += 2 {
@@ -298,17 +273,18 @@ func (b *lidpBench) gain() (*table, error) {
 		}
 		t.add([]string{"second order", "fourth order"}[order], row...)
 	}
-	return t, nil
+	return t
 }
 
 // oneAndMany are trained cells of one canary and of many, in turn.
-func (b *lidpBench) oneAndMany() (cells []lidpCell, err error) {
+func (b *lidpBench) oneAndMany() (cells []lidpCell) {
 	for _, kind := range lidpKinds {
 		for _, eps := range b.epsilons {
 			cells = append(cells, lidpCell{kind.kind, eps, 1}, lidpCell{kind.kind, eps, lidpMost})
 		}
 	}
-	return cells, b.measure(cells)
+	b.measure(cells)
+	return cells
 }
 
 // reaches is the x at which the line through points, ascending in x, first reaches a value
@@ -333,23 +309,19 @@ func (b *lidpBench) ways(c lidpCell, n int) (row []any) {
 var lidpColumns = []string{"Wilson 1", "Wilson 2", "Wilson 4", "paired betting"}
 
 // byRuns is figure 5 (left two) and the upper halves of figures 13 to 15.
-func (b *lidpBench) byRuns() (*table, error) {
+func (b *lidpBench) byRuns() *table {
 	t := &table{title: "Figures 5 (left) and 13 to 15 (top): lower bound against the number of trials", columns: lidpColumns,
 		notes: []string{"published are no numbers: K = 16 reaches the bound of one canary with fewer trials"}}
-	cells, err := b.oneAndMany()
-	if err != nil {
-		return nil, err
-	}
-	for _, c := range cells {
+	for _, c := range b.oneAndMany() {
 		for _, n := range b.numbers() {
 			t.add(fmt.Sprintf("%s, n = %d", c, n), b.ways(c, n)...)
 		}
 	}
-	return t, nil
+	return t
 }
 
 // byCanaries is figure 5 (right two), the lower halves of figures 13 to 15, and figure 12.
-func (b *lidpBench) byCanaries() (*table, error) {
+func (b *lidpBench) byCanaries() *table {
 	t := &table{title: fmt.Sprintf("Figures 5 (right), 12 and 13 to 15 (bottom): lower bound and test accuracy against the number of canaries, n = %d", b.trials),
 		columns: append(slices.Clone(lidpColumns), "test accuracy"),
 		notes:   []string{"published are no numbers: the bound grows with K and falls later; the accuracy does not change"}}
@@ -361,13 +333,11 @@ func (b *lidpBench) byCanaries() (*table, error) {
 			}
 		}
 	}
-	if err := b.measure(cells); err != nil {
-		return nil, err
-	}
+	b.measure(cells)
 	for _, c := range cells {
 		t.add(c.String(), append(b.ways(c, b.trials), figureOf(b.cells[c].accuracy...))...)
 	}
-	return t, nil
+	return t
 }
 
 func (b *lidpBench) head() string {

@@ -19,7 +19,7 @@ import (
 // benches are the measurements.
 var benches = []struct {
 	name, what string
-	run        func(*call) (exit int, err error)
+	run        func(*call)
 }{
 	{"museum", "outputs and seconds until a known fault is refuted", benchMuseum},
 	{"alarms", "how often sequential audits refute claims that just hold", benchAlarms},
@@ -73,19 +73,11 @@ func run(args []string, stdout, stderr io.Writer) int {
 				fmt.Fprintf(stderr, format+"\n", a...)
 			}
 		}
-		exit, err := b.run(&call{Flags: cli.NewFlags("bench "+b.name, stderr), lab: lab{ctx: ctx, say: say}, args: args[1:], stdout: stdout, stderr: stderr})
-		if err != nil {
+		c := &call{Flags: cli.NewFlags("bench "+b.name, stderr), lab: lab{ctx: ctx, say: say}, args: args[1:], stdout: stdout}
+		if err := caught(func() { b.run(c) }); err != nil {
 			return cli.Fail("bench", stderr, err)
 		}
-		return exit
+		return c.exit
 	}
 	return cli.Fail("bench", stderr, audit.UnknownName("bench", args[0], names))
-}
-
-// code is the exit code of a bench that found what it is to find, or did not.
-func code(reached bool) int {
-	if reached {
-		return cli.ExitOK
-	}
-	return cli.ExitViolation
 }

@@ -80,26 +80,29 @@ func TestHelp(t *testing.T) {
 // Each job is done once; the first error ends the rest, and so does the context.
 func TestResults(t *testing.T) {
 	l := lab{ctx: t.Context(), workers: 3}
-	double := func(_ context.Context, job int) (int, error) { return 2 * job, nil }
-	all, err := results(l, 100, double)
+	double := func(_ context.Context, job int) int { return 2 * job }
+	all := results(l, 100, double)
 	for job, x := range all {
 		if x != 2*job {
 			t.Errorf("job %d gave %d", job, x)
 		}
 	}
-	if err != nil || len(all) != 100 {
-		t.Error(len(all), err)
+	if len(all) != 100 {
+		t.Error(len(all))
 	}
 	fault := errors.New("fault")
 	var begun atomic.Int32
 	l.workers = 2
-	_, err = results(l, 1000, func(jobs context.Context, job int) (int, error) {
-		begun.Add(1)
-		if job == 1 {
-			return 0, fault
-		}
-		<-jobs.Done()
-		return 0, jobs.Err()
+	err := caught(func() {
+		results(l, 1000, func(jobs context.Context, job int) int {
+			begun.Add(1)
+			if job == 1 {
+				check(fault)
+			}
+			<-jobs.Done()
+			check(jobs.Err())
+			return 0
+		})
 	})
 	if err != fault || begun.Load() != 2 {
 		t.Errorf("%v after %d jobs", err, begun.Load())
@@ -107,7 +110,7 @@ func TestResults(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	l.ctx = ctx
-	if _, err := results(l, 5, double); err != cli.ErrStopped {
+	if err := caught(func() { results(l, 5, double) }); err != cli.ErrStopped {
 		t.Error(err)
 	}
 }

@@ -57,55 +57,46 @@ const (
 
 // benchMuseum prints how many outputs and how long a verdict takes, how long the default audit
 // goes on, and its bound.
-func benchMuseum(c *call) (int, error) {
+func benchMuseum(c *call) {
 	c.workers = 1 // seconds are of one audit alone
 	seeds, samples := 5, 200_000
 	c.Count(&seeds, "seeds", seeds, "runs a mechanism, with seeds 5000, 5001, ...")
 	c.Count(&samples, "samples", samples, "outputs a side, of all pairs, at most")
 	only := c.String("only", "", "only mechanisms whose name contains one of these, comma between")
-	if exit, ok := c.parse(); !ok {
-		return exit, nil
-	}
+	c.parse()
 	plans := museumPlans(*only)
-	if len(plans) == 0 || seeds < 1 {
-		return 0, nothing("-only and -seeds", fmt.Sprintf("%s, %d", *only, seeds), "part of the name of a mechanism with a known fault, and at least 1")
-	}
+	refuse(len(plans) == 0 || seeds < 1, "-only and -seeds", fmt.Sprintf("%s, %d", *only, seeds), "part of the name of a mechanism with a known fault, and at least 1")
 	t := &table{title: fmt.Sprintf("Outputs of both sides of all pairs, and seconds, at beta .05 and at most %d outputs a side", samples),
 		columns: []string{"claim", "oracle", "median", "90 %", "most", "seconds", "of all", "most", "bound", "refuted"}}
 	quick := 0
 	var runs []float64
 	for _, p := range plans {
 		p.Samples = samples
-		a, err := p.Resolve(seeded)
-		if err != nil {
-			return 0, err
-		}
+		a := get(p.Resolve(seeded))
 		type verdict struct {
 			outputs        int
 			seconds, whole float64
 			bound          float64
 			refuted        bool
 		}
-		all, err := results(c.lab, seeds, func(ctx context.Context, run int) (v verdict, err error) {
-			start := time.Now()
-			p.Seed = uint64(museumSeed + run)
-			r, err := pair.Run{Plan: p, Catalogue: seeded, Pool: engine.LocalPool(1), Progress: func(g pair.Progress) {
-				if g.Refuted > 0 && v.seconds == 0 {
-					v.seconds = time.Since(start).Seconds()
+		var all []verdict
+		in(p.Mechanism, func() {
+			all = results(c.lab, seeds, func(ctx context.Context, run int) (v verdict) {
+				start := time.Now()
+				p.Seed = uint64(museumSeed + run)
+				r, err := pair.Run{Plan: p, Catalogue: seeded, Pool: engine.LocalPool(1), Progress: func(g pair.Progress) {
+					if g.Refuted > 0 && v.seconds == 0 {
+						v.seconds = time.Since(start).Seconds()
+					}
+				}}.Do(ctx)
+				check(err)
+				v.whole, v.bound = time.Since(start).Seconds(), *r.LowerBound
+				if v.outputs, v.refuted = r.Sequential.Refuted, r.Sequential.Refuted > 0; !v.refuted {
+					v.outputs, v.seconds = 2*samples, v.whole
 				}
-			}}.Do(ctx)
-			if err != nil {
-				return v, err
-			}
-			v.whole, v.bound = time.Since(start).Seconds(), *r.LowerBound
-			if v.outputs, v.refuted = r.Sequential.Refuted, r.Sequential.Refuted > 0; !v.refuted {
-				v.outputs, v.seconds = 2*samples, v.whole
-			}
-			return v, nil
+				return v
+			})
 		})
-		if err != nil {
-			return 0, fmt.Errorf("%s: %w", p.Mechanism, err)
-		}
 		var outputs []int
 		var seconds, whole, bounds []float64
 		refuted := 0
@@ -134,15 +125,11 @@ func benchMuseum(c *call) (int, error) {
 	slices.Sort(runs)
 	t.notes = []string{fmt.Sprintf("a whole audit takes %.2f s in the median and %.1f at most; the seconds before are those to the verdict", runs[len(runs)/2], runs[len(runs)-1]), fmt.Sprintf("%d of %d are refuted by every seed within %g seconds at the median", quick, len(plans), museumSeconds)}
 	c.print("Known faults at the claims of their pages, private learners at their own", t)
-	return 0, nil
 }
 
 // sequential is the test of a plan under a seed, on all of its pairs.
-func sequential(ctx context.Context, p pair.Plan, seed uint64) (*pair.SequentialResult, error) {
+func sequential(ctx context.Context, p pair.Plan, seed uint64) *pair.SequentialResult {
 	p.Seed = seed
-	a, err := p.Resolve(seeded)
-	if err != nil {
-		return nil, err
-	}
-	return engine.Result[pair.SequentialResult](a.SequentialTest(), func(int) error { return ctx.Err() })
+	a := get(p.Resolve(seeded))
+	return get(engine.Result[pair.SequentialResult](a.SequentialTest(), func(int) error { return ctx.Err() }))
 }

@@ -13,9 +13,9 @@ import (
 func TestAlarms(t *testing.T) {
 	l := lab{t.Context(), 2, t.Logf}
 	for _, forced := range []bool{false, true} {
-		rows, err := l.alarms(testsize.Of(24, 2000), testsize.Of(300, 2000), 900_000, forced)
-		if err != nil || len(rows) < 7 {
-			t.Fatalf("%d rows, %v", len(rows), err)
+		rows := l.alarms(testsize.Of(24, 2000), testsize.Of(300, 2000), 900_000, forced)
+		if len(rows) < 7 {
+			t.Fatalf("%d rows", len(rows))
 		}
 		for _, row := range rows {
 			testsize.Chance(t, fmt.Sprint(row.name, " at ", row.claim), row.alarms, row.runs, alarmBeta, 1e-4/20)

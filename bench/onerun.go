@@ -13,16 +13,12 @@ import (
 
 // benchOneRun prints bounds from one run of independent Gaussian canaries, as they were
 // published and as they are, and what no valid bound exceeds.
-func benchOneRun(c *call) (int, error) {
+func benchOneRun(c *call) {
 	audits, most := 101, 100_000
 	c.Count(&audits, "audits", audits, "simulated audits of a row")
 	c.Count(&most, "m", most, "most canaries; rows have 10^3, 10^4, ... up to it")
-	if exit, ok := c.parse(); !ok {
-		return exit, nil
-	}
-	if audits < 1 || most < 1000 || most > 1<<20 {
-		return 0, nothing("-audits and -m", fmt.Sprintf("%d and %d", audits, most), "at least 1, and from 1000 to 1048576")
-	}
+	c.parse()
+	refuse(audits < 1 || most < 1000 || most > 1<<20, "-audits and -m", fmt.Sprintf("%d and %d", audits, most), "at least 1, and from 1000 to 1048576")
 	t := &table{title: "Bounds on epsilon", columns: []string{"guesses by m", "Steinke et al.", "recursion", "before", "guesses by claim", "now", "ceiling", "now/ceiling", "ceiling of 3 runs", "if Gaussian"}, notes: []string{
 		"Steinke et al. and recursion (Mahloujifar, Melis and Chaudhuri, with the curve of epsilon and delta) have the guesses by m; before is ours with the guesses by m too, now with those by the claim",
 		"ceiling: no valid lower bound, whatever it is computed from, is above it in half of all audits of such canaries (docs/findings/one-run-ceiling.md)",
@@ -34,17 +30,13 @@ func benchOneRun(c *call) (int, error) {
 			cells = append(cells, cell{eps, m})
 		}
 	}
-	rows, err := results(c.lab, len(cells), func(_ context.Context, i int) (oneRunRow, error) {
-		return oneRunMedians(1, audits, cells[i].eps, cells[i].m), nil
+	rows := results(c.lab, len(cells), func(_ context.Context, i int) oneRunRow {
+		return oneRunMedians(1, audits, cells[i].eps, cells[i].m)
 	})
-	if err != nil {
-		return 0, err
-	}
 	for i, x := range rows {
 		t.add(fmt.Sprintf("epsilon = %d, m = %d", cells[i].eps, cells[i].m), x.byM, x.steinke, x.recursion, x.before, x.byClaim, x.now, x.ceiling, x.now/max(x.ceiling, 1e-9), x.three, x.gaussian)
 	}
 	c.print(fmt.Sprintf("One run of m independent Gaussian canaries, medians of %d audits; beta = %g, delta = %g", audits, canaryBeta, canaryDelta), t)
-	return 0, nil
 }
 
 // oneRunRow is what is certified of independent Gaussian canaries, and what can be.

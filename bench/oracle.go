@@ -29,21 +29,17 @@ const (
 
 // benchOracle prints which share of the bound of the best event an audit certifies that
 // has to find it, on the best pair.
-func benchOracle(c *call) (int, error) {
+func benchOracle(c *call) {
 	seeds, large := 20, 10_000_000
 	c.Count(&seeds, "seeds", seeds, "runs of each mechanism and size, with seeds 1, 2, ...")
 	c.Count(&large, "known", large, "outputs a side by which the oracle knows a mechanism")
 	sizes := c.String("samples", "1000,10000,100000", "outputs a side, comma between: so many certify, and so many explore")
 	only := c.String("only", "", "only mechanisms whose name contains one of these, comma between")
-	if exit, ok := c.parse(); !ok {
-		return exit, nil
-	}
+	c.parse()
 	var numbers []int
 	for _, s := range namesOf(*sizes) {
 		n, err := strconv.Atoi(s)
-		if err != nil || n < pair.MinSamples {
-			return 0, nothing("-samples", s, fmt.Sprintf("whole numbers from %d, comma between", pair.MinSamples))
-		}
+		refuse(err != nil || n < pair.MinSamples, "-samples", s, fmt.Sprintf("whole numbers from %d, comma between", pair.MinSamples))
 		numbers = append(numbers, n)
 	}
 	t := &table{title: fmt.Sprintf("Mean exact bound of the best event known beforehand (oracle, of %d outputs a side; of %s computed), and of %d audits that had to find it", large, gaussianShift, seeds),
@@ -59,32 +55,21 @@ func benchOracle(c *call) (int, error) {
 		case gaussianShift:
 			plan.Mechanism, plan.Parameters, plan.Claim = "dp-sgd", gaussians, new(audit.DPClaim(bounds.GaussianEpsilon(1, oracleDelta), oracleDelta))
 		}
-		events, neighbours, err := oracleEvents(c.ctx, plan, large)
-		if err != nil {
-			return 0, err
-		}
+		events, neighbours := oracleEvents(c.ctx, plan, large)
 		plan.Trials, plan.Pair = 1, &neighbours
 		for _, n := range numbers {
 			plan.Samples, plan.Explore = n, n
-			found, err := results(c.lab, seeds, func(ctx context.Context, run int) (float64, error) {
+			found := results(c.lab, seeds, func(ctx context.Context, run int) float64 {
 				p := plan
 				p.Seed = uint64(run + 1)
-				r, err := audited(ctx, p, catalogue)
-				if err != nil {
-					return 0, err
-				}
-				return *r.LowerBound, nil
+				return *get(audited(ctx, p, catalogue)).LowerBound
 			})
-			if err != nil {
-				return 0, err
-			}
 			mean, best := stat.Mean(found, nil), events.best(n)
 			c.say("%s at %d: %.3f of %.3f", m, n, mean, best)
 			t.add(m, n, best, mean, mean/best)
 		}
 	}
 	c.print("Audits beside an oracle", t)
-	return 0, nil
 }
 
 // oracleKnows is what an oracle knows of a mechanism: the probabilities of events on both
@@ -96,23 +81,17 @@ type oracleKnows struct {
 
 // oracleEvents are the events of a witness that much data found and counted, and the pair
 // that was loudest.
-func oracleEvents(ctx context.Context, plan pair.Plan, n int) (k oracleKnows, neighbours audit.Pair, err error) {
+func oracleEvents(ctx context.Context, plan pair.Plan, n int) (k oracleKnows, neighbours audit.Pair) {
 	if plan.Mechanism == "dp-sgd" { // as it is computed
-		a, err := plan.Resolve(catalogue)
-		if err != nil {
-			return k, neighbours, err
-		}
+		a := get(plan.Resolve(catalogue))
 		k.delta = oracleDelta
 		for x := 1.0; x < 6; x += 0.05 {
 			k.rates = append(k.rates, [2]float64{math.Erfc((x-1)/math.Sqrt2) / 2, math.Erfc(x/math.Sqrt2) / 2})
 		}
-		return k, a.Spec.Pairs(a.Plan.Parameters, a.Plan.Relation)[0], nil
+		return k, a.Spec.Pairs(a.Plan.Parameters, a.Plan.Relation)[0]
 	}
 	plan.Samples, plan.Explore, plan.Trials, plan.Seed = n, min(n, 400_000), 10, 99
-	r, err := audited(ctx, plan, catalogue)
-	if err != nil {
-		return k, neighbours, err
-	}
+	r := get(audited(ctx, plan, catalogue))
 	t := r.Evidence.Table
 	first, second, x, y := t.First(), t.Second(), 0, 0
 	for i := range t.Bins - 1 {
@@ -124,7 +103,7 @@ func oracleEvents(ctx context.Context, plan pair.Plan, n int) (k oracleKnows, ne
 		}
 	}
 	k.delta = r.Claim.Delta
-	return k, r.Evidence.Pair, nil
+	return k, r.Evidence.Pair
 }
 
 // best is the largest mean of the exact bound on n outputs a side over the events that

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/internal/cli"
 )
 
 // papersPage is what the bench papers writes, from the root of the repository.
@@ -27,7 +26,7 @@ type paperPart struct {
 	Name    string // as the paper has it: "Table 1", "Algorithm 2"
 	Command string // that a reader runs for it, at any size
 	Quick   bool   // it takes seconds, and every test runs it
-	Rows    func(*papersRun) ([]paperRow, error)
+	Rows    func(*papersRun) []paperRow
 }
 
 // paperRow is a published figure with ours beside it.
@@ -56,12 +55,10 @@ func (r *papersRun) of(small, paper int) int {
 // papers are all five, as ../docs/findings/index.md lists them.
 var papers = []*paper{&renyiTesterPaper, &slidesPaper, &mlAuditPaper, &auditoriumPaper, &lidpPaper}
 
-func benchPapers(c *call) (int, error) {
+func benchPapers(c *call) {
 	only := c.String("only", "", "one paper by its `name`, or one part of it, as LiDP/Figure 1; printed and not written")
 	full := c.Bool("full", false, "the sizes of the papers: hours; printed and not written")
-	if exit, ok := c.parse(); !ok {
-		return exit, nil
-	}
+	c.parse()
 	name, part, _ := strings.Cut(*only, "/")
 	var names []string
 	page := bytes.NewBufferString(papersHead)
@@ -70,18 +67,16 @@ func benchPapers(c *call) (int, error) {
 		if name != "" && name != p.Name {
 			continue
 		}
-		if err := p.write(page, part, &papersRun{c.lab, *full}); err != nil {
-			return 0, err
-		}
+		p.write(page, part, &papersRun{c.lab, *full})
 	}
 	if name != "" && !slices.Contains(names, name) {
-		return 0, audit.UnknownName("-only", name, names)
+		check(audit.UnknownName("-only", name, names))
 	}
 	if name != "" || *full {
-		_, err := page.WriteTo(c.stdout)
-		return cli.ExitOK, err
+		get(page.WriteTo(c.stdout))
+		return
 	}
-	return cli.ExitOK, os.WriteFile(papersPage, page.Bytes(), 0o644)
+	check(os.WriteFile(papersPage, page.Bytes(), 0o644))
 }
 
 const papersHead = `# The five papers, figure by figure
@@ -90,22 +85,19 @@ For readers of the papers who want to compare. Every table and figure of the fiv
 `
 
 // write is the paper's table, of the parts whose name contains only.
-func (p *paper) write(w io.Writer, only string, r *papersRun) error {
+func (p *paper) write(w io.Writer, only string, r *papersRun) {
 	fmt.Fprintf(w, "\n## %s\n\n%s\n\n| Part | Command | | Published | Ours | Why they differ |\n|---|---|---|---|---|---|\n", p.Name, p.Title)
 	for _, part := range p.Parts {
 		if !strings.Contains(part.Name, only) {
 			continue
 		}
 		r.say("%s, %s", p.Name, part.Name)
-		rows, err := part.Rows(r)
-		if err != nil {
-			return fmt.Errorf("%s, %s: %w", p.Name, part.Name, err)
-		}
+		var rows []paperRow
+		in(p.Name+", "+part.Name, func() { rows = part.Rows(r) })
 		for i, row := range rows {
 			fmt.Fprintln(w, part.line(i, row))
 		}
 	}
-	return nil
 }
 
 // line is a row of the table; name and command of the part stand in its first one.

@@ -75,29 +75,25 @@ func (r *papersRun) canaries() *canaryBench {
 }
 
 // ofCanaries are rows of one table of bench canaries.
-func ofCanaries(table func(*canaryBench) (*table, error), published, why string, columns ...int) func(*papersRun) ([]paperRow, error) {
-	return func(r *papersRun) ([]paperRow, error) {
-		t, err := table(r.canaries())
-		if err != nil {
-			return nil, err
-		}
-		return t.paperRows(published, why, columns...), nil
+func ofCanaries(table func(*canaryBench) *table, published, why string, columns ...int) func(*papersRun) []paperRow {
+	return func(r *papersRun) []paperRow {
+		return table(r.canaries()).paperRows(published, why, columns...)
 	}
 }
 
 // lidpBias is what the other canaries take from a bound, exactly: the logarithm of the ratio
 // of the rates at the threshold that a tenth of the canaries inside exceed.
-func lidpBias(*papersRun) (rows []paperRow, err error) {
+func lidpBias(*papersRun) (rows []paperRow) {
 	for _, k := range []int{1, 32, 1024} {
 		z, s := distuv.UnitNormal.Quantile(.9), canaryCell{eps: 2, k: k, d: 1000}.deviation()
 		rows = append(rows, paperRow{What: fmt.Sprintf("ratio of rates that is left, K = %d, d = 1000, epsilon = 2", k), Published: "a sketch: other canaries add randomness, and lower epsilon",
 			Ours: fmt.Sprintf("%.3f", math.Log(.1/distuv.UnitNormal.Survival(z+1/s)))})
 	}
-	return rows, nil
+	return rows
 }
 
 // lidpIntervals are the widths of intervals as the number of runs grows, and of one proportion.
-func lidpIntervals(r *papersRun) ([]paperRow, error) {
+func lidpIntervals(r *papersRun) []paperRow {
 	var rows []paperRow
 	const n, ones = 1 << 24, 1 << 22 // a quarter
 	table := bounds.NewCanaryTable(1, 1)
@@ -110,20 +106,14 @@ func lidpIntervals(r *papersRun) ([]paperRow, error) {
 		_, hi := bounds.CanaryLimits(x.kind, table, canaryBeta, bounds.CanaryStakes{})
 		rows = append(rows, paperRow{What: string(x.kind) + ": half the width over sqrt(p(1-p)/n), n = 2^24, error .025 a side", Published: fmt.Sprintf("%.2f", x.want), Ours: fmt.Sprintf("%.2f", (hi-.25)*math.Sqrt(n/(.25*.75)))})
 	}
-	t, err := r.canaries().proportion()
-	if err != nil {
-		return nil, err
-	}
+	t := r.canaries().proportion()
 	t.rows = t.rows[2:4] // n = 256 and 1024
-	return append(rows, t.paperRows("a curve; all nearly the same from n = 100 on", "", 1, 3, 5)...), nil
+	return append(rows, t.paperRows("a curve; all nearly the same from n = 100 on", "", 1, 3, 5)...)
 }
 
 // lidpCoverage is the largest rate of bounds above the truth over all laws.
-func lidpCoverage(r *papersRun) (rows []paperRow, err error) {
-	t, err := r.canaries().coverage()
-	if err != nil {
-		return nil, err
-	}
+func lidpCoverage(r *papersRun) (rows []paperRow) {
+	t := r.canaries().coverage()
 	for i, name := range t.columns {
 		if kind, _, _ := strings.Cut(name, " "); !strings.HasPrefix(kind, "bernstein") && !strings.HasPrefix(kind, "wilson") {
 			continue
@@ -136,26 +126,16 @@ func lidpCoverage(r *papersRun) (rows []paperRow, err error) {
 		}
 		rows = append(rows, paperRow{What: name + ": largest rate of bounds above the truth, seven laws", Published: "at most .05", Ours: fmt.Sprintf("%.2f", most)})
 	}
-	return rows, nil
+	return rows
 }
 
 // ofModel are the rows of one model.
-func ofModel(plan lidpPlan, data string) func(*papersRun) ([]paperRow, error) {
-	return func(r *papersRun) ([]paperRow, error) {
+func ofModel(plan lidpPlan, data string) func(*papersRun) []paperRow {
+	return func(r *papersRun) []paperRow {
 		plan.quick, plan.paper, plan.seed = !r.full, r.full, 1
-		b, err := newLiDP(r.lab, plan)
-		if err != nil {
-			return nil, err
-		}
-		gain, err := b.gain()
-		if err != nil {
-			return nil, err
-		}
-		canaries, err := b.byCanaries()
-		if err != nil {
-			return nil, err
-		}
+		b := newLiDP(r.lab, plan)
+		gain, canaries := b.gain(), b.byCanaries()
 		rows := gain.paperRows("", fmt.Sprintf(lidpGain, data, b.train, b.trials))
-		return append(rows, canaries.paperRows("a curve; the bound grows with K, the accuracy does not change", "", 1, 4)...), nil
+		return append(rows, canaries.paperRows("a curve; the bound grows with K, the accuracy does not change", "", 1, 4)...)
 	}
 }

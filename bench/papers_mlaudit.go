@@ -60,12 +60,10 @@ func (s learnersStudy) run(r *papersRun) learnersRun {
 }
 
 // rows are one a learner and table, of the bounds by attack and claim.
-func (s learnersStudy) rows(r *papersRun) ([]paperRow, error) {
+func (s learnersStudy) rows(r *papersRun) []paperRow {
 	run := s.run(r)
 	cells := run.cells()
-	if err := run.measureAll(cells); err != nil {
-		return nil, err
-	}
+	run.measureAll(cells)
 	var rows []paperRow
 	for i, lines := 0, learnerLines(cells); i < len(lines); {
 		first := lines[i][0]
@@ -85,11 +83,11 @@ func (s learnersStudy) rows(r *papersRun) ([]paperRow, error) {
 		}
 		rows = append(rows, row)
 	}
-	return rows, nil
+	return rows
 }
 
 // learnersTable1 are the summaries of the table, as numbers a model.
-func learnersTable1(*papersRun) ([]paperRow, error) {
+func learnersTable1(*papersRun) []paperRow {
 	var rows []paperRow
 	for _, x := range []struct {
 		learner, published, ours, why string
@@ -100,42 +98,33 @@ func learnersTable1(*papersRun) ([]paperRow, error) {
 		{"random-forest", "hyper-rectangle; Pr(x*) of each tree", "declared ranges; votes of %d trees at x*", "A vote is what the mechanism releases.", nil},
 		{"sgd-linear", "L2 norm of gradients; Pr(x*), Pr(0), Pr(x_test)", "clipped gradients; %d log odds, at x*, zero and rows", "The paper does not say how many test rows.", audit.Params{"summary": {Text: "predictions"}}},
 	} {
-		spec, err := catalogue.Mechanism(x.learner)
-		if err != nil {
-			return nil, err
-		}
-		p, err := audit.ResolveParams(spec.Params, x.params, audit.Claim{})
-		if err != nil {
-			return nil, err
-		}
-		m, err := spec.New(p)
-		if err != nil {
-			return nil, err
-		}
+		spec := get(catalogue.Mechanism(x.learner))
+		p := get(audit.ResolveParams(spec.Params, x.params, audit.Claim{}))
+		m := get(spec.New(p))
 		rows = append(rows, paperRow{x.learner + ": bound; summary", x.published, fmt.Sprintf(x.ours, audit.Width(m.Columns())), x.why})
 	}
-	return rows, nil
+	return rows
 }
 
 // learnersAlgorithm is one audit: the event that is learned, and both bounds of its counts.
-func learnersAlgorithm(r *papersRun) ([]paperRow, error) {
+func learnersAlgorithm(r *papersRun) []paperRow {
 	run := learnersStudy{seeds: 1}.run(r)
-	found, err := run.measure(r.ctx, learnerCell{table: "iris-petals", attack: "corner-flip", claim: 1, spec: run.spec("naive-bayes")})
+	found := run.measure(r.ctx, learnerCell{table: "iris-petals", attack: "corner-flip", claim: 1, spec: run.spec("naive-bayes")})
 	return []paperRow{{"naive Bayes, claim 1", "no figure", fmt.Sprintf("%.3f; Katz on the same counts %.3f", found.exact, found.katz),
-		"The threshold is chosen on exploration, as lines 6 to 15 do, among several classifiers."}}, err
+		"The threshold is chosen on exploration, as lines 6 to 15 do, among several classifiers."}}
 }
 
-func learnersCeiling(*papersRun) ([]paperRow, error) {
+func learnersCeiling(*papersRun) []paperRow {
 	var rows []paperRow
 	for _, n := range []int{10_000, figure8Samples} {
 		rows = append(rows, paperRow{fmt.Sprintf("N = %d", n), fmt.Sprintf("%.3f", learnersCorollary(n)), fmt.Sprintf("%.3f", bounds.MaxCertifiable(n, n, 0, learnersBeta)),
 			"Katz's form needs one output on the second side; the exact bound certifies where there is none."})
 	}
-	return rows, nil
+	return rows
 }
 
 // learnersKatz is how often bounds exceed the truth, summed over all counts.
-func learnersKatz(*papersRun) ([]paperRow, error) {
+func learnersKatz(*papersRun) []paperRow {
 	const n, beta = 1000, learnersBeta / 2
 	var rows []paperRow
 	for _, p := range []float64{0.002, 0.02, 0.2} {
@@ -161,16 +150,13 @@ func learnersKatz(*papersRun) ([]paperRow, error) {
 		rows = append(rows, paperRow{fmt.Sprintf("error of 2.5 %% bounds on epsilon = 1, N = %d, p = %g", n, p), "\"far better coverage\" than Clopper-Pearson", fmt.Sprintf("Katz %.4f, Clopper-Pearson %.4f", katz, clopper),
 			"Katz is nearer to 2.5 %. It guarantees nothing at finite N, so that the exact bound decides here."})
 	}
-	return rows, nil
+	return rows
 }
 
 // learnersSphericity is what ClipBKD moves on clouds, by how spherical they are, and what
 // influence moves beside it on all tables.
-func learnersSphericity(r *papersRun) ([]paperRow, error) {
-	all, err := learnersStudy{}.run(r).sphericity()
-	if err != nil {
-		return nil, err
-	}
+func learnersSphericity(r *papersRun) []paperRow {
+	all := learnersStudy{}.run(r).sphericity()
 	var clouds []string
 	least, most := math.Inf(1), 0.0
 	for _, s := range all {
@@ -183,17 +169,14 @@ func learnersSphericity(r *papersRun) ([]paperRow, error) {
 		{"3a: how far ClipBKD moves the coefficients (non-sphericity)", "points; a strong relationship", strings.Join(clouds, ", "),
 			"Rises up to a ratio of 11, then falls: lambda bounds how far a row pulls for its length, which is the median length, and stretched clouds are smaller (TestFigure3)."},
 		{fmt.Sprintf("3b: influence over ClipBKD, on %d tables", len(all)), "points; always higher", fmt.Sprintf("%.3f to %.3f times", least, most), "Influence is behind by less than a hundredth on the table stretched: the row of the largest influence is not quite that which moves coefficients most when they are trained anew."},
-	}, nil
+	}
 }
 
 // learnersViolations is the second case study: epsilon for one relation, claimed for the
 // other.
-func learnersViolations(r *papersRun) ([]paperRow, error) {
+func learnersViolations(r *papersRun) []paperRow {
 	const name = "random-forest-wrong-neighbours"
-	report, err := audited(r.ctx, pair.Plan{Mechanism: name, Mode: pair.UntilRefuted, Samples: 300_000, Trials: 4, Seed: 1}, catalogue)
-	if err != nil {
-		return nil, err
-	}
+	report := get(audited(r.ctx, pair.Plan{Mechanism: name, Mode: pair.UntilRefuted, Samples: 300_000, Trials: 4, Seed: 1}, catalogue))
 	return []paperRow{{name, "above the theoretical level, until the definitions were reconciled",
-		fmt.Sprintf("claim of %g %s by %d outputs", report.Claim.Epsilon, choose(report.Verdict == audit.Violation, "refuted", "not refuted"), report.Termination.Outputs), ""}}, nil
+		fmt.Sprintf("claim of %g %s by %d outputs", report.Claim.Epsilon, choose(report.Verdict == audit.Violation, "refuted", "not refuted"), report.Termination.Outputs), ""}}
 }

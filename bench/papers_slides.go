@@ -98,20 +98,15 @@ func four(x float64) string { return fmt.Sprintf("%.4g", x) }
 // accounted is a part whose figures are of the account that dpscope account gives with
 // these flags.
 func accounted(name, flags string, rows func(accounting.Account) []paperRow) paperPart {
-	return paperPart{name, "dpscope account " + flags, true, func(*papersRun) ([]paperRow, error) {
+	return paperPart{name, "dpscope account " + flags, true, func(*papersRun) []paperRow {
 		texts := settings.Texts{}
 		for _, flag := range regexp.MustCompile(`-([a-z-]+) ('[^']*'|\S+)`).FindAllStringSubmatch(flags, -1) {
 			texts[flag[1]] = strings.Trim(flag[2], "'")
 		}
 		var q accounting.Query
-		if err := settings.Read(accounting.Keys(), texts, &q); err != nil {
-			return nil, err
-		}
-		a, err := accounting.Answer(q)
-		if err != nil {
-			return nil, err
-		}
-		return rows(a), nil
+		check(settings.Read(accounting.Keys(), texts, &q))
+		a := get(accounting.Answer(q))
+		return rows(a)
 	}}
 }
 

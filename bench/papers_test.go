@@ -23,7 +23,7 @@ func TestPapers(t *testing.T) {
 				if !part.Quick {
 					testsize.Long(t)
 				}
-				rows := must.Get(part.Rows(&papersRun{lab: lab{t.Context(), 1, t.Logf}}))(t)
+				rows := part.Rows(&papersRun{lab: lab{t.Context(), 1, t.Logf}})
 				if len(rows) == 0 {
 					t.Error("no figure")
 				}

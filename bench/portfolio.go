@@ -34,28 +34,20 @@ type portfolioRow struct {
 
 // benchPortfolio compares the portfolio's bounds with each learner's alone, on the first pair
 // of each mechanism.
-func benchPortfolio(c *call) (int, error) {
+func benchPortfolio(c *call) {
 	plan, runs := pair.Plan{Mode: pair.Fixed, Trials: 1}, 8
 	c.Count(&plan.Samples, "samples", 20_000, "outputs a side that certify, and that explore")
 	c.Count(&runs, "runs", runs, "runs of each learner on each mechanism, with seeds 1, 2, ...; at least 2")
 	only := c.String("only", "", "only mechanisms whose name contains one of these, comma between")
 	names := c.String("learners", "", "compare only with these learners, comma between; default: all")
-	if exit, ok := c.parse(); !ok {
-		return exit, nil
-	}
-	if runs < 2 {
-		return 0, nothing("-runs", fmt.Sprint(runs), "at least 2: one run has no standard error")
-	}
+	c.parse()
+	refuse(runs < 2, "-runs", fmt.Sprint(runs), "at least 2: one run has no standard error")
 	plan.Explore = plan.Samples
 	learners := catalogue.Learners
 	if *names != "" {
 		learners = nil
 		for _, name := range namesOf(*names) {
-			l, err := catalogue.Learner(name)
-			if err != nil {
-				return 0, err
-			}
-			learners = append(learners, l)
+			learners = append(learners, get(catalogue.Learner(name)))
 		}
 	}
 	var mechanisms []string
@@ -64,21 +56,15 @@ func benchPortfolio(c *call) (int, error) {
 			mechanisms = append(mechanisms, m.Name)
 		}
 	}
-	if len(mechanisms) == 0 {
-		return 0, nothing("-only", *only, "part of a mechanism's name: dpscope list shows all")
-	}
-	rows, err := c.portfolio(plan, catalogue, mechanisms, learners, runs)
-	if err != nil {
-		return 0, err
-	}
-	t, short := portfolioTable(rows, learners)
+	refuse(len(mechanisms) == 0, "-only", *only, "part of a mechanism's name: dpscope list shows all")
+	t, short := portfolioTable(c.portfolio(plan, catalogue, mechanisms, learners, runs), learners)
 	c.print(fmt.Sprintf("Mean certified epsilon at %d certification and exploration outputs a side, beta = .05, seeds 1 to %d, first pair of each mechanism", plan.Samples, runs), t)
-	return code(short == 0), nil
+	c.exit = choose(short == 0, cli.ExitOK, cli.ExitViolation)
 }
 
 // portfolio does the audits. A single learner that cannot learn certifies nothing; a
 // portfolio that cannot is an error.
-func (l lab) portfolio(plan pair.Plan, cat audit.Catalogue, mechanisms []string, learners []audit.LearnerSpec, runs int) ([]*portfolioRow, error) {
+func (l lab) portfolio(plan pair.Plan, cat audit.Catalogue, mechanisms []string, learners []audit.LearnerSpec, runs int) []*portfolioRow {
 	type job struct {
 		row     *portfolioRow
 		learner string
@@ -89,10 +75,7 @@ func (l lab) portfolio(plan pair.Plan, cat audit.Catalogue, mechanisms []string,
 	for _, name := range mechanisms {
 		p := plan
 		p.Version, p.Mechanism = pair.PlanVersion, name
-		a, err := p.Resolve(cat)
-		if err != nil {
-			return nil, err
-		}
+		a := get(p.Resolve(cat))
 		row := &portfolioRow{mechanism: name, claim: a.Claim.String(), pair: a.Spec.Pairs(a.Plan.Parameters, a.Plan.Relation)[0],
 			bounds: map[string][]float64{}, picked: map[string]int{}, silent: map[string]bool{}}
 		rows = append(rows, row)
@@ -110,18 +93,18 @@ func (l lab) portfolio(plan pair.Plan, cat audit.Catalogue, mechanisms []string,
 		by     string
 		silent bool
 	}
-	all, err := results(l, len(jobs), func(ctx context.Context, i int) (found, error) {
+	all := results(l, len(jobs), func(ctx context.Context, i int) found {
 		j, p := jobs[i], plan
 		p.Mechanism, p.Pair, p.Learner, p.Seed = j.row.mechanism, &j.row.pair, j.learner, uint64(j.run+1)
 		r, err := audited(ctx, p, cat)
 		if err != nil && !errors.Is(err, cli.ErrStopped) && j.learner != audit.Auto && len(r.Tables) == 0 {
-			return found{silent: true}, nil
+			return found{silent: true}
 		}
 		if err != nil {
-			return found{}, fmt.Errorf("%s, learner %s, seed %d: %w", p.Mechanism, p.Learner, p.Seed, err)
+			check(fmt.Errorf("%s, learner %s, seed %d: %w", p.Mechanism, p.Learner, p.Seed, err))
 		}
 		l.say("%s, %s: %.4f", p.Mechanism, p.Learner, *r.LowerBound)
-		return found{bound: *r.LowerBound, by: r.Evidence.Witness.Learner}, nil
+		return found{bound: *r.LowerBound, by: r.Evidence.Witness.Learner}
 	})
 	for i, x := range all {
 		row, learner := jobs[i].row, jobs[i].learner
@@ -130,7 +113,7 @@ func (l lab) portfolio(plan pair.Plan, cat audit.Catalogue, mechanisms []string,
 			row.picked[x.by]++
 		}
 	}
-	return rows, err
+	return rows
 }
 
 // portfolioTable has the bounds of each row, and counts the rows in which the portfolio is

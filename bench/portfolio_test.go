@@ -26,7 +26,7 @@ func TestBenchPortfolioFindsWhatIsMissing(t *testing.T) {
 		learners = append(learners, must.Get(cat.Learner(name))(t))
 	}
 	plan := pair.Plan{Mode: pair.Fixed, Trials: 1, Samples: 3000, Explore: 3000}
-	rows := must.Get(lab{t.Context(), 2, t.Logf}.portfolio(plan, cat, []string{"svt6", "noisy-max-laplace"}, learners, 3))(t)
+	rows := lab{t.Context(), 2, t.Logf}.portfolio(plan, cat, []string{"svt6", "noisy-max-laplace"}, learners, 3)
 	if !rows[0].shortOf("logistic") || rows[1].shortOf("histogram") || rows[1].picked["histogram"] != 3 {
 		t.Errorf("svt6 is not short of logistic: %v; or noisy-max-laplace of its own learner: %v", rows[0].bounds, rows[1].picked)
 	}

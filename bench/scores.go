@@ -195,25 +195,17 @@ func (a jaxPrivacy) split(st *stream.Stream) (pure, gaussian float64) {
 }
 
 // benchScores audits every case with every method.
-func benchScores(c *call) (int, error) {
+func benchScores(c *call) {
 	seeds, m := 20, 10_000
 	c.Count(&seeds, "seeds", seeds, "audits of a case")
 	c.Count(&m, "m", m, "scores of a case, half of them in")
-	if exit, ok := c.parse(); !ok {
-		return exit, nil
-	}
-	if seeds < 1 || m < 100 || m > 1_000_000 {
-		return 0, nothing("-seeds and -m", fmt.Sprintf("%d and %d", seeds, m), "at least 1, and from 100 to 1000000")
-	}
-	t, err := c.scores(1, seeds, m)
-	if err != nil {
-		return 0, err
-	}
+	c.parse()
+	refuse(seeds < 1 || m < 100 || m > 1_000_000, "-seeds and -m", fmt.Sprintf("%d and %d", seeds, m), "at least 1, and from 100 to 1000000")
+	t := c.scores(1, seeds, m)
 	c.print(fmt.Sprintf("Bounds on epsilon from scores of one run, means ± standard errors of %d audits; m = %d, beta = %g, delta = %g", seeds, m, canaryBeta, canaryDelta), t)
-	return 0, nil
 }
 
-func (l lab) scores(seed uint64, seeds, m int) (*table, error) {
+func (l lab) scores(seed uint64, seeds, m int) *table {
 	t := &table{title: "One-sided and two-sided attacks",
 		columns: []string{"one-run before", "Bonferroni", "Split", "now", "f-DP before", "Bonferroni", "Split", "now", "truth"},
 		notes: []string{
@@ -225,16 +217,13 @@ func (l lab) scores(seed uint64, seeds, m int) (*table, error) {
 			"truth: epsilon at delta; the shifted exponential has none that is finite",
 		}}
 	for _, c := range scoreCases() {
-		all, err := results(l, seeds, func(_ context.Context, s int) (got [8]float64, err error) {
+		all := results(l, seeds, func(_ context.Context, s int) (got [8]float64) {
 			drawn := c.draw(seed+uint64(s), s, m)
 			scored, in := slices.Concat(drawn.In, drawn.Out), make([]bool, m)
 			for i := range drawn.In {
 				in[i] = true
 			}
-			r, err := scores.Run(scores.Plan{Version: scores.PlanVersion, Claim: new(audit.DPClaim(2, canaryDelta)), Relation: audit.AddRemove, Beta: canaryBeta, Seed: seed + uint64(s)}, drawn, audit.Generator{})
-			if err != nil {
-				return got, err
-			}
+			r := get(scores.Run(scores.Plan{Version: scores.PlanVersion, Claim: new(audit.DPClaim(2, canaryDelta)), Relation: audit.AddRemove, Beta: canaryBeta, Seed: seed + uint64(s)}, drawn, audit.Generator{}))
 			got[0], got[4] = fixedTwoSided(scored, in)
 			jax := newJaxPrivacy(scored, in)
 			got[1], got[5] = jax.bonferroni()
@@ -247,11 +236,8 @@ func (l lab) scores(seed uint64, seeds, m int) (*table, error) {
 					got[7] = *row.LowerBound
 				}
 			}
-			return got, nil
+			return got
 		})
-		if err != nil {
-			return nil, err
-		}
 		var cells []any
 		for i := range len(t.columns) - 1 {
 			var values []float64
@@ -262,5 +248,5 @@ func (l lab) scores(seed uint64, seeds, m int) (*table, error) {
 		}
 		t.add(c.name, append(cells, figureOf(c.truth))...)
 	}
-	return t, nil
+	return t
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
-	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
 )
 
@@ -38,16 +37,10 @@ var searchCases = func() (list []searchCase) {
 
 // refuted reports whether an audit by default refutes the function's claim. Once it has, the
 // rest of the audit is left out.
-func (c searchCase) refuted(ctx context.Context, dir string, seed uint64, workers int) (bool, error) {
-	space, err := audit.ParseSpace("", "", audit.AddRemove, false, 0)
-	if err != nil {
-		return false, err
-	}
+func (c searchCase) refuted(ctx context.Context, dir string, seed uint64, workers int) bool {
+	space := get(audit.ParseSpace("", "", audit.AddRemove, false, 0))
 	line := strings.Replace(c.program, "functions", filepath.Join(dir, "functions"), 1) + " " + c.name
-	m, err := command.Open(ctx, command.Options{Command: line, Space: space})
-	if err != nil {
-		return false, err
-	}
+	m := get(command.Open(ctx, command.Options{Command: line, Space: space}))
 	defer m.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -60,20 +53,19 @@ func (c searchCase) refuted(ctx context.Context, dir string, seed uint64, worker
 		}
 	}}.Do(ctx)
 	if found {
-		return true, nil
+		return true
 	}
-	return r.Verdict == audit.Violation, err
+	check(err)
+	return r.Verdict == audit.Violation
 }
 
 // benchSearch tries the default search on functions of which nothing is known.
-func benchSearch(c *call) (int, error) {
+func benchSearch(c *call) {
 	seeds := 3
 	c.Count(&seeds, "seeds", seeds, "audits of each, with seeds 1, 2, ...")
 	dir := c.String("dir", "bench/search", "folder of the programs, which take Python 3 and Node.js")
 	only := c.String("only", "", "only functions whose name contains one of these, comma between")
-	if exit, ok := c.parse(); !ok {
-		return exit, nil
-	}
+	c.parse()
 	t := &table{title: "Functions of which nothing is known", columns: []string{"by", "is", "refuted"}}
 	var broken, found, audits, alarms int
 	for _, s := range searchCases {
@@ -82,11 +74,7 @@ func benchSearch(c *call) (int, error) {
 		}
 		refuted := 0
 		for seed := range seeds {
-			yes, err := s.refuted(c.ctx, *dir, uint64(seed+1), c.workers)
-			if err != nil {
-				return 0, fmt.Errorf("%s: %w", s.name, err)
-			}
-			refuted += choose(yes, 1, 0)
+			in(s.name, func() { refuted += choose(s.refuted(c.ctx, *dir, uint64(seed+1), c.workers), 1, 0) })
 		}
 		c.say("%s: %d", s.name, refuted)
 		t.add(s.name, s.program, choose(s.sound, "sound", "broken"), of(refuted, seeds))
@@ -101,5 +89,4 @@ func benchSearch(c *call) (int, error) {
 			alarms, audits, 1-distuv.Binomial{N: float64(audits), P: .05}.CDF(float64(max(1, alarms)-1))),
 		fmt.Sprintf("broken functions found with every seed: %d of %d", found, broken)}
 	c.print("The default search", t)
-	return cli.ExitOK, nil
 }

@@ -97,15 +97,12 @@ func sharpCells(beta float64) []sharp {
 
 // sharp does the runs of all sharp cells, and names those that are accused: for a size above
 // beta, or for runs that refute more or less often than it says.
-func (l lab) sharp(seed uint64, beta float64) (t *table, accused []string, err error) {
+func (l lab) sharp(seed uint64, beta float64) (t *table, accused []string) {
 	t = &table{title: "Sharp cells: bounds at their exact claims with a fixed event and without a search", columns: []string{"size", "false alarms", "accused outside", ""}, notes: []string{
 		"size: the probability that the bound refutes the claim, by enumeration of all counts; above beta it is accused whatever the runs say",
 		fmt.Sprintf("accused outside: the exact two-sided binomial test of the size accuses a bound that refutes as often as that with probability %g at most, in each cell", sharpLevel)}}
 	for _, c := range sharpCells(beta) {
-		batches, err := results(l, sharpRuns/sharpBatch, func(_ context.Context, batch int) (int, error) { return c.alarms(seed, batch), nil })
-		if err != nil {
-			return nil, nil, err
-		}
+		batches := results(l, sharpRuns/sharpBatch, func(_ context.Context, batch int) int { return c.alarms(seed, batch) })
 		alarms := 0
 		for _, n := range batches {
 			alarms += n
@@ -120,5 +117,5 @@ func (l lab) sharp(seed uint64, beta float64) (t *table, accused []string, err e
 		}
 		t.add(c.name, fmt.Sprintf("%.5f", c.size), of(alarms, sharpRuns), fmt.Sprintf("%d..%d", least, most), mark)
 	}
-	return t, accused, nil
+	return t, accused
 }

@@ -79,22 +79,16 @@ type auditRun struct {
 }
 
 // benchTables prints the tables of a paper with our figures beside the published ones.
-func benchTables(c *call) (int, error) {
+func benchTables(c *call) {
 	var plan tablesPlan
 	c.StringVar(&plan.paper, "paper", "", "auditorium or renyitester")
 	c.StringVar(&plan.only, "only", "", "only tables whose name contains this, table-1 for example")
 	c.Count(&plan.runs, "runs", 0, "runs of each row; 0: each table's own number")
 	c.Seed(&plan.seed, 1, "seed of the first run; the next run has the next")
 	c.BoolVar(&plan.quick, "quick", false, "some minutes on two processors: fewer rows, runs and outputs")
-	if exit, ok := c.parse(); !ok {
-		return exit, nil
-	}
-	all, err := c.tables(plan)
-	if err != nil {
-		return 0, err
-	}
+	c.parse()
 	var tables []*table
-	for _, p := range all {
+	for _, p := range c.tables(plan) {
 		t := &table{title: p.id + "  " + p.title, columns: []string{"ours", "published", "truth", "outputs", "seconds"}, notes: append([]string{"published: " + p.published}, p.notes...)}
 		for _, r := range p.rows {
 			t.add(r.what(), r.ours(), r.printed(), cmp.Or(r.truth, "-"), fmt.Sprintf("%.3g", r.mean(func(x auditRun) float64 { return float64(x.outputs) })), fmt.Sprintf("%.1f", r.mean(func(x auditRun) float64 { return x.seconds })))
@@ -102,39 +96,33 @@ func benchTables(c *call) (int, error) {
 		tables = append(tables, t)
 	}
 	c.print(fmt.Sprintf("Tables of %s, ours beside the published figures; beta = %g, seeds from %d\noutputs: drawn in a run, both sides, exploration among them; bound: median of the runs; its own: runs in which the published tester of the learner says that the claim is false, at this beta, which certifies nothing", plan.paper, tablesBeta, plan.seed), tables...)
-	return cli.ExitOK, nil
 }
 
 // maxTablesSeed leaves room for the seeds of certifications within a search.
 const maxTablesSeed = 1 << 40
 
 // tables are those that the plan asks for, resolved.
-func (p tablesPlan) tables() ([]paperTable, error) {
+func (p tablesPlan) tables() []paperTable {
 	make, ok := tablePapers[p.paper]
 	if !ok {
-		return nil, audit.UnknownName("-paper", p.paper, tablePaperNames)
+		check(audit.UnknownName("-paper", p.paper, tablePaperNames))
 	}
-	if err := cmp.Or(within("-runs", p.runs, 0, 10_000), within("-seed", p.seed, 0, maxTablesSeed)); err != nil {
-		return nil, err
-	}
+	within("-runs", p.runs, 0, 10_000)
+	within("-seed", p.seed, 0, maxTablesSeed)
 	all := make(p)
 	var names []string
 	for _, t := range all {
 		names = append(names, t.id)
 	}
 	tables := slices.DeleteFunc(all, func(t paperTable) bool { return !strings.Contains(t.id, p.only) })
-	if len(tables) == 0 {
-		return nil, nothing("-only", p.only, "part of one of "+strings.Join(names, ", "))
-	}
+	refuse(len(tables) == 0, "-only", p.only, "part of one of "+strings.Join(names, ", "))
 	for _, t := range tables {
 		for _, r := range t.rows {
-			if err := r.resolve(); err != nil {
-				return nil, fmt.Errorf("%s, %s: %w", t.id, r.name, err)
-			}
+			in(t.id+", "+r.name, func() { check(r.resolve()) })
 			r.testers = slices.DeleteFunc(r.testers, func(x *auditRow) bool { return x.resolve() != nil }) // one does not apply to these outputs
 		}
 	}
-	return tables, nil
+	return tables
 }
 
 // resolve checks the row's plan and writes down what it means.
@@ -152,22 +140,20 @@ func (r *auditRow) resolve() error {
 }
 
 // tables are those that the plan asks for, measured.
-func (l lab) tables(plan tablesPlan) ([]paperTable, error) {
-	tables, err := plan.tables()
-	if err != nil {
-		return nil, err
-	}
+func (l lab) tables(plan tablesPlan) []paperTable {
+	tables := plan.tables()
 	var rows []*auditRow
 	for _, t := range tables {
 		for _, r := range t.rows {
 			rows = append(append(rows, r), r.testers...)
 		}
 	}
-	return tables, l.rows(rows, plan.seed)
+	l.rows(rows, plan.seed)
+	return tables
 }
 
 // rows does the runs of rows.
-func (l lab) rows(rows []*auditRow, seed uint64) error {
+func (l lab) rows(rows []*auditRow, seed uint64) {
 	type job struct {
 		row *auditRow
 		run int
@@ -179,45 +165,37 @@ func (l lab) rows(rows []*auditRow, seed uint64) error {
 		}
 	}
 	now := cli.Clock()
-	found, err := results(l, len(jobs), func(ctx context.Context, i int) (out auditRun, err error) {
+	found := results(l, len(jobs), func(ctx context.Context, i int) (out auditRun) {
 		r, plan, start := jobs[i].row, jobs[i].row.plan, now()
 		plan.Seed = seed + uint64(jobs[i].run)
-		switch {
-		case plan.Pair == nil:
-			err = search(ctx, plan, &out)
-		case len(r.ladder) > 0:
+		place := fmt.Sprintf("%s, seed %d", r.what(), plan.Seed)
+		in(place, func() {
+			switch {
+			case plan.Pair == nil:
+				search(ctx, plan, &out)
+			case len(r.ladder) == 0:
+				out.audit(ctx, plan)
+			}
 			for _, n := range r.ladder {
 				plan.Samples, plan.Explore = n, 0
-				if err = out.audit(ctx, plan); err != nil {
-					break
-				}
-				if out.refuted {
+				if out.audit(ctx, plan); out.refuted {
 					out.needed = 2 * n
 					break
 				}
 			}
-		default:
-			err = out.audit(ctx, plan)
-		}
-		if err != nil {
-			return out, fmt.Errorf("%s, seed %d: %w", r.what(), plan.Seed, err)
-		}
+		})
 		out.seconds = now() - start
-		l.say("%s, seed %d: run %d of %d", r.what(), plan.Seed, i+1, len(jobs))
-		return out, nil
+		l.say("%s: run %d of %d", place, i+1, len(jobs))
+		return out
 	})
 	for i, out := range found {
 		jobs[i].row.found = append(jobs[i].row.found, out)
 	}
-	return err
 }
 
 // audit is one audit, added to the run.
-func (out *auditRun) audit(ctx context.Context, plan pair.Plan) error {
-	report, err := audited(ctx, plan, catalogue)
-	if err != nil {
-		return err
-	}
+func (out *auditRun) audit(ctx context.Context, plan pair.Plan) {
+	report := get(audited(ctx, plan, catalogue))
 	out.refuted = report.Verdict == audit.Violation
 	out.bound = *report.LowerBound
 	for _, row := range report.Rows("published") {
@@ -229,24 +207,17 @@ func (out *auditRun) audit(ctx context.Context, plan pair.Plan) error {
 	}
 	out.trials += len(report.Trials)
 	out.outputs += report.Termination.Outputs
-	return nil
 }
 
 // search explores the pairs of the plan's finder, none of which the mechanism told it, until
 // one of them refutes the claim.
-func search(ctx context.Context, plan pair.Plan, out *auditRun) error {
-	a, err := plan.Resolve(catalogue)
-	if err != nil {
-		return err
-	}
-	spec, err := catalogue.Finder(a.Plan.Finder)
-	if err != nil {
-		return err
-	}
+func search(ctx context.Context, plan pair.Plan, out *auditRun) {
+	a := get(plan.Resolve(catalogue))
+	spec := get(catalogue.Finder(a.Plan.Finder))
 	find, err := spec.New(audit.FinderProblem{Relation: a.Plan.Relation, Domain: a.Domain, Trials: a.Plan.Trials,
 		Stream: stream.New(stream.Key{Seed: plan.Seed, Purpose: "find"})})
 	if err != nil {
-		return fmt.Errorf("finder %s: %w", a.Plan.Finder, err)
+		check(fmt.Errorf("finder %s: %w", a.Plan.Finder, err))
 	}
 	tries := 0
 	var history []audit.Trial
@@ -258,7 +229,7 @@ func search(ctx context.Context, plan pair.Plan, out *auditRun) error {
 		for _, neighbours := range pairs {
 			explored, err := engine.Do(ctx, engine.LocalPool(1), []pair.Explore{a.Explore(len(history), neighbours, a.Plan.Explore)}, engine.Events[pair.Explored]{})
 			if err != nil {
-				return cmp.Or(ctx.Err(), err)
+				check(cmp.Or(ctx.Err(), err))
 			}
 			history = append(history, audit.Trial{Index: len(history), Pair: neighbours, Value: explored[0].Value})
 			out.outputs += 2 * a.Plan.Explore
@@ -266,14 +237,13 @@ func search(ctx context.Context, plan pair.Plan, out *auditRun) error {
 				tries++
 				p := a.Plan
 				p.Pair, p.Beta, p.Seed = &neighbours, p.Beta/float64(tries*(tries+1)), confirmSeed(plan.Seed, tries)
-				err = out.audit(ctx, p)
+				out.audit(ctx, p)
 			}
-			if out.trials = len(history); err != nil || out.refuted {
-				return err
+			if out.trials = len(history); out.refuted {
+				return
 			}
 		}
 	}
-	return nil
 }
 
 // mostConfirmed is how many trials a search may have, each of which may be
