@@ -122,7 +122,7 @@ type canaryStake struct{ eps, th, eValue, stake float64 }
 // beta in (0, 1).
 func NewCanarySequence(k, m int, claim, delta, beta float64) *CanarySequence {
 	NewCanaryTable(k, m)
-	mustBeClaim(claim, delta)
+	refuse(!(claim >= 0) || math.IsInf(claim, 1) || CheckDelta(delta) != nil, "a claim needs a finite epsilon >= 0 and a delta in [0, 1)")
 	refuse(CheckBeta(beta) != nil, "beta out of range")
 	s := &CanarySequence{k: k, m: m, delta: delta, goal: -stream.Log(beta) + 1e-9, above: claim + max(2e-6, 1e-9*claim)}
 	s.claim = 1 + sort.Search(gridSteps, func(i int) bool { return float64(i)*gridStep >= claim })

@@ -300,7 +300,9 @@ func TuneCanary(explored CanaryTable, n int, delta, beta float64) CanaryStakes {
 		if lambda*(x+p.c) > 0.9*p.share {
 			lambda = p.share / (x/modesty + p.c)
 		}
-		return []float64{roundStake(lambda)}
+		v, err := strconv.ParseFloat(strconv.FormatFloat(lambda, 'e', 2, 64), 64) // three digits
+		refuse(err != nil, "a stake that is no number")
+		return []float64{v}
 	}
 	return CanaryStakes{
 		Paired: tune(explored.prospect(delta), beta),
@@ -330,13 +332,6 @@ func CanaryValue(explored CanaryTable, n int, delta, beta float64) float64 {
 }
 
 func mustBeRuns(n int) { refuse(n < 1 || n > maxTrials, "number of runs out of range") }
-
-// roundStake keeps three digits.
-func roundStake(lambda float64) float64 {
-	v, err := strconv.ParseFloat(strconv.FormatFloat(lambda, 'e', 2, 64), 64)
-	refuse(err != nil, "a stake that is no number")
-	return v
-}
 
 // prospect is a law of W(x) = a - x b - c, b in [0, 1], whose weights sum to 1.
 type prospect struct {

@@ -41,14 +41,8 @@ import "math"
 // n = 1000, some milliseconds at 10^6. Needs no exploration.
 func Exact(c Counts, delta, beta float64) float64 {
 	mustBeSound(c, delta, beta)
-	eps, _ := exactSweep(c, delta, beta)
-	return eps
-}
-
-// exactSweep also returns the number of probabilities that were summed.
-func exactSweep(c Counts, delta, beta float64) (eps float64, evals int) {
-	th, evals := bound(c, ratioFamily(delta), beta)
-	return RoundDown(math.Log(th)), evals
+	th, _ := bound(c, ratioFamily(delta), beta)
+	return RoundDown(math.Log(th))
 }
 
 // bound is the largest th of the family with p(th) <= beta, 0 if there is none above 0,

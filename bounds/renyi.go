@@ -176,12 +176,8 @@ func EpsilonFromRenyi(d, alpha float64) float64 {
 	if d <= 0 {
 		return 0
 	}
-	mustBePure(d, alpha)
+	refuse(!(d >= 0) || math.IsInf(d, 1) || CheckAlpha(alpha) != nil, "needs a finite value >= 0 and a finite alpha > 1")
 	// d <= eps, and the divergence is at least eps - log(2)/(alpha-1).
 	eps, _ := Bisect(d, d+math.Ln2/(alpha-1)+1e-9, 1e-10, func(eps float64) bool { return audit.RandomisedResponseRenyi(eps, alpha) <= d })
 	return math.Max(0, RoundDown(eps))
-}
-
-func mustBePure(eps, alpha float64) {
-	refuse(!(eps >= 0) || math.IsInf(eps, 1) || CheckAlpha(alpha) != nil, "needs a finite value >= 0 and a finite alpha > 1")
 }

@@ -154,9 +154,6 @@ func newRegion(c Counts, edge edge, pLow, pHigh, width float64) *region {
 
 const cutSlack = 1e-5
 
-// lastY is the largest y with a member.
-func (r *region) lastY() int { return r.yLow + len(r.cuts) - 1 }
-
 // cutCurve solves T = z for x at given y. Along the fits with this y,
 // e = p0 - y/n0 parametrises everything:
 //
@@ -268,7 +265,7 @@ func (r *region) prob(p0, p1 float64) float64 {
 	// y below the table falls into the rest: the table begins at the window of
 	// the smallest p0.
 	first := max(lo0, r.yLow)
-	last := min(hi0, r.lastY())
+	last := min(hi0, r.yLow+len(r.cuts)-1)
 	if last < first {
 		return rest
 	}

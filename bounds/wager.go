@@ -6,10 +6,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-func mustBeClaim(eps, delta float64) {
-	refuse(!(eps >= 0) || math.IsInf(eps, 1) || CheckDelta(delta) != nil, "a claim needs a finite epsilon >= 0 and a delta in [0, 1)")
-}
-
 func mustBeFinite(eps float64) { refuse(CheckEpsilon(eps) != nil, "epsilon is not finite") }
 
 // goal is the log wealth that rejects, with a margin for the rounding of a sum

@@ -65,12 +65,6 @@ type bitsModel struct {
 	Logistic *logisticModel `json:"logistic,omitempty"`
 }
 
-func newBitsModel(inner audit.Model) *bitsModel {
-	table, _ := inner.(*tableModel)
-	logistic, _ := inner.(*logisticModel)
-	return &bitsModel{table, logistic}
-}
-
 // inner is the model and how many derived columns it reads.
 func (m *bitsModel) inner() (audit.Model, int) {
 	if m.Table != nil {
@@ -178,7 +172,9 @@ func learnBits(ex audit.Exploration, width, limit int, keep func(i int) bool) (*
 	if err != nil {
 		return nil, err
 	}
-	return newBitsModel(m), nil
+	table, _ := m.(*tableModel)
+	logistic, _ := m.(*logisticModel)
+	return &bitsModel{table, logistic}, nil
 }
 
 // open implements [decoder].

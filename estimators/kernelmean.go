@@ -169,14 +169,9 @@ func (m *kernelMeanModel) mean(x, landmarks []float32) float64 {
 	return sum / float64(len(landmarks)/len(x))
 }
 
-// sides are how many landmarks each side has.
-func (m *kernelMeanModel) sides() (first, second int) {
-	return m.First, len(m.Landmarks)/len(m.Inputs) - m.First
-}
-
 // Describe gives the threshold, the landmarks and the bandwidth.
 func (m *kernelMeanModel) Describe(threshold float64, above bool) string {
-	first, second := m.sides()
+	first, second := m.First, len(m.Landmarks)/len(m.Inputs)-m.First
 	if m.Lambda > 0 {
 		return fmt.Sprintf("log ratio of kernel densities of %d and %d outputs at bandwidth %s, lambda %s (regularised kernel Rényi divergence %s), %s %s",
 			first, second, figure(m.Bandwidth), figure(m.Lambda), figure(m.Divergence), side(above), figure(threshold))

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"math"
 	"strings"
 
@@ -31,7 +32,7 @@ func Describe[P any](keys []Key[P]) []Described {
 	out := make([]Described, len(keys))
 	for i, k := range keys {
 		d := Described{Name: k.Name, Type: k.At.Type, Preset: k.Preset, Claims: k.Claims, Form: k.Form}
-		for field := range strings.FieldsSeq(k.field()) {
+		for field := range strings.FieldsSeq(cmp.Or(k.Field, k.Name)) {
 			d.Fields = append(d.Fields, "/"+field)
 		}
 		if r := k.Range; r != (Range{}) {

@@ -70,14 +70,6 @@ type Form struct {
 	Wide  bool   `json:"wide,omitempty"`
 }
 
-// field is where the setting stands.
-func (k Key[P]) field() string {
-	if k.Field == "" {
-		return k.Name
-	}
-	return k.Field
-}
-
 // Range is where a number may lie; of the zero Range, anywhere.
 type Range struct {
 	Least, Most  float64

@@ -328,14 +328,6 @@ func (a *Audit) splitRecorded() error {
 	return nil
 }
 
-// splitsByDefault reports whether the budget is what recorded outputs get where
-// the plan asks for none.
-func (a *Audit) splitsByDefault() bool {
-	b := *a
-	b.Plan.Explore, b.Plan.Samples = 0, 0
-	return b.splitRecorded() == nil && b.Plan.Explore == a.Plan.Explore && b.Plan.Samples == a.Plan.Samples
-}
-
 // recording is what the report says of recorded outputs; nil for a mechanism
 // that draws its own.
 func (a *Audit) recording() *audit.Recording {

@@ -3,6 +3,7 @@ package pair
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
@@ -186,7 +187,9 @@ func named(t report.Table, c audit.Claim, beta float64) report.Table {
 	for i := range t.Rows {
 		f := &t.Rows[i]
 		f.Quantity = f.QuantityWords()
-		noteGroup(f)
+		if f.Group > 1 && f.Method != MethodSequential { // which has its own
+			f.Note = strings.TrimPrefix(fmt.Sprintf("%s; the datasets differ by %d rows; the bound is divided back (group privacy, lemma 3.4 of Lu et al. 2022)", f.Note, f.Group), "; ")
+		}
 		if limit, ok := allowed(c, *f); ok && f.Value == nil {
 			f.Claimed = &limit
 		}

@@ -3,7 +3,6 @@ package pair
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
@@ -181,16 +180,4 @@ func (c certificate) inGroup(claim audit.Claim) Certified {
 		}
 	}
 	return out
-}
-
-// groupWords say what a row of a group is.
-func groupWords(steps int) string {
-	return fmt.Sprintf("the datasets differ by %d rows; the bound is divided back (group privacy, lemma 3.4 of Lu et al. 2022)", steps)
-}
-
-// noteGroup puts into words that a row is of a group, where it is.
-func noteGroup(f *report.Row) {
-	if f.Group > 1 && f.Method != MethodSequential { // which has its own
-		f.Note = strings.TrimPrefix(f.Note+"; "+groupWords(f.Group), "; ")
-	}
 }

@@ -49,7 +49,11 @@ func (a *Audit) prepare(e Evidence) (*Prepared, error) {
 	}
 	p := a.Plan
 	eps, _ := a.dpLimits()
-	out.DeltaEvent, _ = threshold.Best(table, func(c bounds.Counts) float64 { return deltaWorth(c, eps) })
+	out.DeltaEvent, _ = threshold.Best(table, func(c bounds.Counts) float64 { // the lower limit of p1 - e^eps p0
+		lo, _ := threshold.Wilson(c.X, c.N1)
+		_, up := threshold.Wilson(c.Y, c.N0)
+		return phrase.Floor(lo-float64(math.Exp(eps)*up), 12)
+	})
 	out.MuEvent, _ = threshold.Best(table, muWorth)
 	for _, alpha := range renyiOrders {
 		d, err := tuneRenyi(table, alpha, p.Samples, p.Beta/float64(len(renyiOrders)))
@@ -80,13 +84,6 @@ func (a *Audit) prepare(e Evidence) (*Prepared, error) {
 	return out, nil
 }
 
-// deltaWorth is the lower limit of p1 - e^eps p0 at Wilson limits.
-func deltaWorth(c bounds.Counts, eps float64) float64 {
-	lo, _ := threshold.Wilson(c.X, c.N1)
-	_, up := threshold.Wilson(c.Y, c.N0)
-	return phrase.Floor(lo-float64(math.Exp(eps)*up), 12)
-}
-
 // tuneRenyi plans the bound of one order, in the direction that promises more.
 func tuneRenyi(table bounds.Table, alpha float64, n int, beta float64) (DirectedPlan, error) {
 	var best DirectedPlan
@@ -109,17 +106,13 @@ func tuneRenyi(table bounds.Table, alpha float64, n int, beta float64) (Directed
 	for i := range plan.H {
 		plan.H[i] = phrase.Round(plan.H[i], decimals)
 	}
-	plan.Lambda = roundDigits(plan.Lambda)
+	if x := plan.Lambda; x > 0 {
+		plan.Lambda = phrase.Floor(x, 5-int(math.Floor(math.Log10(x))))
+	} else {
+		plan.Lambda = 0
+	}
 	best.RenyiPlan = plan
 	return best, plan.Validate()
-}
-
-// roundDigits rounds a positive number down to six significant digits or so.
-func roundDigits(x float64) float64 {
-	if !(x > 0) {
-		return 0
-	}
-	return phrase.Floor(x, 5-int(math.Floor(math.Log10(x))))
 }
 
 // check refuses what does not fit the plan or the bins.

@@ -10,7 +10,6 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/pair/threshold"
-	"github.com/dpscope/dpscope/core/report"
 )
 
 // A claim that is a curve is refuted at one of its points. Exploration chooses the point,
@@ -105,13 +104,4 @@ func (p Plan) checkPoint(point *audit.ProfilePoint) error {
 		return &audit.InputError{Field: "prepared.point", Found: audit.DPClaim(point.Epsilon, point.Delta).String(), Want: "a point of the claim's curve"}
 	}
 	return nil
-}
-
-// progressLimit is what progress shows as claimed: of a curve that is bounded at one
-// point nothing, as exploration has yet to choose it.
-func (a *Audit) progressLimit() float64 {
-	if a.Claim.Kind == audit.Profile && a.Plan.goal() != report.Stretch {
-		return 0
-	}
-	return a.Claim.Limit()
 }

@@ -51,7 +51,9 @@ func (a *Audit) otherwise() Plan {
 	}
 	if a.Spec.Recording != nil {
 		out.Trials, out.Explore = p.Trials, 0
-		if a.splitsByDefault() {
+		usual := *a // what recorded outputs get where the plan asks for no budget
+		usual.Plan.Explore, usual.Plan.Samples = 0, 0
+		if usual.splitRecorded() == nil && usual.Plan.Explore == p.Explore && usual.Plan.Samples == p.Samples {
 			out.Samples, out.Explore = p.Samples, p.Explore
 		}
 	}

@@ -101,7 +101,10 @@ func (f Found) completed(p Plan) audit.Termination {
 func (s *state) do(ctx context.Context) error {
 	p := s.Plan
 	s.tell(func(g *Progress) {
-		g.Phase, g.Quantity, g.Letter, g.Claimed = Exploring, s.goalRow().QuantityWords(), p.goal().Letter(), s.progressLimit()
+		g.Phase, g.Quantity, g.Letter = Exploring, s.goalRow().QuantityWords(), p.goal().Letter()
+		if s.Claim.Kind != audit.Profile || p.goal() == report.Stretch { // exploration has yet to choose a point
+			g.Claimed = s.Claim.Limit()
+		}
 		if p.isSequential() {
 			g.Phase = Betting
 		}
