@@ -2,6 +2,7 @@ package audit
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"github.com/dpscope/dpscope/audit/stream"
 )
@@ -74,4 +75,69 @@ type Model interface {
 	// Describe says in words which outputs score above the threshold (or
 	// below it, if above is false).
 	Describe(threshold float64, above bool) string
+}
+
+// Labelled says where a learner's table of labelled examples comes from that the user
+// brought.
+type Labelled struct {
+	File     RecordedFile    `json:"file"`
+	Rows     int             `json:"rows"`
+	Features []string        `json:"features"`
+	Classes  []string        `json:"classes"` // the labels 0 and 1
+	Clipped  int             `json:"clipped"` // values beyond the declared bounds, moved to the nearest
+	Reading  LabelledReading `json:"reading"`
+
+	// Notes are warnings about the table, in words.
+	Notes []string `json:"-"`
+}
+
+// LabelledReading is how a file of labelled examples is read.
+type LabelledReading struct {
+	Label string `json:"label,omitempty"` // name or number (from 1) of the label's column; the last
+	// Bounds are declared ranges of features, as age=0:120,height=1:2.2; one without a
+	// name is of all others.
+	Bounds  string   `json:"bounds,omitempty"`
+	Classes []string `json:"classes,omitempty"` // the two labels; those that occur
+}
+
+// Words are the facts of a table.
+func (l *Labelled) Words() string {
+	return fmt.Sprintf("%s (SHA-256 %.12s...), %d rows of %d features", l.File.Name, l.File.SHA256, l.Rows, len(l.Features))
+}
+
+// Learning is what a learner trains.
+type Learning string
+
+const (
+	// Logistic is regularised logistic regression without an intercept, by any
+	// perturbation or by gradients: its model is the coefficients, one a feature.
+	Logistic Learning = "logistic"
+	// NaiveBayes is Gaussian naive Bayes: its model is, of label 0 and then of label 1,
+	// the mean of each feature, then the variances alike, then the share of label 1.
+	NaiveBayes Learning = "naive-bayes"
+	// Forest is a forest whose splits do not depend on the rows.
+	Forest Learning = "forest"
+	// Network is anything else that Probability tells of.
+	Network Learning = "network"
+)
+
+// Table is what an attack on a learner knows: the rows that it starts from, the domain
+// of which is the mechanism's, and the learner's twin without noise.
+type Table struct {
+	// Base has the features of a row and then its label, 0 or 1.
+	Base Dataset
+	// Features names the columns of Base but the last, Classes the labels 0 and 1.
+	Features []string
+	Classes  [2]string
+	Learning
+	// Ridge is lambda of [Logistic]: the mean of the losses and Ridge/2 times the squared
+	// norm of the coefficients are minimised.
+	Ridge float64
+	// Radius is the L2 norm that the features of a row have at most, beside their bounds;
+	// 0: any.
+	Radius float64
+	// Train is the learner's twin without noise: its model's numbers.
+	Train func(Dataset) ([]float64, error)
+	// Probability is that of label 1 by a model that Train made; nil where there is none.
+	Probability func(model, features []float64) float64
 }

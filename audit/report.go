@@ -1,6 +1,12 @@
 package audit
 
-import "strings"
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+)
 
 // Release is the version without the revision.
 func (g Generator) Release() string {
@@ -74,4 +80,88 @@ type Reproduce struct {
 type FactRow struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
+}
+
+// Tolerances for numbers computed from the same counts on another platform:
+// bounds are rounded down to 1e-6, shares and deltas to 1e-9 and the power up to
+// 1e-4, and a difference in the last bits may cross one such step.
+const (
+	BoundTolerance = 1.5e-6
+	shareTolerance = 1.5e-9
+	PowerTolerance = 1.5e-4
+)
+
+// Near reports whether two numbers computed from the same counts are the same:
+// bounds are rounded to six decimals.
+func Near(x, y float64) bool {
+	d := math.Abs(x - y)
+	return d <= BoundTolerance || d <= 1e-9*math.Abs(x)
+}
+
+// NearRatio compares numbers that were not rounded.
+func NearRatio(x, y float64) bool { return math.Abs(x-y) <= max(1e-12, 1e-6*math.Abs(x)) }
+
+// NearShare compares shares, which are rounded to nine decimals.
+func NearShare(x, y float64) bool { return math.Abs(x-y) <= shareTolerance }
+
+// NearDelta compares bounds on delta, which have six decimals or nine.
+func NearDelta(x, y float64) bool {
+	six := func(v float64) bool {
+		millionths := float64(v * 1e6)
+		return math.Abs(millionths-math.Round(millionths)) < 1e-4
+	}
+	return NearShare(x, y) || six(x) && six(y) && Near(x, y)
+}
+
+// SamePValue compares p-values, which may be tiny, by their logarithms.
+func SamePValue(x, y *float64) bool {
+	if x == nil || y == nil {
+		return x == y
+	}
+	return *x == *y || *x > 0 && *y > 0 && math.Abs(math.Log(*x)-math.Log(*y)) < 1e-4
+}
+
+// NearJSONBy compares two values by their JSON, numbers by near.
+func NearJSONBy(a, b any, near func(x, y float64) bool) bool {
+	var x, y any
+	for _, p := range []struct {
+		from any
+		to   *any
+	}{{a, &x}, {b, &y}} {
+		data, err := json.Marshal(p.from)
+		if err != nil || json.Unmarshal(data, p.to) != nil {
+			return false
+		}
+	}
+	return nearValue(x, y, near)
+}
+
+func nearValue(x, y any, near func(x, y float64) bool) bool {
+	switch x := x.(type) {
+	case float64:
+		z, ok := y.(float64)
+		return ok && near(x, z)
+	case []any:
+		z, ok := y.([]any)
+		return ok && slices.EqualFunc(x, z, func(a, b any) bool { return nearValue(a, b, near) })
+	case map[string]any:
+		z, ok := y.(map[string]any)
+		if !ok || len(x) != len(z) {
+			return false
+		}
+		for k := range x {
+			if w, ok := z[k]; !ok || !nearValue(x[k], w, near) {
+				return false
+			}
+		}
+		return true
+	}
+	return x == y
+}
+
+// EqualJSON compares two values by their JSON; what has none is not equal.
+func EqualJSON(a, b any) bool {
+	x, errX := Canonical(a)
+	y, errY := Canonical(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
 }

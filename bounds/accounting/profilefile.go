@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 )
@@ -108,4 +110,112 @@ func fromHistory(name string, history [][]float64) ([]audit.ProfilePoint, error)
 		}
 	}
 	return points, nil
+}
+
+// Trace is how epsilon changes: points (steps, epsilon) at the query's delta and (delta,
+// epsilon) at its steps, in increasing order of both, epsilon rounded up. Where nothing
+// finite holds there is no point.
+type Trace struct {
+	OverSteps [][2]float64 `json:"overSteps"`
+	OverDelta [][2]float64 `json:"overDelta"`
+}
+
+// Follow accounts a query, of which the noise is known, at some other numbers of steps, to
+// twice as many at least, and at other deltas. It asks before every point whether to go on.
+// The error is that of [Answer].
+func Follow(q Query, goOn func() bool) (t Trace, err error) {
+	if err = q.Validate(); err != nil {
+		return t, err
+	}
+	q = q.filled()
+	own, delta := *q.Steps, *q.Delta
+	point := func(list *[][2]float64, at float64, steps int, delta float64) {
+		if !goOn() {
+			return
+		}
+		q.Steps = &steps
+		parts, fault := q.parts()
+		if err = fault; err != nil {
+			return
+		}
+		w, best := newWorksheet(q, parts), math.Inf(1)
+		w.brief = true
+		for _, by := range w.ways() {
+			eps, _, _ := by.epsilon(delta)
+			if best = math.Min(best, eps); slices.Contains([]Method{MethodGaussian, MethodLosses, MethodOptimal}, by.method) {
+				break // no other says less
+			}
+		}
+		if !math.IsInf(best, 1) {
+			*list = append(*list, [2]float64{at, roundUp(best)})
+		}
+	}
+	steps, deltas := []int{own}, []float64{delta}
+	for k := 1; k <= min(2*own, MaxSteps/5); k *= 10 {
+		steps = append(steps, k, 2*k, 5*k)
+	}
+	for e := -12; e < 0; e++ {
+		deltas = append(deltas, math.Pow10(e))
+	}
+	slices.Sort(steps)
+	slices.Sort(deltas)
+	for _, k := range slices.Compact(steps) {
+		point(&t.OverSteps, float64(k), k, delta)
+	}
+	for _, d := range slices.Compact(deltas) {
+		point(&t.OverDelta, d, own, d)
+	}
+	return t, err
+}
+
+// notes say what holds of the account, and what was left out.
+func (w *worksheet) notes(a Account) []string {
+	var all []string
+	say := func(format string, args ...any) {
+		if text := fmt.Sprintf(format, args...); !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	for _, p := range w.parts {
+		q, group := p.q, *p.q.Group
+		if q.Mechanism.noise() && *q.Rate < 1 {
+			say("Poisson sampling: each record takes part in a step independently with probability %v, and neighbours differ by adding or removing one record. This does not hold for batches of fixed size, or for replacing a record.", *q.Rate)
+		}
+		switch {
+		case q.Mechanism == KindApproximate:
+			say("An (epsilon, delta) guarantee alone bounds no Renyi divergence, so there is no curve.")
+			if !p.stepwise {
+				say("For a group of %d there is no guarantee: delta reaches 1.", group)
+			}
+		case group == 1:
+		case q.Mechanism == KindRandomisedResponse:
+			say("If a group reports one bit in all, its epsilon is that of one record. If each member reports a bit, pure epsilon is multiplied by the group size.")
+		case q.Mechanism == KindGaussian && !p.gaussian, q.Mechanism == KindRenyi:
+			c := stability(group)
+			say("Group privacy by the general rule: for alpha >= 2, the divergence at alpha is 3^%d times that of one record at order %d alpha.", c, 1<<c)
+		}
+	}
+	if p := w.parts[0]; p.stepwise && w.single() && p.k > maxOptimalSteps {
+		say("The optimal composition is not computed above %d steps.", maxOptimalSteps)
+	}
+	if w.curve == nil && len(w.q.Event)+len(w.q.Odds) > 0 {
+		say("Without a curve, events and odds cannot be bounded.")
+	}
+	if a.Epsilon == nil {
+		say("No finite epsilon holds at this delta.")
+	}
+	return all
+}
+
+// title says what is accounted.
+func title(parts []Query) string {
+	var all []string
+	for _, q := range parts {
+		all = append(all, q.title())
+	}
+	words := strings.Join(all, ", then ")
+	if group := *parts[0].Group; group > 1 {
+		words += fmt.Sprintf(", for groups of %d", group)
+	}
+	return strings.ToUpper(words[:1]) + words[1:]
 }

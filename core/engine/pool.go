@@ -1,3 +1,10 @@
+// Package engine runs audits of every kind: it spreads their tasks over workers,
+// takes results in order, loses no worker unsaid, and checks reports.
+//
+// A kind of audit (package core/pair, core/canary, ...) cuts its work into tasks.
+// A task is a value whose execution is a pure function of it, so that a worker may
+// be a goroutine, a web worker or a machine, and a run does not depend on how many
+// there are.
 package engine
 
 import (
@@ -5,6 +12,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // Worker executes one task at a time, somewhere.
@@ -227,4 +236,65 @@ func (d *dispatch) fail(err error) {
 		d.err = err
 	}
 	d.cancel()
+}
+
+// Runner is what an audit runs on, and what its run notes.
+type Runner struct {
+	Pool *Pool
+	Now  func() float64 // seconds of a clock; nil: no timing
+
+	Timing   audit.Timing
+	Warnings []string // for the report
+}
+
+// Clock is the time, 0 without a clock.
+func (r *Runner) Clock() float64 {
+	if r.Now == nil {
+		return 0
+	}
+	return r.Now()
+}
+
+// Timed does something, and adds to spent how long it took.
+func (r *Runner) Timed(spent *float64, do func() error) error {
+	start := r.Clock()
+	err := do()
+	*spent += r.Clock() - start
+	return err
+}
+
+// paceFrom is the part of a stage that has to be done before its time left is told: what
+// is done first, starts and small first steps, costs more than the rest.
+const paceFrom = 0.2
+
+// Pace tells how long a run still takes, by what its work that is done took. A unit of
+// one stage costs more than one of another, so it counts the time of the stage that is
+// on only. The zero value is ready.
+type Pace struct {
+	// Even: all units cost the same, and each may take an hour, so that the time left is told
+	// as soon as one of them took some.
+	Even bool
+
+	stage  string
+	begun  float64 // when the stage was first told of, by the caller's clock
+	before int     // units that were done then
+	on     bool
+}
+
+// Left is how many seconds the units that are not done take if each costs what those of
+// this stage that are done did; false while a fifth of them is not done. Of work that
+// comes in pieces (epochs, pairs), done should count whole pieces: what is under way
+// has cost time, and is not done. now is in seconds.
+func (p *Pace) Left(now float64, stage string, done, total int) (float64, bool) {
+	if !p.on || stage != p.stage || done < p.before { // less is done when a worker was lost
+		*p = Pace{Even: p.Even, stage: stage, begun: now, before: done, on: true}
+	}
+	of, all := done-p.before, total-p.before
+	switch {
+	case done >= total:
+		return 0, true
+	case of <= 0 || !p.Even && float64(of) < paceFrom*float64(all) || now <= p.begun:
+		return 0, false
+	}
+	return (now - p.begun) * float64(total-done) / float64(of), true
 }

@@ -2,9 +2,13 @@ package pair
 
 import (
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/report"
 )
@@ -105,3 +109,216 @@ func (r Report) Certified() bool {
 
 // Chance implements [report.View].
 func (r Report) Chance() (beta float64, seed uint64) { return r.Plan.Beta, r.Plan.Seed }
+
+// arguments list what reproduces the audit: the mechanism, the claim, the seed, and
+// whatever else is not a default.
+func (a *Audit) arguments() (args, params []audit.Argument) {
+	keys := Keys()
+	if o, ok := external(a.Spec); ok {
+		args, keys = settings.Written(ExternalKeys(), o, External{}), settings.Without(keys, "mechanism")
+		if a.Spec.Labelled != nil {
+			keys = Keys()
+		}
+		if r := a.Plan.Relation; a.Spec.User != nil && r != audit.AddRemove { // it belongs to the datasets
+			at := slices.IndexFunc(args, func(x audit.Argument) bool { return x.Name == "reach" || x.Name == "kind" })
+			args = slices.Insert(args, max(at, 0), audit.Argument{Name: "relation", Value: string(r)})
+		}
+	}
+	args = append(args, settings.Written(keys, a.Plan, a.otherwise())...)
+	// Of parameters that follow the claim the defaults do too.
+	defaults, err := followParams(a.Spec, nil, a.Claim)
+	if err == nil {
+		return args, a.Plan.Parameters.Changed(a.Spec.Params, defaults)
+	}
+	for _, x := range a.Spec.Params { // none has a default that the claim allows
+		params = append(params, audit.Argument{Name: "p." + x.Name, Value: a.Plan.Parameters[x.Name].String()})
+	}
+	return args, params
+}
+
+// otherwise is a plan with what the audit would have of itself in the place of what
+// does not have to be said.
+func (a *Audit) otherwise() Plan {
+	p := a.Plan
+	out := Plan{Claim: &audit.Claim{}, Relation: a.Spec.Relations(p.Parameters)[0], Finder: audit.Auto, Learner: audit.Auto,
+		Samples: 200_000, Explore: p.Samples + p.Samples/2, Trials: 10, Beta: 0.05}
+	switch p.Mode {
+	case UntilRefuted:
+		out.Explore = 0
+	case Climbing:
+		out.Explore = shown(p.Samples)
+	}
+	if a.Claim.Kind == audit.Profile {
+		out.Mode = Fixed
+	}
+	if a.Spec.Recording != nil {
+		out.Trials, out.Explore = p.Trials, 0
+		usual := *a // what recorded outputs get where the plan asks for no budget
+		usual.Plan.Explore, usual.Plan.Samples = 0, 0
+		if usual.splitRecorded() == nil && usual.Plan.Explore == p.Explore && usual.Plan.Samples == p.Samples {
+			out.Samples, out.Explore = p.Samples, p.Explore
+		}
+	}
+	if own := a.Spec.Claim(p.Parameters); a.Claim.IsDP() {
+		if own.IsDP() && !(a.Claim.Kind == audit.Pure && own.Delta > 0) {
+			out.Claim.Kind = a.Claim.Kind // epsilon and delta tell
+		}
+		if own.Delta > 0 {
+			out.Claim.Delta = -1 // its delta is the default: any other has to be said, 0 too
+		}
+	}
+	return out
+}
+
+// Reproduce says how to run the audit again.
+func (a *Audit) Reproduce() audit.Reproduce {
+	if a.Spec.Custom {
+		return audit.Reproduce{Note: "The mechanism is the caller's own: run the test that audited it again, with this seed."}
+	}
+	args, params := a.arguments()
+	args = append(args, params...)
+	r := audit.Reproduce{CLI: audit.CommandOf("dpscope audit", args)}
+	switch b := a.Spec.User; {
+	case a.Spec.Recording != nil:
+		r.Note = "It needs the same file: the report's inputs give its SHA-256."
+	case b != nil && b.Kind.Scripted():
+		r = audit.Reproduce{Note: "The report holds the function: open it in the page and press Verify."}
+	case b != nil && b.SHA256 != "":
+		r.Note = "It needs the same file: the report's inputs give its SHA-256."
+	case b != nil:
+		r.Note = "It needs the same program in the same place."
+	case a.Spec.Unseeded != "":
+		r.URL, r.Note = audit.FragmentOf(args), "Another run gives different counts: "+a.Spec.Unseeded+"."
+	default:
+		r.URL = audit.FragmentOf(args)
+	}
+	return r
+}
+
+// Mended is the address of the same audit of the mechanism without its fault, on the pair of
+// datasets that the report shows or, where it does not take them, on those that a search
+// finds. It is empty where no such mechanism is registered.
+func (r Report) Mended(cat audit.Catalogue) string {
+	broken, _ := cat.Mechanism(r.Plan.Mechanism) // an unknown one names none
+	mended, err := cat.Mechanism(broken.Mended)
+	if err != nil {
+		return ""
+	}
+	p := r.Plan
+	p.Mechanism, p.Pair, p.Finder, p.Parameters = mended.Name, Shown(r.Evidence, r.Sequential), "", maps.Clone(p.Parameters)
+	maps.DeleteFunc(p.Parameters, func(name string, _ audit.ParamValue) bool {
+		return !slices.ContainsFunc(mended.Params, func(s audit.ParamSpec) bool { return s.Name == name })
+	})
+	a, err := p.Resolve(cat)
+	if err != nil {
+		p.Pair = nil
+		if a, err = p.Resolve(cat); err != nil {
+			return ""
+		}
+	}
+	return a.Reproduce().URL
+}
+
+// Curves are what a report holds to draw besides its chart, with the claim as a
+// line to compare with.
+type Curves struct {
+	Tradeoff *TradeoffCurve `json:"tradeoff,omitempty"`
+	Renyi    *RenyiCurve    `json:"renyi,omitempty"`
+}
+
+// TradeoffCurve is the false negative rate against the false positive rate of
+// the test that takes an output for one of the numerator's dataset. Claimed is a
+// polyline: no test of a mechanism that keeps its claim lies below.
+type TradeoffCurve struct {
+	Points     []bounds.TradeoffPoint `json:"points"`
+	Claimed    [][2]float64           `json:"claimed"`
+	ClaimWords string                 `json:"claimWords"`
+	Confidence string                 `json:"confidence"`
+	Direction  string                 `json:"direction"`
+}
+
+// RenyiCurve is the lower bounds on the Rényi divergence against its order.
+// Claimed is a polyline: the divergence of a mechanism that keeps its claim lies
+// on or below.
+type RenyiCurve struct {
+	Points     []report.Row `json:"points"`
+	Claimed    [][2]float64 `json:"claimed"`
+	ClaimWords string       `json:"claimWords"`
+	Confidence string       `json:"confidence"`
+}
+
+// ReportCurves are the curves of a report.
+func ReportCurves(r Report) Curves {
+	var c Curves
+	if len(r.Tradeoff) > 0 && r.Evidence != nil {
+		c.Tradeoff = &TradeoffCurve{Points: r.Tradeoff, Claimed: claimedTradeoff(r.Claim), ClaimWords: r.Claim.String(),
+			Confidence: phrase.Percent(1 - r.Plan.Beta), Direction: r.Evidence.Prepared.Event.Direction()}
+	}
+	if len(r.Rows(report.Renyi)) > 0 {
+		c.Renyi = &RenyiCurve{Points: r.Rows(report.Renyi), Claimed: claimedRenyi(r.Claim, r.Rows(report.Renyi)), ClaimWords: r.Claim.String(), Confidence: phrase.Percent(1 - r.Plan.Beta)}
+	}
+	return c
+}
+
+// curveSteps is about how many points a claimed curve has.
+const curveSteps = 160
+
+// claimedTradeoff is the claim as a trade-off function: for (epsilon, delta), proposition
+// 2.4 of Dong, Roth and Su 2022 (Wasserman and Zhou 2010); empty where the claim
+// is none in these terms.
+func claimedTradeoff(c audit.Claim) [][2]float64 {
+	points := [][2]float64{}
+	switch c.Kind {
+	case audit.Pure, audit.Approximate:
+		corner := (1 - c.Delta) / (1 + math.Exp(c.Epsilon))
+		points = append(points, [2]float64{0, 1 - c.Delta}, [2]float64{corner, corner}, [2]float64{1 - c.Delta, 0})
+		if c.Delta > 0 {
+			points = append(points, [2]float64{1, 0})
+		}
+	case audit.GaussianDP:
+		points = gaussianTradeoff(c.Mu)
+	}
+	return points
+}
+
+// gaussianTradeoff is a polyline of tangents of the curve of mu-GDP, so that it
+// lies nowhere above it. Even steps of the normal quantile reach into both
+// corners.
+func gaussianTradeoff(mu float64) [][2]float64 {
+	points := [][2]float64{{0, 1}}
+	var x0, y0, s0 float64
+	for i := range curveSteps + 1 {
+		z := -6 - mu + float64((12+mu)*float64(i))/curveSteps
+		x, y, s := normalCDF(z), normalCDF(-z-mu), -math.Exp(-float64(mu*z)-float64(mu*mu/2))
+		if i > 0 && s > s0 {
+			// Where the tangents at both points meet.
+			meet := (y - y0 + float64(s0*x0) - float64(s*x)) / (s0 - s)
+			if at := y + float64(s*(meet-x)); meet >= x0 && meet <= x && at >= 0 && at <= 1 {
+				points = append(points, [2]float64{meet, at})
+			}
+		}
+		x0, y0, s0 = x, y, s
+	}
+	return append(points, [2]float64{1, 0})
+}
+
+func normalCDF(x float64) float64 { return float64(math.Erfc(-x/math.Sqrt2) / 2) }
+
+// claimedRenyi is what the claim implies from the smallest order to the largest.
+func claimedRenyi(c audit.Claim, found []report.Row) [][2]float64 {
+	points := [][2]float64{}
+	lo, hi := math.Inf(1), 0.0
+	for _, f := range found {
+		lo, hi = math.Min(lo, f.Alpha), math.Max(hi, f.Alpha)
+	}
+	for i := range curveSteps + 1 {
+		alpha := lo * math.Pow(hi/lo, float64(i)/curveSteps)
+		if v, ok := c.ImpliedRenyi(alpha); ok {
+			points = append(points, [2]float64{alpha, v})
+		}
+	}
+	if c.Kind == audit.Renyi && c.Alpha <= hi && c.Alpha >= lo {
+		points = append(points, [2]float64{c.Alpha, c.Epsilon})
+	}
+	return points
+}

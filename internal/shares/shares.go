@@ -4,17 +4,27 @@ package shares
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"os"
 	"path/filepath"
+	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
 )
 
@@ -133,6 +143,258 @@ func Names(args []string, stdin io.Reader) iter.Seq2[string, error] {
 				if !e.IsDir() && !strings.HasPrefix(e.Name(), cli.Unfinished) && !yield(filepath.Join(arg, e.Name()), nil) {
 					return
 				}
+			}
+		}
+	}
+}
+
+// partial is what one machine did of an audit. Its file is this in a line of JSON, and a line
+// with the SHA-256 of that one, by which a file that was cut short or changed is known.
+type partial struct {
+	Schema   string  `json:"schema"`
+	Version  int     `json:"version"` // of the form
+	Product  string  `json:"product"` // version of the program that drew
+	Search   string  `json:"search"`  // SHA-256 of the search: partials of one audit agree on it
+	Index    int     `json:"index"`   // of the share, from 0
+	Of       int     `json:"of"`      // shares; 0: the search alone
+	Searched *Search `json:"searched,omitempty"`
+	Drawn    []drawn `json:"drawn,omitempty"` // of each audit
+}
+
+// drawn is the share of one audit.
+type drawn struct {
+	Pieces int             `json:"pieces"`           // of all shares
+	Result json.RawMessage `json:"result,omitempty"` // what those of this share came to; absent of none
+}
+
+const (
+	version = 4
+	schema  = "dpscope-partial"
+	largest = 1 << 30 // bytes of a file
+)
+
+// sum is the SHA-256 of the JSON of v, and that JSON.
+func sum(v any) (digest string, data []byte, err error) {
+	data, err = json.Marshal(v)
+	h := sha256.Sum256(data)
+	return hex.EncodeToString(h[:]), data, err
+}
+
+// encode is the file of the partial of that search.
+func (p partial) encode(s Search) ([]byte, error) {
+	p.Schema, p.Version, p.Product = schema, version, cli.Generator().Version
+	if p.Index == 0 {
+		p.Searched = &s
+	}
+	var err error
+	if p.Search, _, err = sum(s); err != nil {
+		return nil, err
+	}
+	end, data, err := sum(p)
+	return fmt.Appendf(data, "\n%s\n", end), err
+}
+
+// Opener reads the file of a name whole.
+type Opener func(name string) ([]byte, error)
+
+// read reads a partial. Partials of one share are equal if their digests are.
+func read(name string, open Opener) (p partial, digest string, err error) {
+	data, err := open(name)
+	if err != nil {
+		return p, "", err
+	}
+	body, end, _ := bytes.Cut(data, []byte("\n"))
+	h := sha256.Sum256(body)
+	digest = hex.EncodeToString(h[:])
+	refuse := func(found, want, remedy string) (partial, string, error) {
+		return p, "", &audit.InputError{Field: name, Found: found, Want: want, Remedy: remedy}
+	}
+	start := `{"schema":"` + schema + `",`
+	n := min(len(start), len(body))
+	switch {
+	case string(body[:n]) != start[:n]:
+		return refuse("another file", "a partial", "dpscope audit -shards I/N -partial FILE writes one")
+	case string(end) != digest+"\n":
+		return refuse("incomplete or damaged", "a whole partial, whose last line is the SHA-256 of its first", "copy the file again, or draw this share again")
+	}
+	if err := audit.DecodeStrict(body, name, &p); err != nil {
+		return p, "", err
+	}
+	if p.Version != version {
+		return refuse(fmt.Sprintf("a partial of version %d", p.Version), fmt.Sprintf("version %d", version), "merge with the program that drew it")
+	}
+	if own := cli.Generator().Version; p.Product != own {
+		return refuse("drawn by version "+p.Product, "version "+own+", which this is", "merge with the program that drew it")
+	}
+	if p.Of < 0 || p.Index < 0 || p.Index > max(0, p.Of-1) {
+		return refuse(fmt.Sprintf("share %d of %d", p.Index, p.Of), "a share from 0 on, below their number", "")
+	}
+	if p.Index == 0 {
+		if got, _, err := sum(p.Searched); err != nil || got != p.Search {
+			return refuse("without the search that its SHA-256 names", "with that search", "draw this share again")
+		}
+	}
+	for _, d := range p.Drawn {
+		if first, end := share(d.Pieces, p.Index, max(1, p.Of)); d.Pieces < 0 || (d.Result == nil) != (first == end) {
+			return refuse(fmt.Sprintf("without what pieces %d to %d of %d came to", first, end, d.Pieces), fmt.Sprintf("share %d of %d whole", p.Index, p.Of), "draw this share again")
+		}
+	}
+	return p, digest, nil
+}
+
+// ReadSearch reads the search of a partial that has it.
+func ReadSearch(name string, open Opener) (Search, error) {
+	p, _, err := read(name, open)
+	if err != nil {
+		return Search{}, err
+	}
+	if p.Searched == nil {
+		return Search{}, &audit.InputError{Field: name, Found: fmt.Sprintf("share %d, which has no search", p.Index), Want: "the file of -search-only, or share 0"}
+	}
+	return *p.Searched, nil
+}
+
+// Check says what is wrong with a partial.
+func Check(name string, open Opener) error {
+	_, _, err := read(name, open)
+	return err
+}
+
+// mergeGarbage is how much a merge lets its memory grow between collections, in percent: what
+// is alive is the search and some hundred bytes a partial.
+const mergeGarbage = 30
+
+// Merge makes of the partials of those names what one machine would have found. It reads them
+// once, and once more for each audit, one at a time, and refuses those that do not make one
+// audit.
+func Merge(ctx context.Context, names iter.Seq2[string, error], open Opener, g core.Env) (*Audits, error) {
+	defer debug.SetGCPercent(debug.SetGCPercent(mergeGarbage))
+	m, err := newMerge(ctx, names, open)
+	if err == nil {
+		g, err = m.search.named(g)
+	}
+	if err != nil {
+		return nil, err
+	}
+	audits, err := m.search.Audits(g)
+	if err == nil && m.search.Found == nil {
+		err = &audit.InputError{Field: "partial: found", Found: audit.Absent, Want: "what its search found"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	for k, t := range audits.todo {
+		after, err := t.Shared(m.search.Found[k])
+		var r report.View
+		if err == nil {
+			r, err = after.Merge(g, m.parts(k, after.Pieces))
+		}
+		if err != nil {
+			return nil, audits.of(t, err)
+		}
+		audits.Audited = append(audits.Audited, suite.Audited{Name: t.name, Report: r})
+	}
+	return audits, nil
+}
+
+// held is what a merge remembers of a partial.
+type held struct{ name, digest string }
+
+// merge is an audit that is put together of partials.
+type merge struct {
+	search Search
+	of     int
+	shares map[int]held // by index
+	open   Opener
+}
+
+// newMerge reads all partials once, one at a time, and refuses those that do not make one
+// audit. Of equal ones, as a share that was tried again leaves two, it keeps one.
+func newMerge(ctx context.Context, names iter.Seq2[string, error], open Opener) (*merge, error) {
+	m := &merge{open: open, shares: map[int]held{}}
+	whose, search := "", ""
+	for name, err := range names {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err != nil {
+			return nil, err
+		}
+		p, digest, err := read(name, open)
+		if err != nil {
+			return nil, err
+		}
+		if whose == "" {
+			whose, search = name, p.Search
+		}
+		if p.Searched != nil {
+			m.search = *p.Searched
+		}
+		m.of = cmp.Or(m.of, p.Of)
+		twin, twice := m.shares[p.Index]
+		switch {
+		case p.Search != search:
+			return nil, &audit.InputError{Field: name, Found: "of another audit (its plan or its data) or another search than " + whose, Want: "partials of one audit", Remedy: "merge those together that were drawn with the same flags"}
+		case p.Of == 0:
+			continue
+		case p.Of != m.of:
+			return nil, &audit.InputError{Field: name, Found: fmt.Sprintf("one of %d shares", p.Of), Want: fmt.Sprintf("one of %d, as others are", m.of), Remedy: "draw all shares with the same number after the slash"}
+		case twice && twin.digest != digest:
+			return nil, &audit.InputError{Field: fmt.Sprintf("share %d", p.Index), Found: fmt.Sprintf("other counts in %s than in %s", name, twin.name), Want: "the same counts each time", Remedy: "one of the machines is faulty or runs another program: draw the share a third time"}
+		}
+		m.shares[p.Index] = held{name, digest}
+	}
+	switch missing := m.of - len(m.shares); {
+	case whose == "":
+		return nil, &audit.InputError{Field: "what was given", Found: "empty", Want: "the partials of all shares, or the folder that has them"}
+	case m.of == 0:
+		return nil, &audit.InputError{Field: "what was given", Found: "the search alone", Want: "the partials of all shares too"}
+	case missing > 0:
+		return nil, &audit.InputError{Field: "what was given", Found: fmt.Sprintf("without %d of %d shares: %s", missing, m.of, m.gaps()), Want: "all shares", Remedy: "draw them, with -shards I/" + fmt.Sprint(m.of)}
+	}
+	return m, nil
+}
+
+// gapsNamed is how many missing ranges an error names.
+const gapsNamed = 20
+
+// gaps name the shares that are missing.
+func (m *merge) gaps() string {
+	var gaps []string
+	first := 0 // that may be missing
+	for _, i := range append(slices.Sorted(maps.Keys(m.shares)), m.of) {
+		switch {
+		case i > first && len(gaps) == gapsNamed:
+			return strings.Join(gaps, ", ") + " and more"
+		case i == first+1:
+			gaps = append(gaps, fmt.Sprint(first))
+		case i > first:
+			gaps = append(gaps, fmt.Sprintf("%d to %d", first, i-1))
+		}
+		first = i + 1
+	}
+	return strings.Join(gaps, ", ")
+}
+
+// parts are those of audit number k, which has so many pieces.
+func (m *merge) parts(k, pieces int) iter.Seq2[report.Part, error] {
+	return func(yield func(report.Part, error) bool) {
+		for i := range m.of {
+			s := m.shares[i]
+			p, digest, err := read(s.name, m.open)
+			switch {
+			case err != nil:
+			case digest != s.digest:
+				err = &audit.InputError{Field: s.name, Found: "different counts from those that were read first", Want: "a file that nothing writes to while it is merged", Remedy: "merge again"}
+			case k >= len(p.Drawn) || p.Drawn[k].Pieces != pieces:
+				err = &audit.InputError{Field: s.name, Found: fmt.Sprintf("no share of the %d pieces of audit %d", pieces, k+1), Want: "one of each audit of its plan"}
+			}
+			if err != nil {
+				yield(report.Part{}, err)
+				return
+			}
+			if first, end := share(pieces, i, m.of); first < end && !yield(report.Part{First: first, End: end, Result: p.Drawn[k].Result}, nil) {
+				return
 			}
 		}
 	}

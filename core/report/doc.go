@@ -1,3 +1,0 @@
-// Package report holds what reports of every kind have in common: rows of bounds by
-// method, the verdict that follows from them, and their words.
-package report
