@@ -76,6 +76,24 @@ func Find[T any](field, name string, all []T, nameOf func(T) string) (T, error) 
 	return none, UnknownName(field, name, names)
 }
 
+// Each is what of makes of each thing of a list.
+func Each[T, U any](list []T, of func(T) U) []U {
+	all := make([]U, len(list))
+	for i, x := range list {
+		all[i] = of(x)
+	}
+	return all
+}
+
+// Listed are of(0) to of(n-1).
+func Listed[T any](n int, of func(int) T) []T {
+	all := make([]T, n)
+	for i := range all {
+		all[i] = of(i)
+	}
+	return all
+}
+
 // Auto leaves the choice of learner or finder to dpscope.
 const Auto = "auto"
 

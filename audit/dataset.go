@@ -42,10 +42,8 @@ func (d Dataset) validate(field string) error {
 		return &InputError{Field: field + ".values", Found: fmt.Sprintf("%d numbers", len(d.Values)),
 			Want: fmt.Sprintf("a multiple of its %d columns", d.Columns)}
 	}
-	for i, v := range d.Values {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return &InputError{Field: fmt.Sprintf("%s.values[%d]", field, i), Found: Number(v), Want: "a finite number"}
-		}
+	if i := NonFinite(d.Values); i >= 0 {
+		return &InputError{Field: fmt.Sprintf("%s.values[%d]", field, i), Found: Number(d.Values[i]), Want: "a finite number"}
 	}
 	return nil
 }

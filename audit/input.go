@@ -108,10 +108,7 @@ func Nearest(name string, known []string) string {
 
 // editDistance is the Levenshtein distance in bytes.
 func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
+	row := Listed(len(b)+1, func(j int) int { return j })
 	for i := 1; i <= len(a); i++ {
 		diag := row[0]
 		row[0] = i

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 )
@@ -99,7 +98,7 @@ func (p Params) Assignments() []string {
 	for k, v := range p {
 		out = append(out, k+"="+v.String())
 	}
-	sort.Strings(out)
+	slices.Sort(out)
 	return out
 }
 

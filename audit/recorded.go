@@ -94,11 +94,10 @@ func (r *Recording) Spec(m Mechanism) MechanismSpec {
 
 // Words are the facts of recorded outputs.
 func (r *Recording) Words() string {
-	var parts []string
-	for _, f := range r.Files {
-		parts = append(parts, fmt.Sprintf("%s (%s, SHA-256 %.12s...)", f.Name, f.Format, f.SHA256))
-	}
-	return strings.Join(parts, " and ")
+	return strings.Join(Listed(len(r.Files), func(i int) string {
+		f := r.Files[i]
+		return fmt.Sprintf("%s (%s, SHA-256 %.12s...)", f.Name, f.Format, f.SHA256)
+	}), " and ")
 }
 
 // shortRun is from how many columns on those that are alike are named together, so

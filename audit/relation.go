@@ -147,10 +147,7 @@ func unmatchedRows(a, b Dataset) int {
 }
 
 func sortedRows(d Dataset) [][]float64 {
-	rows := make([][]float64, d.Len())
-	for i := range rows {
-		rows[i] = d.Row(i)
-	}
+	rows := Listed(d.Len(), d.Row)
 	sort.Slice(rows, func(i, j int) bool { return slices.Compare(rows[i], rows[j]) < 0 })
 	return rows
 }

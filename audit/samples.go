@@ -177,6 +177,17 @@ func NonFinite(rows []float64) int {
 	return -1
 }
 
+// Unordered returns the index of the first number that is not finite, or not above the one
+// before it, or -1.
+func Unordered(list []float64) int {
+	for i, x := range list {
+		if x-x != 0 || i > 0 && !(x > list[i-1]) {
+			return i
+		}
+	}
+	return -1
+}
+
 // Number prints a float for a message: short, and exact enough to type back.
 func Number(v float64) string {
 	switch {

@@ -75,13 +75,7 @@ func benchBrowser(c *call) {
 			refuted += choose(x.page.Verdict == audit.Violation, 1, 0)
 			same += choose(x.same, 1, 0)
 		}
-		mid := func(value func(x bothRuns) float64) float64 {
-			var list []float64
-			for _, x := range all {
-				list = append(list, value(x))
-			}
-			return median(list)
-		}
+		mid := func(value func(x bothRuns) float64) float64 { return median(audit.Each(all, value)) }
 		row := func(name string, value func(r audit.Timing) float64, more ...any) {
 			native := mid(func(x bothRuns) float64 { return value(x.native.Timing) })
 			page := mid(func(x bothRuns) float64 { return value(x.page.Timing) })

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/mechanisms/source"
@@ -93,19 +94,15 @@ func (b *canaryBench) byQuantile() *table {
 		t.columns = append(t.columns, choose(q > 0, fmt.Sprintf("up to the %.0f %% quantile", 100-100*q), "any"))
 	}
 	for _, c := range []canaryCell{{eps: 2, n: 1024, k: 32, d: 1000}, {eps: 2, n: 4096, k: 1, d: 1000}, {eps: 2, n: 4096, k: 64, d: 1000}, {eps: 2, n: 65536, k: 1, d: 1000}} {
-		var ways []canaryWay
-		for _, q := range quantiles {
-			ways = append(ways, canaryWay{choose(c.k == 1, bounds.CanaryWilson1, bounds.CanaryWilson2), q})
-		}
+		ways := audit.Each(quantiles, func(q float64) canaryWay {
+			return canaryWay{choose(c.k == 1, bounds.CanaryWilson1, bounds.CanaryWilson2), q}
+		})
 		audits := results(b.lab, b.seedsOf(c), func(_ context.Context, seed int) map[canaryWay]judged {
 			return b.simulate(c, seed, ways)
 		})
 		var cells []any
 		for _, way := range ways {
-			var eps []float64
-			for _, a := range audits {
-				eps = append(eps, a[way].epsilon)
-			}
+			eps := audit.Each(audits, func(a map[canaryWay]judged) float64 { return a[way].epsilon })
 			cells = append(cells, figureOf(eps...).beside(choose(way.quantile == .10, c.known(), math.NaN())))
 		}
 		t.add(fmt.Sprintf("n = %d, K = %d, %d audits", c.n, c.k, len(audits)), cells...)
@@ -127,18 +124,12 @@ func (b *canaryBench) gain() *table {
 		columns: []string{"one canary, Wilson 1", "Wilson 2", "gain, second order", "gain, fourth order", "rate fresh", "correlation rho inside"}}
 	for _, eps := range lidpEpsilons {
 		one, sizes := canaryCell{eps: eps, n: n, k: 1, d: d}, []float64{n / 16, n / 8, n / 4, n / 2, n}
-		var cells []canaryCell
-		for _, size := range sizes {
-			cells = append(cells, canaryCell{eps: eps, n: int(size), k: k, d: d})
-		}
+		cells := audit.Each(sizes, func(size float64) canaryCell { return canaryCell{eps: eps, n: int(size), k: k, d: d} })
 		b.measure(append(cells, one)...)
 		last := cells[len(cells)-1]
 		row := []any{b.figure(one, wilson1), b.figure(last, wilson2)}
 		for _, way := range []canaryWay{wilson2, wilson4} {
-			var bounds []float64
-			for _, c := range cells {
-				bounds = append(bounds, b.mean(c, way))
-			}
+			bounds := audit.Each(cells, func(c canaryCell) float64 { return b.mean(c, way) })
 			row = append(row, figureOf(n/reaches(sizes, bounds, b.mean(one, wilson1))))
 		}
 		rho := b.counted(last, func(in, _ bounds.Exchangeable) float64 { return in.Correlation(1) / (in.Mean() * (1 - in.Mean())) })
@@ -169,10 +160,7 @@ func (b *canaryBench) biasVariance() *table {
 		columns: []string{"bias(K)", "variance(K, 2)", "variance(K, 4)", "net, order 2"},
 		notes:   []string{"published are no numbers: the bias is negative and grows with K, the variance gain grows and levels off"}}
 	at := func(k int) canaryCell { return canaryCell{eps: 2, n: 1024, k: k, d: 1000} }
-	cells := []canaryCell{at(1)}
-	for _, k := range b.canaryGrid() {
-		cells = append(cells, at(k))
-	}
+	cells := append([]canaryCell{at(1)}, audit.Each(b.canaryGrid(), at)...)
 	b.measure(cells...)
 	single := b.mean(at(1), wilson1)
 	for _, c := range cells[1:] {
@@ -241,10 +229,7 @@ func (b *canaryBench) correlations(title, axis string, cells []canaryCell, of fu
 
 // sizes are absolute values.
 func sizes(values []float64) (sizes []float64) {
-	for _, x := range values {
-		sizes = append(sizes, math.Abs(x))
-	}
-	return sizes
+	return audit.Each(values, math.Abs)
 }
 
 // slopeFigure is the slope through at least two points.
@@ -258,10 +243,7 @@ func slopeFigure(x, y []float64) figure {
 
 // correlationCanaries is figures 4 (middle) and 10.
 func (b *canaryBench) correlationCanaries() *table {
-	var cells []canaryCell
-	for _, k := range b.canaryGrid() {
-		cells = append(cells, canaryCell{eps: 2, n: 1024, k: k, d: 1000})
-	}
+	cells := audit.Each(b.canaryGrid(), func(k int) canaryCell { return canaryCell{eps: 2, n: 1024, k: k, d: 1000} })
 	return b.correlations("Figures 4 (middle) and 10: correlations against the number of canaries, epsilon = 2, n = 1024, d = 1000, inside, at the threshold of second-order Wilson",
 		"K", cells, func(c canaryCell) int { return c.k }, map[int]float64{2: -.93, 5: -1.05},
 		"the correlation of two canaries does not fall with K, as the column expected derives and the signed estimates show; what falls about as 1/K are the error of its estimate, which |mu2 - mu1^2| shows, and the variance of X/K. So the published slopes stand beside those of the columns with bars")
@@ -270,10 +252,7 @@ func (b *canaryBench) correlationCanaries() *table {
 // correlationDimension is figures 4 (right) and 11.
 func (b *canaryBench) correlationDimension() *table {
 	n := choose(b.quick, 4096, 16384) // they fall as 1/d, soon below what fewer runs can see
-	var cells []canaryCell
-	for _, d := range b.dimensionGrid() {
-		cells = append(cells, canaryCell{eps: 2, n: n, k: 32, d: d})
-	}
+	cells := audit.Each(b.dimensionGrid(), func(d int) canaryCell { return canaryCell{eps: 2, n: n, k: 32, d: d} })
 	return b.correlations(fmt.Sprintf("Figures 4 (right) and 11: correlations against the dimension, epsilon = 2, n = %d, K = 32, inside, at the threshold of second-order Wilson", n),
 		"d", cells, func(c canaryCell) int { return c.d }, map[int]float64{0: -1.06, 4: -1.00},
 		"the correlation itself falls as 1/d; the paper's outlier at d = 1000000 is where its estimate's error takes over")
@@ -311,11 +290,7 @@ func (b *canaryBench) proportion() *table {
 				widths[i] = append(widths[i], math.Abs(l-p))
 			}
 		}
-		var row []any
-		for _, w := range widths {
-			row = append(row, figureOf(w...))
-		}
-		t.add(fmt.Sprintf("n = %d", n), row...)
+		t.add(fmt.Sprintf("n = %d", n), audit.Each(widths, func(w []float64) any { return figureOf(w...) })...)
 	}
 	return t
 }

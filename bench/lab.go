@@ -275,28 +275,16 @@ type part[B any] struct {
 }
 
 // pick are the parts that a list with commas names, or all.
-func pick[B any](only string, parts []part[B]) (picked []part[B]) {
+func pick[B any](only string, parts []part[B]) []part[B] {
 	if only == "" {
 		return parts
 	}
-	var names []string
-	for _, p := range parts {
-		names = append(names, p.name)
-	}
-	for _, name := range namesOf(only) {
-		i := slices.Index(names, name)
-		if i < 0 {
-			check(audit.UnknownName("-only", name, names))
-		}
-		picked = append(picked, parts[i])
-	}
-	return picked
+	return audit.Each(namesOf(only), func(name string) part[B] {
+		return get(audit.Find("-only", name, parts, func(p part[B]) string { return p.name }))
+	})
 }
 
 // built are the tables of parts.
-func built[B any](b B, parts []part[B]) (tables []*table) {
-	for _, p := range parts {
-		tables = append(tables, p.build(b))
-	}
-	return tables
+func built[B any](b B, parts []part[B]) []*table {
+	return audit.Each(parts, func(p part[B]) *table { return p.build(b) })
 }

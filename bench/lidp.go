@@ -227,11 +227,8 @@ func (b *lidpBench) bound(c lidpCell, way canaryWay, n int) figure {
 }
 
 // numbers of trials in the figures: 125 to 1000 of 1000.
-func (b *lidpBench) numbers() (all []int) {
-	for _, share := range []int{8, 4, 2, 1} {
-		all = append(all, b.trials/share)
-	}
-	return all
+func (b *lidpBench) numbers() []int {
+	return []int{b.trials / 8, b.trials / 4, b.trials / 2, b.trials}
 }
 
 // lidpPublished is table 1, by model, order and kind of canary, at epsilon 2, 4, 8 and 16.
@@ -299,11 +296,8 @@ func reaches(x, y []float64, value float64) float64 {
 }
 
 // ways are the bounds of a cell on n trials.
-func (b *lidpBench) ways(c lidpCell, n int) (row []any) {
-	for _, way := range canaryWays {
-		row = append(row, b.bound(c, way, n))
-	}
-	return row
+func (b *lidpBench) ways(c lidpCell, n int) []any {
+	return audit.Each(canaryWays, func(way canaryWay) any { return b.bound(c, way, n) })
 }
 
 var lidpColumns = []string{"Wilson 1", "Wilson 2", "Wilson 4", "paired betting"}

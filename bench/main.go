@@ -17,10 +17,14 @@ import (
 )
 
 // benches are the measurements.
-var benches = []struct {
+type study struct {
 	name, what string
 	run        func(*call)
-}{
+}
+
+func (s study) called() string { return s.name }
+
+var benches = []study{
 	{"museum", "outputs and seconds until a known fault is refuted", benchMuseum},
 	{"alarms", "how often sequential audits refute claims that just hold", benchAlarms},
 	{"calibration", "how often audits of private mechanisms err, and the bounds alone", benchCalibration},
@@ -47,12 +51,9 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run is main without the process, so that tests can call it.
 func run(args []string, stdout, stderr io.Writer) int {
-	var names []string
-	for _, b := range benches {
-		names = append(names, b.name)
-	}
 	switch {
 	case len(args) == 0:
+		names := audit.Each(benches, study.called)
 		return cli.Fail("bench", stderr, &audit.InputError{Field: "bench", Found: "called without a name", Want: fmt.Sprintf("one of %v", names)})
 	case args[0] == "-h" || args[0] == "-help" || args[0] == "--help":
 		fmt.Fprintf(stdout, "Usage: go run ./bench NAME [flags]. Flags: go run ./bench NAME -h.\n\n")
@@ -61,23 +62,21 @@ func run(args []string, stdout, stderr io.Writer) int {
 		}
 		return cli.ExitOK
 	}
-	for _, b := range benches {
-		if b.name != args[0] {
-			continue
-		}
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-		defer stop()
-		context.AfterFunc(ctx, stop) // the second one ends the process
-		say := func(format string, a ...any) {
-			if cli.IsTerminal(stderr) {
-				fmt.Fprintf(stderr, format+"\n", a...)
-			}
-		}
-		c := &call{Flags: cli.NewFlags("bench "+b.name, stderr), lab: lab{ctx: ctx, say: say}, args: args[1:], stdout: stdout}
-		if err := caught(func() { b.run(c) }); err != nil {
-			return cli.Fail("bench", stderr, err)
-		}
-		return c.exit
+	b, err := audit.Find("bench", args[0], benches, study.called)
+	if err != nil {
+		return cli.Fail("bench", stderr, err)
 	}
-	return cli.Fail("bench", stderr, audit.UnknownName("bench", args[0], names))
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	context.AfterFunc(ctx, stop) // the second one ends the process
+	say := func(format string, a ...any) {
+		if cli.IsTerminal(stderr) {
+			fmt.Fprintf(stderr, format+"\n", a...)
+		}
+	}
+	c := &call{Flags: cli.NewFlags("bench "+b.name, stderr), lab: lab{ctx: ctx, say: say}, args: args[1:], stdout: stdout}
+	if err := caught(func() { b.run(c) }); err != nil {
+		return cli.Fail("bench", stderr, err)
+	}
+	return c.exit
 }

@@ -115,12 +115,10 @@ func learnersAlgorithm(r *papersRun) []paperRow {
 }
 
 func learnersCeiling(*papersRun) []paperRow {
-	var rows []paperRow
-	for _, n := range []int{10_000, figure8Samples} {
-		rows = append(rows, paperRow{fmt.Sprintf("N = %d", n), fmt.Sprintf("%.3f", learnersCorollary(n)), fmt.Sprintf("%.3f", bounds.MaxCertifiable(n, n, 0, learnersBeta)),
-			"Katz's form needs one output on the second side; the exact bound certifies where there is none."})
-	}
-	return rows
+	return audit.Each([]int{10_000, figure8Samples}, func(n int) paperRow {
+		return paperRow{fmt.Sprintf("N = %d", n), fmt.Sprintf("%.3f", learnersCorollary(n)), fmt.Sprintf("%.3f", bounds.MaxCertifiable(n, n, 0, learnersBeta)),
+			"Katz's form needs one output on the second side; the exact bound certifies where there is none."}
+	})
 }
 
 // learnersKatz is how often bounds exceed the truth, summed over all counts.

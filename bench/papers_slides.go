@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/bounds/accounting"
 )
@@ -121,9 +122,8 @@ func guaranteed(a accounting.Account, m accounting.Method) string {
 }
 
 // curveRows hold a curve to a printed formula.
-func curveRows(a accounting.Account, printed func(alpha float64) float64) (rows []paperRow) {
-	for _, p := range a.Curve {
-		rows = append(rows, paperRow{What: fmt.Sprintf("order %v", p.Alpha), Published: four(printed(p.Alpha)), Ours: four(p.Divergence)})
-	}
-	return rows
+func curveRows(a accounting.Account, printed func(alpha float64) float64) []paperRow {
+	return audit.Each(a.Curve, func(p accounting.Point) paperRow {
+		return paperRow{What: fmt.Sprintf("order %v", p.Alpha), Published: four(printed(p.Alpha)), Ours: four(p.Divergence)}
+	})
 }

@@ -93,10 +93,7 @@ type jaxPrivacy struct {
 type guesses struct{ made, right int }
 
 func newJaxPrivacy(scores []float64, in []bool) jaxPrivacy {
-	order := make([]int, len(scores))
-	for i := range order {
-		order[i] = i
-	}
+	order := audit.Listed(len(scores), func(i int) int { return i })
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(scores[j], scores[i]) })
 	var a jaxPrivacy
 	for _, i := range order {
@@ -240,11 +237,7 @@ func (l lab) scores(seed uint64, seeds, m int) *table {
 		})
 		var cells []any
 		for i := range len(t.columns) - 1 {
-			var values []float64
-			for _, got := range all {
-				values = append(values, got[i])
-			}
-			cells = append(cells, figureOf(values...))
+			cells = append(cells, figureOf(audit.Each(all, func(got [8]float64) float64 { return got[i] })...))
 		}
 		t.add(c.name, append(cells, figureOf(c.truth))...)
 	}

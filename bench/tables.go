@@ -110,10 +110,7 @@ func (p tablesPlan) tables() []paperTable {
 	within("-runs", p.runs, 0, 10_000)
 	within("-seed", p.seed, 0, maxTablesSeed)
 	all := make(p)
-	var names []string
-	for _, t := range all {
-		names = append(names, t.id)
-	}
+	names := audit.Each(all, func(t paperTable) string { return t.id })
 	tables := slices.DeleteFunc(all, func(t paperTable) bool { return !strings.Contains(t.id, p.only) })
 	refuse(len(tables) == 0, "-only", p.only, "part of one of "+strings.Join(names, ", "))
 	for _, t := range tables {
@@ -331,10 +328,7 @@ func (r *auditRow) ours() string {
 			text = fmt.Sprintf("%d outputs a side", n)
 		}
 	default:
-		var bounds []float64
-		for _, x := range r.found {
-			bounds = append(bounds, x.bound)
-		}
+		bounds := audit.Each(r.found, func(x auditRun) float64 { return x.bound })
 		text += fmt.Sprintf(", bound %.4f", median(bounds))
 		if len(bounds) > 1 {
 			text += fmt.Sprintf(" (%.4f..%.4f)", slices.Min(bounds), slices.Max(bounds))

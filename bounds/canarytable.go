@@ -78,12 +78,7 @@ func (t CanaryTable) Validate() error {
 	return nil
 }
 
-func compareCells(a, b CanaryCell) int {
-	if a.X != b.X {
-		return a.X - b.X
-	}
-	return a.Y - b.Y
-}
+func compareCells(a, b CanaryCell) int { return cmp.Or(a.X-b.X, a.Y-b.Y) }
 
 // Add counts runs more pairs with x and y canaries in the event. It panics if
 // one of the three is out of range.

@@ -1,6 +1,7 @@
 package bounds
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -20,10 +21,7 @@ type Counts struct {
 
 // Validate reports the first field that is out of range, nil if there is none.
 func (c Counts) Validate() error {
-	if err := checkSide("X", "N1", c.X, c.N1); err != nil {
-		return err
-	}
-	return checkSide("Y", "N0", c.Y, c.N0)
+	return cmp.Or(checkSide("X", "N1", c.X, c.N1), checkSide("Y", "N0", c.Y, c.N0))
 }
 
 func checkSide(hit, size string, k, n int) error {

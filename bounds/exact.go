@@ -66,7 +66,7 @@ func newSweep(c Counts, f family, z, beta float64) (*sweep, bool) {
 	}
 	gamma := beta * nuisanceShare
 	around := nuisance(c, gamma)
-	r := newRegion(c, f.edge(c, th0, z), around.low0, around.high0, tailWidth(beta))
+	r := newRegion(c, f.edge(c, th0, z), around.low0, around.high0, math.Log(1/beta)+20) // neglected tails: 10^-8 of beta
 	return &sweep{region: r, box: around, family: f, goal: beta - gamma, slack: beta / 400}, true
 }
 
@@ -84,9 +84,6 @@ func nuisance(c Counts, gamma float64) box {
 		low1: LowerProportion(c.X, c.N1, gamma/4), high1: UpperProportion(c.X, c.N1, gamma/4),
 	}
 }
-
-// tailWidth makes the neglected tails 10^-8 of beta.
-func tailWidth(beta float64) float64 { return math.Log(1/beta) + 20 }
 
 // ClaimPValue returns a p-value of the claim (eps, delta) whose verdict at level
 // beta is that of [Exact]: it is at most beta if and only if

@@ -131,10 +131,7 @@ func (m *tableModel) Describe(threshold float64, above bool) string {
 	in := slices.DeleteFunc(slices.Clone(m.Outcomes), func(o outcome) bool { return !inEvent(o.Score, threshold, above) })
 	sort.SliceStable(in, func(i, j int) bool { return (in[i].Score > in[j].Score) == above && in[i].Score != in[j].Score })
 	rest := inEvent(m.Rest, threshold, above)
-	var list []string
-	for _, o := range in[:min(outcomesShown, len(in))] {
-		list = append(list, m.words(o.Cells))
-	}
+	list := audit.Listed(min(outcomesShown, len(in)), func(i int) string { return m.words(in[i].Cells) })
 	if more := len(in) - len(list); more > 0 {
 		list = append(list, fmt.Sprintf("and %d more", more))
 	}
@@ -212,10 +209,9 @@ func (m *logisticModel) Describe(threshold float64, above bool) string {
 	}
 	loud := slices.Clone(m.Features)
 	sort.SliceStable(loud, func(i, j int) bool { return math.Abs(loud[i].Weight) > math.Abs(loud[j].Weight) })
-	var terms []string
-	for _, f := range loud[:min(featuresShown, len(loud))] {
-		terms = append(terms, fmt.Sprintf("%+.3g·[%s]", f.Weight, phrase(m.columns, f)))
-	}
+	terms := audit.Listed(min(featuresShown, len(loud)), func(i int) string {
+		return fmt.Sprintf("%+.3g·[%s]", loud[i].Weight, phrase(m.columns, loud[i]))
+	})
 	text := fmt.Sprintf("logistic score of %d features %s %s: ", len(m.Features), side(above), figure(threshold))
 	if len(loud) > featuresShown {
 		text += "mostly "

@@ -34,12 +34,9 @@ const (
 // bitColumns are the derived columns: sign, exponent, grid, zeros at the end of
 // the mantissa, and its bits, the highest first.
 var bitColumns = func() []audit.Column {
-	names := []string{"sign", "exponent", "grid", "end zeros"}
-	for i := range mantissaBits {
-		names = append(names, fmt.Sprintf("bit %d", i+1))
-	}
 	var columns []audit.Column
-	for _, n := range names {
+	bits := audit.Listed(mantissaBits, func(i int) string { return fmt.Sprintf("bit %d", i+1) })
+	for _, n := range append([]string{"sign", "exponent", "grid", "end zeros"}, bits...) {
 		columns = append(columns, audit.Column{Name: n, Kind: audit.Symbol})
 	}
 	return columns

@@ -159,7 +159,7 @@ func (f feature) ramps(v *floats, n int) {
 
 // validateInputs checks the inputs and carriers of a model that is read.
 func validateInputs(inputs []input, carriers []float64, columns []audit.Column) error {
-	if len(carriers) > mostSymbols || !ascending(carriers) {
+	if len(carriers) > mostSymbols || audit.Unordered(carriers) >= 0 {
 		return &audit.InputError{Field: "model.carriers", Found: fmt.Sprintf("a list of %d", len(carriers)), Want: fmt.Sprintf("ascending, distinct, at most %d", mostSymbols)}
 	}
 	if len(inputs) == 0 || len(inputs) > inputsMost {

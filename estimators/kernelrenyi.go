@@ -3,6 +3,7 @@ package estimators
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
@@ -70,10 +71,7 @@ func (m *kernelMeanModel) divergence(alpha float64, check func() error) (float64
 		i = (i + m.First) % all
 		return m.Landmarks[i*width : (i+1)*width]
 	}
-	rest := make([]float64, all)
-	for i := range rest {
-		rest[i] = 1
-	}
+	rest := slices.Repeat([]float64{1}, all)
 	var rows [][]float64
 	for len(rows) < all {
 		pivot := 0

@@ -231,10 +231,7 @@ func (d *design) secondMoments(check func() error) ([]float64, error) {
 	n := len(d.features) + 1
 	moments := make([]float64, n*n)
 	stride := max(1, len(d.blocks)*block/gramRows)
-	ones := make([]float64, block)
-	for i := range ones {
-		ones[i] = 1
-	}
+	ones := slices.Repeat([]float64{1}, block)
 	total := 0
 	for k := 0; k < len(d.blocks); k += stride {
 		rows := min(block, len(d.weights)-k*block)

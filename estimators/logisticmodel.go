@@ -105,12 +105,8 @@ func (m *logisticModel) addTable(c int) {
 		}
 	}
 	for some := range slices.Chunk(slices.Sorted(maps.Keys(weights)), mostSymbols) {
-		t := symbolWeights{offset: m.reader.at[c], index: newSymbolIndex(some, uint32(len(some)))}
-		for _, s := range some {
-			t.weights = append(t.weights, weights[s])
-		}
-		t.weights = append(t.weights, 0)
-		m.tables = append(m.tables, t)
+		of := audit.Each(some, func(s float64) float64 { return weights[s] })
+		m.tables = append(m.tables, symbolWeights{m.reader.at[c], newSymbolIndex(some, uint32(len(some))), append(of, 0)})
 	}
 }
 
@@ -151,7 +147,7 @@ func (m *logisticModel) Score(rows, out []float64) {
 
 // open implements [decoder].
 func (m *logisticModel) open(columns []audit.Column) error {
-	if len(m.Carriers) > mostSymbols || !ascending(m.Carriers) {
+	if len(m.Carriers) > mostSymbols || audit.Unordered(m.Carriers) >= 0 {
 		return &audit.InputError{Field: "model.carriers", Found: fmt.Sprintf("a list of %d", len(m.Carriers)), Want: fmt.Sprintf("ascending, distinct, at most %d", mostSymbols)}
 	}
 	if len(m.Features) > featuresMost {

@@ -69,22 +69,13 @@ func (p partition) validate(field string, kind audit.ColumnKind) error {
 	if len(p.Edges) > mostEdges {
 		return bad("edges", fmt.Sprintf("%d edges", len(p.Edges)), fmt.Sprintf("at most %d", mostEdges))
 	}
-	if !ascending(p.Symbols) {
+	if audit.Unordered(p.Symbols) >= 0 {
 		return bad("symbols", "out of order", "finite, ascending and distinct")
 	}
-	if !ascending(p.Edges) {
+	if audit.Unordered(p.Edges) >= 0 {
 		return bad("edges", "out of order", "finite, ascending and distinct")
 	}
 	return nil
-}
-
-func ascending(xs []float64) bool {
-	for i, x := range xs {
-		if x-x != 0 || (i > 0 && x <= xs[i-1]) {
-			return false
-		}
-	}
-	return true
 }
 
 // coder gives the cells of one column of outputs, block by block.

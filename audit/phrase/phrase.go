@@ -35,12 +35,17 @@ func Bound(x, claim float64) string {
 	if x < 0 {
 		return "none above 0"
 	}
-	for d := 3; d < 6; d++ {
-		if y := Floor(x, d); (y > claim) == (x > claim) && (y > 0) == (x > 0) {
-			return fmt.Sprintf("%.*f", d, y)
-		}
+	return Side(x, claim, 3)
+}
+
+// Side prints a number rounded down, with so many decimals or, up to six, with as many as
+// it takes to stay on its side of the claim, and of 0.
+func Side(x, claim float64, decimals int) string {
+	y := Floor(x, decimals)
+	for ; decimals < 6 && ((y > claim) != (x > claim) || (y > 0) != (x > 0)); y = Floor(x, decimals) {
+		decimals++
 	}
-	return fmt.Sprintf("%.6f", Floor(x, 6))
+	return strconv.FormatFloat(y, 'f', decimals, 64)
 }
 
 // Percent prints a share, rounded down so that what is missing to the whole keeps

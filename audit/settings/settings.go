@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -299,11 +300,7 @@ func Numbers[P any](at func(*P) *[]float64) Value[P] {
 }
 
 func joined[T any](all []T, text func(T) string) string {
-	words := make([]string, len(all))
-	for i, x := range all {
-		words[i] = text(x)
-	}
-	return strings.Join(words, ",")
+	return strings.Join(audit.Listed(len(all), func(i int) string { return text(all[i]) }), ",")
 }
 
 // split reads a list with commas between.
@@ -455,14 +452,7 @@ func (k Key[P]) readParams(texts Texts, p *P) error {
 	return nil
 }
 
-func sorted(t Texts) []string {
-	var names []string
-	for name := range t {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+func sorted(t Texts) []string { return slices.Sorted(maps.Keys(t)) }
 
 // placed says which setting an error is about.
 func placed(name string, err error) error {

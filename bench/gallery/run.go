@@ -54,11 +54,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	entries := slices.DeleteFunc(slices.Clone(contents.Entries), func(e Entry) bool { return !strings.Contains(e.Name, *only) })
 	if len(entries) == 0 {
-		var names []string
-		for _, e := range contents.Entries {
-			names = append(names, e.Name)
-		}
-		return fail(stderr, audit.UnknownName("entry of the gallery", *only, names))
+		return fail(stderr, audit.UnknownName("entry of the gallery", *only, audit.Each(contents.Entries, func(e Entry) string { return e.Name })))
 	}
 	if *dir == "" {
 		cache, err := os.UserCacheDir()
@@ -124,10 +120,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 // marshal is a run, a line each result, as it is kept with the source.
 func marshal(run Run) []byte {
 	text := func(x any) string { b, _ := json.Marshal(x); return string(b) }
-	var lines []string
-	for _, r := range run.Results {
-		lines = append(lines, "    "+text(r))
-	}
+	lines := audit.Each(run.Results, func(r Result) string { return "    " + text(r) })
 	return fmt.Appendf(nil, "{\n  \"version\": %s,\n  \"machine\": %s,\n  \"seconds\": %g,\n  \"results\": [\n%s\n  ]\n}\n", text(run.Version), text(run.Machine), run.Seconds, strings.Join(lines, ",\n"))
 }
 

@@ -43,7 +43,8 @@ type Account struct {
 type Point struct {
 	Alpha      float64 `json:"alpha"`
 	Divergence float64 `json:"divergence"` // nats
-	// Lemma is 2 alpha epsilon^2 over all steps, as it is published; pure steps only.
+	// Lemma is 2 alpha epsilon^2 over all steps, as it is published (Mironov 2017, lemma 1);
+	// pure steps only.
 	Lemma *float64 `json:"lemma,omitempty"`
 }
 
@@ -51,7 +52,8 @@ type Point struct {
 type Outcome struct {
 	Event float64 `json:"event"` // its probability on one dataset
 	Range         // over all orders
-	// Composed is the published upper end for composed pure steps, [stepwise.perEvent].
+	// Composed is the published upper end for composed pure steps, e^(2 sqrt(s log(1/q))) q
+	// with s the sum of epsilon^2 (Mironov 2017, proposition 4).
 	Composed *float64       `json:"composed,omitempty"`
 	Orders   []OutcomeRange `json:"orders"` // at each order of the curve above 1, see [Preserve]
 }
@@ -219,7 +221,7 @@ func (a *Account) drawCurve(w worksheet) {
 		if v := finite(alpha); v != nil && alpha > 1 { // order 1 is KL
 			p := Point{Alpha: alpha, Divergence: *v}
 			if w.pure() {
-				p.Lemma = new(roundUp(w.sums.lemma(alpha)))
+				p.Lemma = new(roundUp(2 * alpha * w.sums.squares))
 			}
 			a.Curve = append(a.Curve, p)
 		}
@@ -236,7 +238,7 @@ func (a *Account) askEvents(w worksheet) {
 	for _, q := range w.q.Event {
 		o := Outcome{Event: q, Range: within(BestPreserve(w.curve, q)), Orders: []OutcomeRange{}}
 		if w.pure() {
-			o.Composed = new(math.Min(1, roundUp(w.sums.perEvent(q))))
+			o.Composed = new(math.Min(1, roundUp(math.Min(1, q*math.Exp(2*math.Sqrt(-w.sums.squares*math.Log(q)))))))
 		}
 		for _, p := range a.Curve {
 			o.Orders = append(o.Orders, OutcomeRange{p.Alpha, within(Preserve(q, w.curve.At(p.Alpha), p.Alpha))})

@@ -198,7 +198,7 @@ func TestPanics(t *testing.T) {
 		"order NaN": func() { PureDP{1}.At(math.NaN()) },
 		"delta":     func() { BestEpsilon(PureDP{1}, 0, Tight) },
 		"epsilon":   func() { BestDelta(PureDP{1}, -1, Tight) },
-		"convert":   func() { Tight.Epsilon(-1, 2, 0.1) },
+		"convert":   func() { Tight.epsilon(-1, 2, 0.1, math.Inf(1)) },
 		"steps":     func() { OptimalDelta(1, 0, 0, 1) },
 		"group":     func() { Group(PureDP{1}, 0) },
 		"noise":     func() { GaussianDelta(0, 1, 1) },

@@ -28,16 +28,6 @@ func (s stepwise) advanced(total float64) float64 {
 	return math.Sqrt(-2*s.squares*math.Log(total-s.delta)) + s.mean
 }
 
-// lemma is 2 alpha times the sum of eps^2, which bounds the divergence of order alpha of
-// pure steps (Mironov 2017, lemma 1).
-func (s stepwise) lemma(alpha float64) float64 { return 2 * alpha * s.squares }
-
-// perEvent is what follows from it for an event of probability q:
-// e^(2 sqrt(squares log(1/q))) q (Mironov 2017, proposition 4), at most 1.
-func (s stepwise) perEvent(q float64) float64 {
-	return math.Min(1, q*math.Exp(2*math.Sqrt(-s.squares*math.Log(q))))
-}
-
 // OptimalDelta returns the least delta of k mechanisms, each (eps, delta), at
 // total epsilon at: no better one holds for all such mechanisms (Kairouz, Oh and
 // Viswanath 2015, theorem 3.3, at any epsilon). The worst is k times the

@@ -22,14 +22,9 @@ const (
 	Optimal
 )
 
-// Epsilon is what a divergence of at most d nats at order alpha gives at delta:
-// at least 0; +Inf if d is. It panics unless 1 < alpha < +Inf and delta is in
-// (0, 1).
-func (c Conversion) Epsilon(d, alpha, delta float64) float64 {
-	return c.epsilon(d, alpha, delta, math.Inf(1))
-}
-
-// epsilon is Epsilon, or +Inf where that is seen not to be below best.
+// epsilon is what a divergence of at most d nats at order alpha gives at delta:
+// at least 0; +Inf if d is, or where that is seen not to be below best. It panics unless
+// 1 < alpha < +Inf and delta is in (0, 1).
 func (c Conversion) epsilon(d, alpha, delta, best float64) float64 {
 	mustConvert(d, alpha)
 	mustBeDelta(delta)

@@ -37,12 +37,12 @@ func TestBestAgainstScan(t *testing.T) {
 				best := BestEpsilon(c, delta, conv)
 				scan := c.At(math.Inf(1))
 				for i, alpha := range orders {
-					scan = math.Min(scan, conv.Epsilon(values[i], alpha, delta))
+					scan = math.Min(scan, conv.epsilon(values[i], alpha, delta, math.Inf(1)))
 				}
 				if best.Epsilon > scan*(1+1e-9) {
 					t.Errorf("%s delta %v: %v at %v, the scan finds %v", name, delta, best.Epsilon, best.Alpha, scan)
 				}
-				if !math.IsInf(best.Alpha, 1) && best.Epsilon != conv.Epsilon(c.At(best.Alpha), best.Alpha, delta) {
+				if !math.IsInf(best.Alpha, 1) && best.Epsilon != conv.epsilon(c.At(best.Alpha), best.Alpha, delta, math.Inf(1)) {
 					t.Errorf("%s delta %v: %v is not what order %v gives", name, delta, best.Epsilon, best.Alpha)
 				}
 				if math.IsInf(best.Epsilon, 1) || best.Epsilon == 0 || math.IsInf(best.Alpha, 1) {
@@ -102,7 +102,7 @@ func TestConversionEdges(t *testing.T) {
 	if b := BestDelta(Gaussian{1e-3, 1}, 0, Tight); b.Delta != 1 {
 		t.Errorf("no privacy: %+v", b)
 	}
-	if v := Tight.Epsilon(math.Inf(1), 2, 0.1); !math.IsInf(v, 1) {
+	if v := Tight.epsilon(math.Inf(1), 2, 0.1, math.Inf(1)); !math.IsInf(v, 1) {
 		t.Errorf("infinite divergence: %v", v)
 	}
 	// Bun and Steinke 2016, proposition 1.3.

@@ -1,6 +1,7 @@
 package accounting
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 
@@ -24,10 +25,7 @@ type Gaussian struct{ Sigma, Sensitivity float64 }
 func (g Gaussian) Validate() error { return checkNoise("sigma", g.Sigma, g.Sensitivity) }
 
 func checkNoise(field string, noise, sensitivity float64) error {
-	if err := checkPositive(field, noise); err != nil {
-		return err
-	}
-	return checkPositive("sensitivity", sensitivity)
+	return cmp.Or(checkPositive(field, noise), checkPositive("sensitivity", sensitivity))
 }
 
 func (g Gaussian) At(alpha float64) float64 {
@@ -137,10 +135,7 @@ func (c Concentrated) At(alpha float64) float64 {
 type RenyiDP struct{ Alpha, Epsilon float64 }
 
 func (r RenyiDP) Validate() error {
-	if err := CheckAlpha(r.Alpha); err != nil {
-		return err
-	}
-	return checkEpsilon("epsilon", r.Epsilon)
+	return cmp.Or(CheckAlpha(r.Alpha), checkEpsilon("epsilon", r.Epsilon))
 }
 
 func (r RenyiDP) At(alpha float64) float64 {

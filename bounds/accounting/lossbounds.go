@@ -26,14 +26,6 @@ type Entry struct {
 // bounded); Doroshenko et al. 2022 (the two discretisations).
 type Composition []Entry
 
-func (c Composition) count() float64 {
-	total := 0.0
-	for _, e := range c {
-		total += float64(e.Count)
-	}
-	return total
-}
-
 // Epsilon returns a lower and an upper bound on the least epsilon that holds at delta:
 // the upper one +Inf where nothing finite is found. The composition must be valid and
 // delta in (0, 1).
@@ -67,7 +59,11 @@ func (c Composition) Delta(eps float64) (lower, upper float64) {
 
 // both asks a question of both directions: the larger answers. Without lower that is 0.
 func (c Composition) both(logDelta float64, both bool, ask func(l *composed, up bool) float64, tilt func(*composed) float64) (lower, upper float64) {
-	tail := math.Exp(math.Max(-640, logDelta-28-math.Log(c.count())))
+	steps := 0.0
+	for _, e := range c {
+		steps += float64(e.Count)
+	}
+	tail := math.Exp(math.Max(-640, logDelta-28-math.Log(steps)))
 	for _, reverse := range []bool{false, true} {
 		first, least := c.steps(reverse, tail)
 		step := first

@@ -209,11 +209,7 @@ func (w *worksheet) notes(a Account) []string {
 
 // title says what is accounted.
 func title(parts []Query) string {
-	var all []string
-	for _, q := range parts {
-		all = append(all, q.title())
-	}
-	words := strings.Join(all, ", then ")
+	words := strings.Join(audit.Listed(len(parts), func(i int) string { return parts[i].title() }), ", then ")
 	if group := *parts[0].Group; group > 1 {
 		words += fmt.Sprintf(", for groups of %d", group)
 	}

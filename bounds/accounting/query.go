@@ -83,12 +83,7 @@ func Kinds() (names []Kind) {
 }
 
 // KindNames are the names of all kinds.
-func KindNames() (names []string) {
-	for _, k := range kinds {
-		names = append(names, string(k.name))
-	}
-	return names
-}
+func KindNames() []string { return audit.Each(Kinds(), func(k Kind) string { return string(k) }) }
 
 // Title says what a known kind is, for a choice.
 func (k Kind) Title() string { return kinds[k.at()].title }

@@ -33,7 +33,7 @@ func TestOptimalConversion(t *testing.T) {
 		if seen := p - math.Exp(eps)*q; seen > delta*(1+1e-7)+1e-12 {
 			t.Errorf("coins %v %v alpha %v eps %v: %v seen, at most %v allowed", p, q, alpha, eps, seen, delta)
 		} else if seen > 1e-6 && seen < 0.999 {
-			if least := p - math.Exp(Optimal.Epsilon(d, alpha, seen))*q; least > seen*(1+1e-6)+1e-9 {
+			if least := p - math.Exp(Optimal.epsilon(d, alpha, seen, math.Inf(1)))*q; least > seen*(1+1e-6)+1e-9 {
 				t.Errorf("coins %v %v alpha %v: epsilon at delta %v does not hold: %v", p, q, alpha, seen, least)
 			}
 		}
@@ -46,7 +46,7 @@ func TestOptimalConversion(t *testing.T) {
 		}
 		if delta := Optimal.Delta(k.d, k.alpha, k.eps); math.Abs(delta-met) > 2e-3*delta {
 			t.Errorf("%+v: delta %v, coins attain %v", k, delta, met)
-		} else if eps := Optimal.Epsilon(k.d, k.alpha, delta); math.Abs(eps-k.eps) > 1e-6 {
+		} else if eps := Optimal.epsilon(k.d, k.alpha, delta, math.Inf(1)); math.Abs(eps-k.eps) > 1e-6 {
 			t.Errorf("%+v: epsilon %v at its delta", k, eps)
 		}
 	}

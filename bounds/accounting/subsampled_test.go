@@ -44,7 +44,7 @@ func TestSubsampledAgainstOpacus(t *testing.T) {
 		if i >= 100 {
 			alpha = float64(i - 88)
 		}
-		grid = math.Min(grid, Tight.Epsilon(c.At(alpha), alpha, 1e-5))
+		grid = math.Min(grid, Tight.epsilon(c.At(alpha), alpha, 1e-5, math.Inf(1)))
 	}
 	near(t, "epsilon", grid, 7.32911117143, 1e-11)
 	if free := BestEpsilon(c, 1e-5, Tight); free.Epsilon > grid || free.Epsilon < grid-0.01 {

@@ -5,11 +5,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds/accounting"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/report/format"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/google"
 )
@@ -108,14 +110,14 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	if len(stray) > 0 {
 		return fail(stderr, strayArgument(stray))
 	}
-	if f.suite.given() {
+	if f.suite.file != "" || len(f.suite.only) > 0 {
 		return f.auditPlan()
 	}
 	plan, err := f.plan()
 	if err != nil {
 		return fail(stderr, err)
 	}
-	if f.out.forBuilds() {
+	if slices.Contains([]string{format.SARIF, format.JUnit, format.GitHub}, f.out.format) { // for a build
 		plan = plan.ForVerdict()
 	}
 	if f.shards.Given() && (len(f.Recorded.Files) > 0 || f.Table.File != "") {

@@ -60,11 +60,7 @@ func listLines(l audit.Listing) (lines []listLine, names []string) {
 		names = append(names, name)
 	}
 	params := func(flag string, all []audit.ParamSpec) string {
-		var each []string
-		for _, p := range all {
-			each = append(each, fmt.Sprintf("%s%s   %s", flag, p.Usage(), p.Doc))
-		}
-		return strings.Join(each, "\n    ")
+		return strings.Join(audit.Each(all, func(p audit.ParamSpec) string { return fmt.Sprintf("%s%s   %s", flag, p.Usage(), p.Doc) }), "\n    ")
 	}
 	for _, m := range l.Mechanisms {
 		short, fault := "claims "+m.ClaimWords, ""
@@ -112,12 +108,8 @@ func listText(lines []listLine) string {
 			}
 		}
 		slices.SortStableFunc(own, func(a, b listLine) int { return cmp.Compare(first[family(a)], first[family(b)]) })
-		table := [][]string{}
-		for _, l := range own {
-			table = append(table, []string{l.name, l.short})
-		}
 		b.WriteString(section + "\n\n")
-		phrase.Table(&b, table)
+		phrase.Table(&b, audit.Each(own, func(l listLine) []string { return []string{l.name, l.short} }))
 		b.WriteString("\n")
 	}
 	b.WriteString("dpscope list NAME describes one: what it is, its parameters and its source.\n")

@@ -65,11 +65,6 @@ func (f *formatFlags) written(code int, r report.View, stderr io.Writer) int {
 	return code
 }
 
-// forBuilds reports whether standard output is for a build, which wants the verdict.
-func (f *formatFlags) forBuilds() bool {
-	return f.format == format.SARIF || f.format == format.JUnit || f.format == format.GitHub
-}
-
 // endings tell the formats of files.
 var endings = map[string]string{".html": format.HTML, ".sarif": format.SARIF, ".json": format.JSON, ".xml": format.JUnit, ".md": format.Markdown, ".txt": format.Text, ".svg": format.SVG}
 

@@ -43,8 +43,6 @@ func (f *planFlags) registerFile(s *cli.Flags) {
 	s.StringVar(&f.file, "plan", "", "`file` with several audits, which share one error (docs/ci.md); - is standard input")
 }
 
-func (f *planFlags) given() bool { return f.file != "" || len(f.only) > 0 }
-
 // withPlan are the flags that may stand beside -plan; the file says all else.
 var withPlan = []string{"plan", "only", "all", "format", "output", "location", "strict", "workers", "shards", "search-only", "after", "partial"}
 
@@ -278,10 +276,7 @@ func (b *brought) verifyPlan(name string, data []byte, f planFlags, workers int,
 		if file, err = f.read(b.stdin); err != nil {
 			return fail(b.stderr, err)
 		}
-		var names []string
-		for _, a := range report.Audits {
-			names = append(names, a.Name)
-		}
+		names := audit.Each(report.Audits, func(a suite.Audited) string { return a.Name })
 		chosen, err := file.Choose(names)
 		if err != nil {
 			return fail(b.stderr, fmt.Errorf("%s is not of this plan: %w", name, err))

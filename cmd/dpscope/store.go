@@ -108,17 +108,13 @@ func withStore(site http.Handler, dir, origin string, replays time.Duration, mos
 func whoAsks(behind bool) func(*http.Request) string {
 	return func(r *http.Request) string {
 		peer := host.Peer(r)
-		if passed := r.Header.Values("X-Forwarded-For"); behind && len(passed) > 0 && near(peer) {
+		ip := net.ParseIP(peer)
+		if passed := r.Header.Values("X-Forwarded-For"); behind && len(passed) > 0 && (ip.IsLoopback() || ip.IsPrivate()) {
 			all := strings.Split(passed[len(passed)-1], ",")
 			return host.Peer(&http.Request{RemoteAddr: net.JoinHostPort(strings.TrimSpace(all[len(all)-1]), "0")})
 		}
 		return peer
 	}
-}
-
-func near(peer string) bool {
-	ip := net.ParseIP(peer)
-	return ip.IsLoopback() || ip.IsPrivate()
 }
 
 // shareCommand is dpscope share: it stores a report with a host and prints its address.

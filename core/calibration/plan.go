@@ -166,11 +166,8 @@ func (l *list) learners(m audit.MechanismSpec) error {
 	if s.Exact > 0 {
 		plan.Pair = &m.Pairs(a.Plan.Parameters, a.Plan.Relation)[0]
 	}
-	names := []string{audit.Auto}
-	for _, k := range l.cat.Learners {
-		names = append(names, k.Name)
-	}
-	for _, name := range names {
+	names := audit.Listed(len(l.cat.Learners), func(i int) string { return l.cat.Learners[i].Name })
+	for _, name := range append([]string{audit.Auto}, names...) {
 		share := max(1, expensive[name])
 		if asked := slices.Contains(l.Learners, name); len(l.Learners) > 0 && !asked || l.Cheap && share > 1 && !asked {
 			continue
@@ -319,13 +316,6 @@ type guarantee struct {
 	through    float64 // order, for a pure claim; 0: tested by an event
 }
 
-func (g guarantee) kind() string {
-	if g.through > 0 {
-		return "pure, through Rényi"
-	}
-	return string(g.claim.Kind)
-}
-
 // guarantees on three pairs of laws whose every quantity is known: randomised
 // response (answers), Laplace noise of scale 1/epsilon on a count that moves by
 // 1 (noisy-histogram of one bin), and Gaussians mu = 1/sigma apart (dp-sgd).
@@ -394,11 +384,11 @@ func (l *list) guarantees() error {
 				return err
 			}
 			plan.Pair = &m.Pairs(a.Plan.Parameters, a.Plan.Relation)[0]
-			name := fmt.Sprintf("%s on %s", claim, g.mechanism)
+			name, kind := fmt.Sprintf("%s on %s", claim, g.mechanism), string(g.claim.Kind)
 			if g.through > 0 {
-				name = fmt.Sprintf("%s through alpha = %g on %s", claim, g.through, g.mechanism)
+				name, kind = fmt.Sprintf("%s through alpha = %g on %s", claim, g.through, g.mechanism), "pure, through Rényi"
 			}
-			if err := l.add(Cell{Block: Guarantees, Name: name, Subject: g.kind(), Plan: plan, Runs: runs, Met: true}); err != nil {
+			if err := l.add(Cell{Block: Guarantees, Name: name, Subject: kind, Plan: plan, Runs: runs, Met: true}); err != nil {
 				return err
 			}
 		}

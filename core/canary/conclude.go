@@ -39,8 +39,9 @@ func (a *Audit) Conclude(ev *Evidence, end audit.Termination) (Report, error) {
 	case ev == nil || ev.Runs != nil && ev.Sequential == nil && ev.Runs.Explored.Table == nil:
 		ev = nil
 	case ev.OneRun != nil:
-		basis = membership.OneTraining
-		r.boundOneRun(ev.OneRun.Guessed)
+		g, made := p.guessing(), ev.OneRun.Guessed
+		basis, r.Termination.SamplesUsed, r.PValue = membership.OneTraining, p.K, new(g.PValue(made, r.Claim.Epsilon))
+		r.Tables = []report.Table{{Name: report.Bounds, Title: membership.Title(p.Beta), Rows: g.Rows(made, r.Claim.Epsilon)}}
 	case ev.Sequential != nil:
 		basis = membership.OpenRuns
 		r.boundSequential(ev)
@@ -59,20 +60,12 @@ func (a *Audit) Conclude(ev *Evidence, end audit.Termination) (Report, error) {
 		method = report.MethodOneRun
 	}
 	r.Choose(method)
-	if a.from != nil {
-		r.Continued = a.from.parts()
+	if p := a.from; p != nil {
+		r.Continued = append(slices.Clone(p.report.Continued), Part{p.report.Generator, p.leader.trained(), p.sha})
 	}
 	r.Warnings = r.cautions()
 	r.Reword()
 	return r, nil
-}
-
-// boundOneRun computes what the methods make of guesses, and what follows from that.
-func (r *Report) boundOneRun(made membership.Guessed) {
-	g := r.Plan.guessing()
-	r.Termination.SamplesUsed = r.Plan.K
-	r.Tables = []report.Table{{Name: report.Bounds, Title: membership.Title(r.Plan.Beta), Rows: g.Rows(made, r.Claim.Epsilon)}}
-	r.PValue = new(g.PValue(made, r.Claim.Epsilon))
 }
 
 // bound computes what all intervals make of the counts, and what follows from that.
@@ -201,11 +194,6 @@ func (p *Parent) Plan() Plan {
 		plan.Mode = Sequential
 	}
 	return plan
-}
-
-// parts are the runs so far.
-func (p *Parent) parts() []Part {
-	return append(slices.Clone(p.report.Continued), Part{p.report.Generator, p.leader.trained(), p.sha})
 }
 
 // Resume is [Plan.Resolve] of an audit that goes on from a report; from may be nil.

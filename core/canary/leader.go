@@ -59,7 +59,7 @@ func (l *leader) take(scores []float64) {
 	e := &l.Epochs[len(l.Epochs)-1]
 	x, y := membership.AboveSorted(in, e.Threshold), membership.AboveSorted(out, e.Threshold)
 	l.sequence.Observe(x, y)
-	e.add(x, y)
+	e.Counts = binary.AppendUvarint(binary.AppendUvarint(e.Counts, uint64(x)), uint64(y))
 	if n = l.trained(); n == l.next {
 		l.begin(l.choose())
 		l.next = n + n/8 + 1
@@ -205,10 +205,6 @@ type Epoch struct {
 // mostScores is how many bytes of scores a report holds.
 const mostScores = 3 << 20
 
-func (e *Epoch) add(x, y int) {
-	e.Counts = binary.AppendUvarint(binary.AppendUvarint(e.Counts, uint64(x)), uint64(y))
-}
-
 // each tells the counts of every training.
 func (e Epoch) each(k, m int, take func(x, y int)) error {
 	for b := e.Counts; len(b) > 0; {
@@ -288,10 +284,8 @@ func (l *leader) evidence(p Plan, scores []float64, diverged int) (*Evidence, er
 // diverged is the report's own.
 func replayed(p Plan, packed []byte, diverged int) (*leader, *Evidence, error) {
 	scores := membership.UnpackFloats(packed)
-	for _, x := range scores {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return nil, nil, &audit.InputError{Field: "report: evidence.sequential.scores", Found: fmt.Sprint(x), Want: "finite"}
-		}
+	if i := audit.NonFinite(scores); i >= 0 {
+		return nil, nil, &audit.InputError{Field: "report: evidence.sequential.scores", Found: fmt.Sprint(scores[i]), Want: "finite"}
 	}
 	l := newLeader(p)
 	l.takeAll(scores)

@@ -247,7 +247,11 @@ func (a *Audit) resolveBound() error {
 		return &audit.InputError{Field: "k", Found: fmt.Sprintf("%d with m = %d", p.K, p.M), Want: fmt.Sprintf("at least %d each for the interval %s, which uses %d moments", l, p.Interval, l),
 			Remedy: fmt.Sprintf("raise k and m, or use the interval %s", bounds.CanaryPairedBetting)}
 	}
-	if least := p.leastRuns(); p.Runs < least {
+	least := p.Interval.MinRuns(p.K, p.M, p.Claim.Delta, p.Beta)
+	if p.sequential() {
+		least = report.Least(1, source.MaxRuns, func(n int) bool { return p.ceiling(n) > 0 })
+	}
+	if p.Runs < least {
 		return &audit.InputError{Field: "runs", Path: "n", Found: fmt.Sprint(p.Runs), Want: fmt.Sprintf("at least %d: no outcome of fewer certifies anything by the interval %s at beta = %v", least, p.Interval, p.Beta)}
 	}
 	if math.IsNaN(p.Quantile) || p.Quantile < 0 || p.Quantile >= 0.5 {
@@ -272,19 +276,6 @@ func (p Plan) ceiling(n int) float64 {
 		return bounds.CanarySequenceCeiling(p.M, n, p.Claim.Delta, p.Beta)
 	}
 	return bounds.CanaryCeiling(p.Interval, p.K, p.M, n, p.Claim.Delta, p.Beta)
-}
-
-// aim is what the threshold of a fixed audit is chosen for.
-func (p Plan) aim() membership.Aim {
-	return membership.Aim{Interval: p.Interval, Quantile: p.Quantile, Delta: p.Claim.Delta, Beta: p.Beta, Runs: p.Runs}
-}
-
-// leastRuns is how many can certify anything.
-func (p Plan) leastRuns() int {
-	if p.sequential() {
-		return report.Least(1, source.MaxRuns, func(n int) bool { return p.ceiling(n) > 0 })
-	}
-	return p.Interval.MinRuns(p.K, p.M, p.Claim.Delta, p.Beta)
 }
 
 // mostExplored are the exploration runs whose scores fit into memory.

@@ -133,7 +133,8 @@ func (s *state) explore(ctx context.Context) error {
 		return err
 	}
 	drawn, e := joined(all), s.evidence
-	*e.Runs = membership.NewExplored(p.K, p.M, drawn.Scores).Choose(p.aim())
+	aim := membership.Aim{Interval: p.Interval, Quantile: p.Quantile, Delta: p.Claim.Delta, Beta: p.Beta, Runs: p.Runs}
+	*e.Runs = membership.NewExplored(p.K, p.M, drawn.Scores).Choose(aim)
 	e.Runs.Explored.Diverged, e.Runs.ScoreSample = len(drawn.Diverged), membership.Portray(p.K, p.M, drawn.Scores)
 	e.Membership = membership.OfRuns(p.K, p.M, drawn.Scores, p.Beta)
 	return ctx.Err()

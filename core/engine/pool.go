@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/dpscope/dpscope/audit"
@@ -73,11 +74,7 @@ func NewPool(workers ...Worker) *Pool {
 
 // LocalPool is a pool of n goroutines.
 func LocalPool(n int) *Pool {
-	workers := make([]Worker, max(1, n))
-	for i := range workers {
-		workers[i] = LocalWorker{}
-	}
-	return NewPool(workers...)
+	return NewPool(slices.Repeat([]Worker{LocalWorker{}}, max(1, n))...)
 }
 
 // Split divides the workers: the first n, and all others.

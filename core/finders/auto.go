@@ -186,10 +186,7 @@ func (a *arms) pullLargest() (p audit.Pair, ok bool) {
 // nearby is a new pair that differs a little from one of the three loudest.
 func (a *arms) nearby(history []audit.Trial) (audit.Pair, bool) {
 	r, d := a.search.problem.Stream, a.search.problem.Domain
-	loudest := make([]int, len(history))
-	for i := range loudest {
-		loudest[i] = i
-	}
+	loudest := audit.Listed(len(history), func(i int) int { return i })
 	slices.SortStableFunc(loudest, func(i, j int) int { return cmp.Compare(history[j].Value, history[i].Value) })
 	for range attempts {
 		louder := min(r.Intn(3), r.Intn(3))

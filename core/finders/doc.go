@@ -37,8 +37,5 @@ func Named() []audit.FinderSpec {
 	}
 }
 
-// Attacks are those that poison the table of a learner.
-func Attacks() []audit.FinderSpec { return poison.All() }
-
-// Registry is all of them, for a catalogue.
-func Registry() []audit.FinderSpec { return slices.Concat(All, Named(), Attacks()) }
+// Registry is all of them, for a catalogue: those that poison the table of a learner, too.
+func Registry() []audit.FinderSpec { return slices.Concat(All, Named(), poison.All()) }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/audit/stream/linalg"
 )
@@ -139,10 +140,7 @@ func (g *process) predict(x []float64) (mean, sd float64) {
 	if len(g.x) == 0 {
 		return 0, math.Sqrt(g.signal)
 	}
-	k := make([]float64, len(g.x))
-	for i := range k {
-		k[i] = g.kernel(x, g.x[i])
-	}
+	k := audit.Listed(len(g.x), func(i int) float64 { return g.kernel(x, g.x[i]) })
 	mean = linalg.Dot(k, g.alpha)
 	linalg.Forward(g.chol, k, len(k))
 	return mean, math.Sqrt(float64(g.signal * max(1-linalg.Dot(k, k), 0)))
@@ -164,10 +162,7 @@ func (g *process) imagine(x []float64) {
 // value is good for count as equal.
 func normalScores(y []float64) []float64 {
 	n := len(y)
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
-	}
+	order := audit.Listed(n, func(i int) int { return i })
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(y[i], y[j]) })
 	scores := make([]float64, n)
 	for lo := 0; lo < n; {

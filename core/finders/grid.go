@@ -28,15 +28,9 @@ var grid = audit.FinderSpec{
 		}
 		// In steps of about a golden section of their number, so that few trials are spread
 		// over all.
-		order := make([]int, points)
-		for k := range order {
-			order[k] = k
-		}
+		order := audit.Listed(points, func(k int) int { return k })
 		slices.SortFunc(order, func(a, b int) int { return cmp.Compare(golden(a), golden(b)) })
-		var open [][]float64
-		for _, k := range order {
-			open = append(open, s.gridPoint(axes, k))
-		}
+		open := audit.Each(order, func(k int) []float64 { return s.gridPoint(axes, k) })
 		pairs := audit.PairList(newLedger(s, "grid").next(&open, points, nil))
 		return &pairs, nil
 	},

@@ -131,11 +131,7 @@ func dataset(r *stream.Stream, d audit.Domain, n int) audit.Dataset {
 
 // row is a row of the domain, its values at the corners or uniform.
 func row(r *stream.Stream, d audit.Domain) []float64 {
-	v := make([]float64, d.Columns)
-	for c := range v {
-		v[c] = value(r, d, c)
-	}
-	return v
+	return audit.Listed(d.Columns, func(c int) float64 { return value(r, d, c) })
 }
 
 // smallerSizes are the fewest and the most rows of the smaller dataset of a pair.

@@ -245,11 +245,7 @@ func (s *space) sharedBy(c int) int { return c * s.columns / s.domain.Columns }
 
 // row is the row of records whose first coordinate is at.
 func (s *space) row(u []float64, at int) []float64 {
-	v := make([]float64, s.domain.Columns)
-	for c := range v {
-		v[c] = along(s.domain, c, stretched(u[at+s.sharedBy(c)], recordMargin))
-	}
-	return v
+	return audit.Listed(s.domain.Columns, func(c int) float64 { return along(s.domain, c, stretched(u[at+s.sharedBy(c)], recordMargin)) })
 }
 
 // answers are both sides of column c of the answer, or of the row that changes,
@@ -302,11 +298,7 @@ func (s *space) features(u []float64) []float64 {
 
 // anywhere is a random point.
 func (s *space) anywhere(r *stream.Stream) []float64 {
-	u := make([]float64, s.dim())
-	for i := range u {
-		u[i] = onLattice(r.Float64())
-	}
-	return u
+	return audit.Listed(s.dim(), func(i int) float64 { return onLattice(r.Float64()) })
 }
 
 // inside is how far a record that stands inside the domain is from the end
@@ -450,11 +442,7 @@ func (a *arms) Scan() []audit.Pair {
 	}
 	apart := (scanned + stay) / (stay + 1)
 	row := func(share float64) []float64 {
-		v := make([]float64, d.Columns)
-		for c := range v {
-			v[c] = along(d, c, share)
-		}
-		return v
+		return audit.Listed(d.Columns, func(c int) float64 { return along(d, c, share) })
 	}
 	var pairs []audit.Pair
 	for k := range scanned {

@@ -229,11 +229,7 @@ func (g Guessing) Check(made Guessed) error {
 }
 
 func numbers(guesses []Guess) []int {
-	out := make([]int, len(guesses))
-	for i, g := range guesses {
-		out[i] = g.Made
-	}
-	return out
+	return audit.Listed(len(guesses), func(i int) int { return guesses[i].Made })
 }
 
 // epsilon is the bound of right ones of made guesses by [MethodOneRun], at its share of

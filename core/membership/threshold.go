@@ -3,6 +3,7 @@ package membership
 import (
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
@@ -74,15 +75,7 @@ func Above(side []float64, cut float64) (n int) {
 
 // AboveSorted is Above of a sorted side; binary search.
 func AboveSorted(side []float64, cut float64) int {
-	lo, hi := 0, len(side)
-	for lo < hi {
-		if mid := (lo + hi) / 2; side[mid] > cut {
-			hi = mid
-		} else {
-			lo = mid + 1
-		}
-	}
-	return len(side) - lo
+	return len(side) - sort.Search(len(side), func(i int) bool { return side[i] > cut })
 }
 
 // Cut is a chosen threshold.

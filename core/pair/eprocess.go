@@ -196,10 +196,7 @@ const endOdds = 40
 // cellOdds are the log odds of the cells; those of the first and the last have no limit, so
 // that bets reach limits beyond the cells.
 var cellOdds = func() []float64 {
-	odds := make([]float64, classifier.Cells)
-	for c := range odds {
-		odds[c] = classifier.Logit(c)
-	}
+	odds := audit.Listed(classifier.Cells, classifier.Logit)
 	odds[0], odds[len(odds)-1] = -endOdds, endOdds
 	return odds
 }()
@@ -320,11 +317,7 @@ func (b *betting) log(number int) float64 {
 
 // logs are those of all limits.
 func (b *betting) logs() []float64 {
-	all := make([]float64, len(b.limits))
-	for i := range all {
-		all[i] = b.log(i)
-	}
-	return all
+	return audit.Listed(len(b.limits), b.log)
 }
 
 // logEValueOf is the log of what bets make of 1 of an account, by the tables of the

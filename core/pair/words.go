@@ -207,11 +207,7 @@ func datasetWords(d audit.Dataset, marked int) string {
 	}
 	parts := make([]string, 0, d.Len())
 	add := func(i int) {
-		cells := make([]string, d.Columns)
-		for j, v := range d.Row(i) {
-			cells[j] = fmt.Sprintf("%.6g", v)
-		}
-		row := strings.Join(cells, " ")
+		row := strings.Join(audit.Each(d.Row(i), func(v float64) string { return fmt.Sprintf("%.6g", v) }), " ")
 		switch {
 		case i == marked:
 			row = "[" + row + "]"

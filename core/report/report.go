@@ -177,9 +177,5 @@ func ReadDefaultDelta(data []byte, claim *audit.Claim, defaulted *bool) {
 
 // Texts are words of a type of their own as strings.
 func Texts[T ~string](v []T) []string {
-	out := make([]string, len(v))
-	for i, x := range v {
-		out[i] = string(x)
-	}
-	return out
+	return audit.Each(v, func(x T) string { return string(x) })
 }

@@ -57,11 +57,7 @@ func byAlpha(x Row) string {
 
 // Quantities are all that a row can bound.
 func Quantities() []Quantity {
-	out := make([]Quantity, len(quantities))
-	for i, q := range quantities {
-		out[i] = q.id
-	}
-	return out
+	return audit.Listed(len(quantities), func(i int) Quantity { return quantities[i].id })
 }
 
 // Symbol stands for the quantity in a sentence.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
@@ -97,15 +96,9 @@ func Text(v View) string {
 	writeFacts(&b, v.Facts())
 	for _, t := range r.Words() {
 		fmt.Fprintf(&b, "\n%s:\n", t.Title)
-		head := make([]string, len(t.Columns))
-		for i, c := range t.Columns {
-			head[i] = c.Title
-		}
-		lines := [][]string{head}
-		for _, line := range t.Lines {
-			lines = append(lines, t.Marked(line))
-		}
-		phrase.Table(&b, lines)
+		head := audit.Listed(len(t.Columns), func(i int) string { return t.Columns[i].Title })
+		lines := audit.Listed(len(t.Lines), func(i int) []string { return t.Marked(t.Lines[i]) })
+		phrase.Table(&b, append([][]string{head}, lines...))
 	}
 	r.writeEnd(&b)
 	return phrase.Visible(b.String())
@@ -212,11 +205,4 @@ func (r Report) ClaimedWords() string {
 
 // short prints a lower bound with two decimals, rounded down, or with as many as it
 // takes to stay on its side of the claim.
-func short(x, claim float64) string {
-	for d := 2; d < 6; d++ {
-		if y := phrase.Floor(x, d); (y > claim) == (x > claim) && (y > 0) == (x > 0) {
-			return strconv.FormatFloat(max(0, y), 'f', d, 64)
-		}
-	}
-	return strconv.FormatFloat(max(0, phrase.Floor(x, 6)), 'f', 6, 64)
-}
+func short(x, claim float64) string { return phrase.Side(max(0, x), claim, 2) }

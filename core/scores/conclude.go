@@ -40,7 +40,7 @@ func (a *Audit) Conclude(ev *Evidence, _ audit.Termination) (Report, error) {
 		switch {
 		case h.Runs > 0:
 			basis = membership.FixedRuns
-		case p.Method == report.MethodOneRun || p.Method == report.MethodOneRunGDP:
+		case byCoins(p.Method):
 			basis = membership.OneTraining
 		}
 		r.Tables = append(r.Tables, ev.Membership.Table(*p.Claim, p.Relation, basis, p.Beta))
@@ -215,7 +215,7 @@ func (s Shape) ceiling(kind bounds.CanaryInterval, r audit.Relation, n, in int, 
 func (s Shape) largest(p Plan, m report.Method) float64 {
 	c, beta := *p.Claim, p.Beta
 	switch {
-	case m == report.MethodOneRun || m == report.MethodOneRunGDP:
+	case byCoins(m):
 		return p.guessing(s).Largest(m)
 	case s.Runs > 0:
 		_, _, runs, _ := s.counted(p.Relation, c.Delta)
@@ -246,7 +246,7 @@ func eventLargest(m report.Method, n1, n0 int, delta, beta float64) float64 {
 func (s Shape) needed(p Plan, m report.Method, eps float64) int {
 	c, beta := *p.Claim, p.Beta
 	switch {
-	case m == report.MethodOneRun || m == report.MethodOneRunGDP:
+	case byCoins(m):
 		return membership.Needed(m, p.rule(), eps)
 	case s.Runs > 0:
 		kind := bounds.CanaryInterval(m)
@@ -266,7 +266,7 @@ func (s Shape) needed(p Plan, m report.Method, eps float64) int {
 
 func (s Shape) unit(m report.Method) string {
 	switch {
-	case m == report.MethodOneRun || m == report.MethodOneRunGDP:
+	case byCoins(m):
 		return "canaries"
 	case s.Runs > 0:
 		return "runs"

@@ -69,12 +69,12 @@ func FlatMethods() []report.Method {
 
 // MatrixMethods are the methods for a matrix of runs by canaries, the default first.
 func MatrixMethods() []report.Method {
-	var out []report.Method
-	for _, kind := range bounds.CanaryIntervals() {
-		out = append(out, report.Method(kind))
-	}
-	return append(out, report.MethodOneRun, report.MethodOneRunGDP)
+	intervals := audit.Each(bounds.CanaryIntervals(), func(kind bounds.CanaryInterval) report.Method { return report.Method(kind) })
+	return append(intervals, report.MethodOneRun, report.MethodOneRunGDP)
 }
+
+// byCoins reports whether a method is of one run, with canaries in or out by coins.
+func byCoins(m report.Method) bool { return m == report.MethodOneRun || m == report.MethodOneRunGDP }
 
 // mostScores bounds the scores of an audit.
 const mostScores = 2 * bounds.MostScores
@@ -146,7 +146,7 @@ func (s Shape) enough(p Plan) error {
 	switch {
 	case s.byRuns(p.Method):
 		found, want = fmt.Sprintf("%d runs", s.Used), fmt.Sprintf("at least %d", n)
-	case p.Method == report.MethodOneRun || p.Method == report.MethodOneRunGDP:
+	case byCoins(p.Method):
 		if s.In+s.Out >= n {
 			return nil // the guesses are the user's own
 		}

@@ -52,11 +52,7 @@ func ReadScores(files []*recorded.File, columns recorded.ScoreColumns) (*Scores,
 }
 
 func sums(files []ScoreFile) []string {
-	out := make([]string, len(files))
-	for i, f := range files {
-		out[i] = f.SHA256
-	}
-	return out
+	return audit.Listed(len(files), func(i int) string { return files[i].SHA256 })
 }
 
 // sorted has both classes in ascending order, of a matrix too. It refuses scores that are none.

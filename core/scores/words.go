@@ -19,7 +19,7 @@ func (r *Report) Reword() { r.SayByMethod(r.Plan.statedClaim(), r.from()) }
 func (r Report) from() string {
 	h, p := r.Evidence.Shape, r.Plan
 	switch {
-	case p.Method == report.MethodOneRun || p.Method == report.MethodOneRunGDP:
+	case byCoins(p.Method):
 		return phrase.Grouped(h.In+h.Out) + " scores taken as one run"
 	case h.Runs > 0:
 		_, _, runs, _ := h.counted(p.Relation, 0)
@@ -36,7 +36,7 @@ func (r Report) cautions() []string {
 	add := func(format string, args ...any) { w = append(w, fmt.Sprintf(format, args...)) }
 	ev, p := r.Evidence, r.Plan
 	h := ev.Shape
-	oneRun := p.Method == report.MethodOneRun || p.Method == report.MethodOneRunGDP
+	oneRun := byCoins(p.Method)
 	delta := p.Claim.Delta
 	rate := func(what string, p1 float64) {
 		if delta > 0 && p1 <= delta {
@@ -167,9 +167,5 @@ func (r Report) Head() report.Report {
 
 // subject names the files.
 func subject(files []ScoreFile) string {
-	names := make([]string, len(files))
-	for i, f := range files {
-		names[i] = f.Name
-	}
-	return strings.Join(names, " and ")
+	return strings.Join(audit.Listed(len(files), func(i int) string { return files[i].Name }), " and ")
 }

@@ -416,11 +416,7 @@ func (e Entry) External() (o pair.External) {
 
 // Names of all audits, in order.
 func (f *File) Names() []string {
-	names := make([]string, len(f.Audits))
-	for i, e := range f.Audits {
-		names[i] = e.Name
-	}
-	return names
+	return audit.Listed(len(f.Audits), func(i int) string { return f.Audits[i].Name })
 }
 
 // Choose returns the indices of the audits of those names, in the plan's order;

@@ -3,6 +3,7 @@ package classifier
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -393,10 +394,7 @@ func tally(d *Data, step int) (frequent []float64, inColumn [][]float64, carrier
 		}
 	}
 	byCount := func(a, b float64) int { return cmp.Or(cmp.Compare(all[b], all[a]), cmp.Compare(a, b)) }
-	for symbol := range all {
-		frequent = append(frequent, symbol)
-	}
-	slices.SortStableFunc(frequent, byCount)
+	frequent = slices.SortedStableFunc(maps.Keys(all), byCount)
 	for _, list := range inColumn {
 		slices.SortStableFunc(list, byCount)
 	}

@@ -324,11 +324,7 @@ func (l *Learner) regress(d *Data, m, old *Model, tables *[Candidates]*Table) od
 
 // rounded are numbers to a few digits, which a model is written with.
 func rounded(list []float64) []float64 {
-	out := make([]float64, len(list))
-	for i, x := range list {
-		out[i] = digits(x)
-	}
-	return out
+	return audit.Each(list, digits)
 }
 
 // digits rounds to six significant digits or so.

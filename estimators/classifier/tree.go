@@ -92,10 +92,7 @@ func (g *grower) bySymbols(list []int32, column int) int {
 		if len(kids) < 2 {
 			continue
 		}
-		places := make([]int, len(kids))
-		for k, kid := range kids {
-			places[k] = g.bySymbols(kid, column+1)
-		}
+		places := audit.Each(kids, func(kid []int32) int { return g.bySymbols(kid, column+1) })
 		n := &g.tree.Nodes[at]
 		n.Column, n.Symbols, n.Kids = column, symbols, places
 		return at
@@ -137,9 +134,7 @@ func (g *grower) part(list []int32, at int) (kids [][]int32, symbols []float64) 
 		symbols = symbols[:mostKids]
 		slices.Sort(symbols)
 	}
-	for _, s := range symbols {
-		kids = append(kids, of[s])
-	}
+	kids = audit.Each(symbols, func(s float64) []int32 { return of[s] })
 	if len(rest) > 0 {
 		kids = append(kids, rest)
 	}
@@ -266,10 +261,7 @@ func (t *tree) without(shrinkage float64, side int) []float64 {
 
 // oddsOf are the log odds of all nodes with these counts.
 func (t *tree) oddsOf(shrinkage float64, count func(k int) [2]int) []float64 {
-	odds := make([]float64, len(t.Nodes))
-	for i := range odds {
-		odds[i] = 0.5
-	}
+	odds := slices.Repeat([]float64{0.5}, len(t.Nodes))
 	for i, n := range t.Nodes {
 		for _, k := range n.Kids {
 			kid := count(k)

@@ -1168,7 +1168,7 @@ export interface Outcome {
   event: number;
   lower: number;
   upper: number;
-  /** Composed is the published upper end for composed pure steps, [stepwise.perEvent]. */
+  /** Composed is the published upper end for composed pure steps, e^(2 sqrt(s log(1/q))) q with s the sum of epsilon^2 (Mironov 2017, proposition 4). */
   composed?: number;
   /** at each order of the curve above 1, see Preserve */
   orders: OutcomeRange[];
@@ -1340,7 +1340,7 @@ export interface Point {
   alpha: number;
   /** nats */
   divergence: number;
-  /** Lemma is 2 alpha epsilon^2 over all steps, as it is published; pure steps only. */
+  /** Lemma is 2 alpha epsilon^2 over all steps, as it is published (Mironov 2017, lemma 1); pure steps only. */
   lemma?: number;
 }
 

@@ -123,10 +123,7 @@ func (a attack) pairs(p audit.FinderProblem) ([]audit.Pair, error) {
 		return &audit.InputError{Field: field, Found: found, Want: want, Remedy: "use the finder auto"}
 	}
 	if p.Table == nil || !slices.Contains(a.of, p.Table.Learning) {
-		kinds := make([]string, len(a.of))
-		for i, l := range a.of {
-			kinds[i] = string(l)
-		}
+		kinds := audit.Each(a.of, func(l audit.Learning) string { return string(l) })
 		return nil, refuse("finder", fmt.Sprintf("%q", a.name), "another for this mechanism; this one poisons the tables of learners: "+strings.Join(kinds, ", "))
 	}
 	if p.Relation != audit.Replace && p.Relation != audit.AddRemove {

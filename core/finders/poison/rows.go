@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream/linalg"
 )
 
@@ -50,10 +51,7 @@ func cornerMean(q *problem) ([]point, error) {
 	var moves []float64
 	for _, y := range []float64{0, 1} {
 		near := corner(q.mean(y), q.Domain.Lower, q.Domain.Upper)
-		far := make([]float64, q.d)
-		for j := range far {
-			far[j] = q.Domain.Lower[j] + (q.Domain.Upper[j] - near[j])
-		}
+		far := audit.Listed(q.d, func(j int) float64 { return q.Domain.Lower[j] + (q.Domain.Upper[j] - near[j]) })
 		of, rows := 0, q.near(near, y)
 		for _, l := range q.y {
 			if l == y {
@@ -199,10 +197,7 @@ func (q *problem) least() []float64 {
 // with either label.
 func clipBKD(q *problem) ([]point, error) {
 	x := q.least()
-	norms := make([]float64, q.n)
-	for i, row := range q.x {
-		norms[i] = math.Sqrt(linalg.Dot(row, row))
-	}
+	norms := audit.Each(q.x, func(row []float64) float64 { return math.Sqrt(linalg.Dot(row, row)) })
 	slices.Sort(norms)
 	median := norms[q.n/2]
 	for j := range x {

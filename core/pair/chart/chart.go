@@ -3,6 +3,7 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -205,10 +206,8 @@ func GrowingEdges(bins int, first, second []float64) []float64 {
 	for i := range tails[1] {
 		edges = append(edges, to+grown(1, i+1))
 	}
-	for i, e := range edges {
-		if e-e != 0 || i > 0 && !(e > edges[i-1]) {
-			return nil
-		}
+	if audit.Unordered(edges) >= 0 {
+		return nil
 	}
 	return edges
 }
@@ -242,21 +241,15 @@ func OfOutcomes(columns []audit.Column, first, second audit.Samples) Chart {
 		all = append(all, c)
 	}
 	sort.Slice(all, func(i, j int) bool {
-		if all[i].rank != all[j].rank {
-			return all[i].rank > all[j].rank
-		}
-		return slices.Compare(all[i].row, all[j].row) < 0
+		return cmp.Or(cmp.Compare(all[j].rank, all[i].rank), slices.Compare(all[i].row, all[j].row)) < 0
 	})
 	all = all[:min(len(all), mostOutcomes)]
 	// Shown by likelihood ratio, the likeliest on the first dataset first.
 	sort.SliceStable(all, func(i, j int) bool {
 		return float64(all[i].n[0]+1)*float64(all[j].n[1]+1) > float64(all[j].n[0]+1)*float64(all[i].n[1]+1)
 	})
-	ch := Chart{Kind: Outcomes}
-	for _, c := range all {
-		ch.Outcomes = append(ch.Outcomes, slices.Clone(c.row[:width]))
-	}
-	return ch.Named(columns)
+	rows := audit.Listed(len(all), func(i int) []float64 { return slices.Clone(all[i].row[:width]) })
+	return Chart{Kind: Outcomes, Outcomes: rows}.Named(columns)
 }
 
 // OutcomeWords puts an output row into words, by its columns' labels.

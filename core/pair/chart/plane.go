@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -76,10 +77,7 @@ func newPlane(first, second audit.Samples, scores [2][]float64) *Plane {
 	p := &Plane{}
 	var left [][]float64 // of every term, what the score leaves
 	for _, t := range planeNumbers(first.Columns, rows) {
-		x := make([]float64, len(given))
-		for i := range x {
-			x[i] = t.of(rows[i*width:])
-		}
+		x := audit.Listed(len(given), func(i int) float64 { return t.of(rows[i*width:]) })
 		_, t.Deviation = standardise(x)
 		slope := mean(x, score)
 		for i, s := range score {
@@ -301,10 +299,7 @@ func (p *Plane) check() error {
 	if i := audit.NonFinite(p.weights()); i >= 0 {
 		return &audit.InputError{Field: fmt.Sprintf("chart.plane.terms[%d].deviation", i), Found: audit.Number(p.Terms[i].Deviation), Want: "above 0, and no less than its weight needs"}
 	}
-	if err := checkEdges("chart.plane.scoreEdges", p.ScoreEdges, mostPlaneEdges); err != nil {
-		return err
-	}
-	if err := checkEdges("chart.plane.edges", p.Edges, mostPlaneEdges); err != nil {
+	if err := cmp.Or(checkEdges("chart.plane.scoreEdges", p.ScoreEdges, mostPlaneEdges), checkEdges("chart.plane.edges", p.Edges, mostPlaneEdges)); err != nil {
 		return err
 	}
 	if (p.First == nil) != (p.Second == nil) {
@@ -337,11 +332,7 @@ func (p *Plane) cells() int { return (len(p.Edges) + 1) * (len(p.ScoreEdges) + 1
 
 // weights are those of the numbers as they are.
 func (p *Plane) weights() []float64 {
-	w := make([]float64, len(p.Terms))
-	for i, t := range p.Terms {
-		w[i] = t.Weight / t.Deviation
-	}
-	return w
+	return audit.Listed(len(p.Terms), func(i int) float64 { return p.Terms[i].Weight / p.Terms[i].Deviation })
 }
 
 // along is a row's value in the direction.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
@@ -235,27 +236,14 @@ func CheckEdges(edges []float64) error {
 	if len(edges) == 0 || len(edges) > maxEdges {
 		return &audit.InputError{Field: "edges", Found: fmt.Sprintf("%d numbers", len(edges)), Want: fmt.Sprintf("1 to %d", maxEdges)}
 	}
-	for i, e := range edges {
-		if e-e != 0 || i > 0 && !(e > edges[i-1]) {
-			return &audit.InputError{Field: fmt.Sprintf("edges[%d]", i), Found: audit.Number(e), Want: "finite, and above the one before it"}
-		}
+	if i := audit.Unordered(edges); i >= 0 {
+		return &audit.InputError{Field: fmt.Sprintf("edges[%d]", i), Found: audit.Number(edges[i]), Want: "finite, and above the one before it"}
 	}
 	return nil
 }
 
 // BinOf is the bin of a score: the number of edges below it.
-func BinOf(edges []float64, score float64) int {
-	lo, hi := 0, len(edges)
-	for lo < hi {
-		mid := int(uint(lo+hi) >> 1)
-		if edges[mid] < score {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return lo
-}
+func BinOf(edges []float64, score float64) int { return sort.SearchFloat64s(edges, score) }
 
 // BinScores writes the bins of the scores into out.
 func BinScores(edges, scores []float64, out []uint16) {
@@ -290,11 +278,7 @@ type Event struct {
 
 // Bins says which bins lie in the event.
 func (c Event) Bins(n int) []bool {
-	in := make([]bool, n)
-	for k := range in {
-		in[k] = (k > c.Edge) == c.Above
-	}
-	return in
+	return audit.Listed(n, func(k int) bool { return (k > c.Edge) == c.Above })
 }
 
 // Counts of the event, the side that it is likelier on first.
