@@ -246,14 +246,17 @@ func TestAccounting(t *testing.T) {
 	if rows := eval[int](t, tab, `[...document.querySelectorAll("#account-result table.data")].find((e) => e.closest("details").textContent.startsWith("Ways to epsilon")).tBodies[0].rows.length`); rows != len(want.Epsilons) {
 		t.Errorf("%d ways to epsilon, want %d", rows, len(want.Epsilons))
 	}
-	// The target follows keys, and the steps that it allows are read off: those of the account at first.
-	const read = `document.querySelector("#account-target")?.closest("section").querySelector(".chart-words").textContent`
-	until(t, tab, read+`?.endsWith("allows about 1\u202f000 steps.")`, 20*time.Second)
-	eval[bool](t, tab, `(document.querySelector("#account-target").focus(), true)`)
-	for range 7 {
-		must.Do(t, chromedp.Do(tab.Ctx, chromedp.KeyEvent(kb.ArrowRight)))
+	// The target's line follows keys and the hand, and the steps that it allows are read off: those of the account at first.
+	const handle, near = `document.querySelector("#account-result .handle")`, `((n) => n > 2000 && n < 10_000)(Number(/about ([\d\s]+) steps/.exec(document.querySelector("#account-result .handle").getAttribute("aria-valuetext"))[1].replace(/\s/g, "")))`
+	until(t, tab, handle+`?.closest("section").querySelector(".chart-words").textContent.endsWith("allows about 1\u202f000 steps.")`, 20*time.Second)
+	eval[bool](t, tab, `(`+handle+`.focus(), true)`)
+	for range 40 {
+		must.Do(t, chromedp.Do(tab.Ctx, chromedp.KeyEvent(kb.ArrowUp)))
 	}
-	until(t, tab, `((n) => n > 2000 && n < 10_000)(Number(/about ([\d\s]+) steps/.exec(`+read+`)[1].replace(/\s/g, "")))`, 10*time.Second)
+	until(t, tab, near, 10*time.Second)
+	grip := eval[[]float64](t, tab, `(`+handle+`.scrollIntoView({ block: "center" }), ((r, at) => [r.right - 10, r.bottom - 14 - at * (r.height - 28), r.bottom - 14])(`+handle+`.getBoundingClientRect(), `+handle+`.valueAsNumber))`)
+	pull(t, tab, [2]float64{grip[0], grip[1]}, [2]float64{grip[0], grip[2]})
+	until(t, tab, handle+`.getAttribute("aria-valuetext").endsWith("allows no step") && `+handle+`.closest("section").querySelector(".chart-words").textContent.endsWith("allows no step.")`, 10*time.Second)
 	set(t, tab, "a-sigma", "0")
 	until(t, tab, `document.querySelector("#a-sigma").getAttribute("aria-invalid") === "true" && document.querySelector("#a-sigma-error").textContent.includes("above 0")`, 5*time.Second)
 	set(t, tab, "a-sigma", "1.1")

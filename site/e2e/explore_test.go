@@ -82,14 +82,20 @@ func drag(t *testing.T, tab *browser.Tab, slider string, to float64) {
 	place := func(value float64) float64 {
 		return at[0] + knob/2 + (value+at[3])/(2*at[3])*(at[1]-knob)
 	}
-	x, end := place(at[2]), place(to)
+	pull(t, tab, [2]float64{place(at[2]), y}, [2]float64{place(to), y})
+}
+
+// pull takes what is at a place to another one, in steps as a hand does.
+func pull(t *testing.T, tab *browser.Tab, from, to [2]float64) {
+	t.Helper()
 	left := chromedp.ButtonType(input.MouseButtonLeft)
 	held := chromedp.MouseOption(func(p *input.DispatchMouseEventParams) { p.Buttons = 1 })
-	moves := []chromedp.Action[chromedp.Void]{chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, y), chromedp.MouseEvent(input.DispatchMouseEventTypeMousePressed, x, y, left, chromedp.ClickCount(1))}
+	moves := []chromedp.Action[chromedp.Void]{chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, from[0], from[1]), chromedp.MouseEvent(input.DispatchMouseEventTypeMousePressed, from[0], from[1], left, chromedp.ClickCount(1))}
 	for step := range 6 {
-		moves = append(moves, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x+(end-x)*float64(step+1)/6, y, left, held))
+		along := float64(step+1) / 6
+		moves = append(moves, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, from[0]+(to[0]-from[0])*along, from[1]+(to[1]-from[1])*along, left, held))
 	}
-	for _, move := range append(moves, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseReleased, end, y, left, chromedp.ClickCount(1))) {
+	for _, move := range append(moves, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseReleased, to[0], to[1], left, chromedp.ClickCount(1))) {
 		must.Do(t, chromedp.Do(tab.Ctx, move))
 	}
 }

@@ -32,6 +32,11 @@ export class Picture {
   #files;
   #table;
   #told;
+  #at; // where the hand put the line that it can move
+  #handle = html("input", { type: "range", class: "handle", min: 0, max: 1, step: 0.005, autocomplete: "off", oninput: () => {
+    this.#at = Number(this.#handle.value);
+    this.#draw();
+  } });
 
   /**
    * @param {HTMLElement} host
@@ -92,7 +97,7 @@ export class Picture {
   }
 
   /** Asks the core, at the width of the place unless told otherwise. @returns {Promise<import("../worker/protocol").PictureValue>} */
-  ask(more = {}) { return core.picture({ ...this.#of, text: this.#text, choice: chosen.get(this.name) ?? "", width: this.#width, ...more }); }
+  ask(more = {}) { return core.picture({ ...this.#of, text: this.#text, choice: chosen.get(this.name) ?? "", width: this.#width, at: this.#at, ...more }); }
 
   /** @returns {Promise<SVGElement | string>} it at another width */
   async at(width) { return painted((await this.ask({ width })).svg ?? ""); }
@@ -124,14 +129,27 @@ export class Picture {
     } while (this.#again);
   }
 
+  /** Puts the handle of a line where the line is, unless the hand has it. @param {import("../worker/protocol").Handle} handle */
+  #hold({ label, words, at, within }) {
+    const input = this.#handle;
+    if (!input.isConnected) this.#box.append(input);
+    for (const [name, px] of Object.entries(within)) input.style.setProperty(`--${name}`, `${px}px`);
+    if (this.#at === undefined) input.value = String(at);
+    input.setAttribute("aria-label", label);
+    input.setAttribute("aria-valuetext", words);
+  }
+
   /** @param {import("../worker/protocol").PictureValue} now */
   #show(now) {
-    const { title, words, choiceLabel, choices, chosen: taken, svg: root, table } = now;
+    const { title, words, choiceLabel, choices, chosen: taken, svg: root, table, handle } = now;
     this.#told(now);
     this.#words.textContent = words;
     this.#words.hidden = !words;
-    this.#box.replaceChildren(root ? painted(root) : "");
+    const before = this.#box.firstChild, after = root ? painted(root) : "";
+    if (before) before.replaceWith(after);
+    else this.#box.append(after);
     this.#box.classList.toggle("none", !root);
+    if (handle) this.#hold(handle);
     this.#files.hidden = !root || !this.there;
     this.#files.setAttribute("aria-label", `Save: ${title}`);
     if (this.#choices.hidden && choices.length > 1) {

@@ -3,7 +3,7 @@
 import { onEnter } from "../page/doors.js";
 import { byId, html, onSubmit, scrolled, tableRows } from "../page/element.js";
 import { Ended, Refused } from "../page/engine.js";
-import { choice, controlOf, field, Fields, setOptions, slider } from "../page/field.js";
+import { choice, controlOf, field, Fields, setOptions } from "../page/field.js";
 import { ACCOUNT } from "../page/keys.js";
 import { exact, short } from "../page/number.js";
 import { Picture } from "../page/picture.js";
@@ -127,15 +127,12 @@ export class Accounting {
   /** Draws how epsilon changes with the steps, and what a target allows, and with delta. @param {import("../worker/protocol").AccountedValue} a */
   #trace(a, trace, place, number) {
     if (number !== this.#asked || a.epsilon === undefined || !(a.epsilon > 0)) return;
-    const [first, second] = [html("div", {}), html("div", {})], of = { of: /** @type {const} */ ("account"), square: true };
-    const target = slider("account-target", "Target epsilon", (x) => aim(x)), steps = new Picture(first, { ...of, view: "steps", name: "steps" });
-    const aim = (x) => {
-      target.put(Math.log10(x), `ε = ${short(a.epsilon * x)}`, []);
-      steps.show(JSON.stringify({ ...a, ...trace, target: a.epsilon * x }));
-    };
-    place.replaceChildren(html("section", {}, html("h4", {}, "Epsilon over steps"), target.box, first), html("section", {}, html("h4", {}, "Epsilon over delta"), second));
-    aim(1);
-    new Picture(second, { ...of, view: "deltas", name: "deltas" }).show(JSON.stringify({ ...a, ...trace, target: 0 }));
+    const text = JSON.stringify({ ...a, ...trace });
+    place.replaceChildren(...[["Epsilon over steps", "steps"], ["Epsilon over delta", "deltas"]].map(([title, name]) => {
+      const host = html("div", {});
+      new Picture(host, { of: "account", square: true, view: name, name }).show(text);
+      return html("section", {}, html("h4", {}, title), host);
+    }));
   }
 
   /** @param {import("../worker/protocol").AccountedValue} a @returns {HTMLElement} the place of how it changes */

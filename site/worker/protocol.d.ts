@@ -898,6 +898,14 @@ export interface Guarantee {
   source: string;
 }
 
+/** Handle is a level line that a hand moves: what it is called, what it says where it is, at a share of the upright axis, and the place of the plot that it moves in. */
+export interface Handle {
+  label: string;
+  words: string;
+  at: number;
+  within: Rect;
+}
+
 /** Inputs says what was audited, beyond the plan. */
 export interface Inputs {
   privacyUnit: string;
@@ -1247,6 +1255,8 @@ export interface PictureRequest {
   heading?: string;
   /** Exact asks for the table with all digits. */
   exact?: boolean;
+  /** At is where a hand put the line that it can move, as a share of the upright axis. */
+  at?: number;
 }
 
 /** Picture is a view at a width: what is drawn, what it says, and the numbers that are drawn. */
@@ -1261,6 +1271,7 @@ export interface PictureValue {
   /** of a file, instead */
   markup?: string;
   table: Table;
+  handle?: Handle;
   sentence?: string;
   small?: string;
   /** the claim is refuted */
@@ -1517,6 +1528,14 @@ export interface Recording {
   reading: Reading;
   /** Split is absent where the plan was not resolved. */
   split?: RecordedSplit;
+}
+
+/** Rect is a box in CSS pixels. */
+export interface Rect {
+  x: number;
+  y: number;
+  w: number;
+  h: number;
 }
 
 /** refusal is an error as a JSON value. That about the user's input, with a path always, and Fault, which is it without where it came up, are empty for other errors. */

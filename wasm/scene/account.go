@@ -8,11 +8,10 @@ import (
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
-// Accounted is an account, how it changes with steps and delta, and an epsilon that is aimed at.
+// Accounted is an account, and how it changes with steps and delta.
 type Accounted struct {
 	accounting.Account
 	accounting.Trace
-	Target float64 `json:"target"`
 }
 
 // curve is the plot of what is at most y at each x, on a logarithmic axis.
@@ -83,33 +82,41 @@ func NewAccount(c accounting.Account) *plot.View {
 	return plot.View{ID: "account", Title: "Rényi curve"}.Always(p)
 }
 
-// NewSteps shows epsilon over the steps of an account and, read off at the target, about how
-// many it allows; nil where nothing is known.
-func NewSteps(a Accounted) *plot.View {
-	if len(a.OverSteps) == 0 || !(a.OverSteps[0][1] > 0) {
+// NewSteps shows epsilon over the steps of an account and, read off at a target, about how
+// many it allows. The target is what the account has, or at a share of the axis. It is nil
+// where nothing is known.
+func NewSteps(a Accounted, at *float64) *plot.View {
+	if len(a.OverSteps) == 0 || !(a.OverSteps[0][1] > 0) || a.Epsilon == nil {
 		return nil
 	}
 	p, first, last := curve("steps", "epsilon", a.OverSteps), a.OverSteps[0], a.OverSteps[len(a.OverSteps)-1]
-	p.Y = plot.Axis{Title: "epsilon (logarithmic)", Scale: plot.Scale{Lo: min(first[1], a.Target) / 1.3, Hi: max(last[1], a.Target) * 1.3, Log: true}, Words: plot.Power}
-	p.Caption = fmt.Sprintf("Epsilon at delta = %s. A target of epsilon = %s allows ", plot.Short(*a.Query.Delta), plot.Short(a.Target))
+	p.Y = plot.Axis{Title: "epsilon (logarithmic)", Scale: plot.Scale{Lo: first[1] / 1.3, Hi: last[1] * 1.3, Log: true}, Words: plot.Power}
+	axis, target := p.Y.Scale, *a.Epsilon
+	if axis.To = 1; at != nil {
+		target = plot.Round(axis.Value(min(1, max(0, *at))), 3)
+	}
+	var allows string
 	switch {
-	case !(a.Target >= first[1]):
-		p.Caption += "no step."
-	case a.Target > last[1]:
-		p.Caption += fmt.Sprintf("more than %s steps.", plot.Grouped(int(last[0])))
+	case !(target >= first[1]):
+		allows = "no step"
+	case target > last[1]:
+		allows = fmt.Sprintf("more than %s steps", plot.Grouped(int(last[0])))
 	default:
 		var turned [][2]float64 // logarithms, epsilon first
 		for _, q := range a.OverSteps {
 			turned = append(turned, [2]float64{math.Log(q[1]), math.Log(q[0])})
 		}
-		steps := math.Exp(plot.Along(turned, math.Log(a.Target)))
+		steps := math.Exp(plot.Along(turned, math.Log(target)))
 		unit := math.Pow(10, max(0, math.Floor(math.Log10(steps))-1))
 		steps = max(1, math.Floor(steps/unit+1e-9)*unit)
 		words := plot.Grouped(int(steps)) + plot.If(steps == 1, " step", " steps")
-		p.Caption += "about " + words + "."
-		p.Marks = append(p.Marks, plot.Rule{Paint: plot.Ink(plot.Event), At: steps, Upright: true}, plot.Note{At: [2]float64{steps, a.Target}, Words: words, Role: plot.Text, Box: true, Must: true})
+		allows = "about " + words
+		p.Marks = append(p.Marks, plot.Rule{Paint: plot.Ink(plot.Event), At: steps, Upright: true}, plot.Note{At: [2]float64{steps, target}, Words: words, Role: plot.Text, Box: true, Must: true})
 	}
-	p.Marks = append(p.Marks, plot.Rule{Key: "target (dashed)", Paint: plot.Ink(plot.Event), At: a.Target})
+	allows = fmt.Sprintf("epsilon = %s allows %s", plot.Short(target), allows)
+	p.Caption = fmt.Sprintf("Epsilon at delta = %s. A target of %s.", plot.Short(*a.Query.Delta), allows)
+	p.Handle = &plot.Handle{Label: "Target epsilon", Words: allows, At: axis.At(target)}
+	p.Marks = append(p.Marks, plot.Rule{Key: "target (dashed)", Paint: plot.Ink(plot.Event), At: target})
 	return plot.View{ID: "steps", Title: "Epsilon over steps"}.Always(p)
 }
 

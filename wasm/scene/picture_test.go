@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"flag"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,7 +47,7 @@ func stillViews(t *testing.T) map[string]*plot.View {
 		"account":  NewAccount(accounting.Account{Curve: []accounting.Point{{Alpha: 1.5, Divergence: 0.1}, {Alpha: 4, Divergence: 0.5}, {Alpha: 64, Divergence: 2.25}}, KL: &kl, MaxDivergence: &limit, Epsilons: []accounting.Guarantee{{Method: accounting.MethodTight, Order: &best}}}),
 		"ways":     NewWays(account(t), false),
 		"deltas":   NewDeltas(Accounted{Account: account(t), Trace: must.Get(accounting.Follow(account(t).Query, func() bool { return true }))(t)}),
-		"steps":    NewSteps(Accounted{account(t), must.Get(accounting.Follow(account(t).Query, func() bool { return true }))(t), 1.5}),
+		"steps":    NewSteps(Accounted{account(t), must.Get(accounting.Follow(account(t).Query, func() bool { return true }))(t)}, new(0.6)),
 		"spark":    NewSpark(&Course{Moments: []Moment{{100, 0}, {900, 0.4}, {2500, 1.1}}, Valid: true, Claimed: 1, Quantity: "epsilon"}),
 		"renyi":    NewRenyi(&pair.RenyiCurve{Points: []report.Row{{Alpha: 1.1, LowerBound: new(0.1)}, {Alpha: 2, LowerBound: new(0.7)}, {Alpha: 8, LowerBound: new(0.6)}, {Alpha: 64, LowerBound: new(2.0)}}, Claimed: [][2]float64{{1.1, 0.3}, {8, 1.5}}, ClaimWords: "a", Confidence: "95 %"}),
 	}
@@ -128,6 +129,17 @@ func TestChoice(t *testing.T) {
 	for choice, want := range map[string]string{"log": "log", "": "linear", "nothing": "linear"} {
 		if p := plot.Draw(v, plot.Request{Choice: choice, Width: 500}); p.Chosen != want || !strings.Contains(p.SVG.Attrs["aria-label"], map[string]string{"log": "logarithmic", "linear": "linear"}[want]) {
 			t.Errorf("of %q it drew %q, called %q", choice, p.Chosen, p.SVG.Attrs["aria-label"])
+		}
+	}
+}
+
+// TestHandle: where a hand puts the target of an account, there it is, and the picture says what it allows.
+func TestHandle(t *testing.T) {
+	a := Accounted{account(t), must.Get(accounting.Follow(account(t).Query, func() bool { return true }))(t)}
+	for at, want := range map[float64]string{0: "epsilon = 0.192 allows no step", 0.5: "epsilon = 1.35 allows about 5 steps", 1: "epsilon = 9.54 allows more than 50 steps"} {
+		p := plot.Draw(NewSteps(a, &at), plot.Request{Width: 360})
+		if h := p.Handle; h.Words != want || math.Abs(h.At-at) > 0.01 || h.Within.H < 100 || !strings.HasSuffix(p.Words, want+".") {
+			t.Errorf("at %v: %+v, %q", at, h, p.Words)
 		}
 	}
 }

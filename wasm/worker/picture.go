@@ -139,7 +139,7 @@ func (c *coordinator) view(req pictureRequest) (*plot.View, error) {
 		case a.Query.Delta == nil:
 			return nil, &audit.InputError{Field: "query.delta", Found: "none", Want: "that of the account"}
 		case req.View == "steps":
-			return scene.NewSteps(a), nil
+			return scene.NewSteps(a, req.At), nil
 		case req.View == "deltas":
 			return scene.NewDeltas(a), nil
 		}

@@ -14,6 +14,8 @@ type Request struct {
 	Heading string     `json:"heading,omitempty"`
 	// Exact asks for the table with all digits.
 	Exact bool `json:"exact,omitempty"`
+	// At is where a hand put the line that it can move, as a share of the upright axis.
+	At *float64 `json:"at,omitempty"`
 }
 
 // Picture is a view at a width: what is drawn, what it says, and the numbers that
@@ -27,6 +29,7 @@ type Picture struct {
 	SVG         *Node    `json:"svg,omitempty"`
 	Markup      string   `json:"markup,omitempty"` // of a file, instead
 	Table       Table    `json:"table"`
+	Handle      *Handle  `json:"handle,omitempty"`
 	Said
 }
 
@@ -44,6 +47,10 @@ func Draw(v *View, r Request) Picture {
 	if len(s.Keys) > 0 {
 		called += ". Drawn: " + strings.Join(s.Keys, "; ")
 	}
+	if h := v.Handle; h != nil {
+		h.Within = s.Plot
+		p.Handle = h
+	}
 	p.Words, p.Said, p.Table = v.Caption, v.Said, v.Table(If(r.Exact, Exact, Rounded))
 	svg := s.SVG(Look{r.Theme, p.Title + " · " + r.Heading}, called+". The table below holds the same numbers.", v.Tooltip)
 	if r.Theme != nil {
@@ -52,6 +59,15 @@ func Draw(v *View, r Request) Picture {
 		p.SVG = &svg
 	}
 	return p
+}
+
+// Handle is a level line that a hand moves: what it is called, what it says where it is, at a
+// share of the upright axis, and the place of the plot that it moves in.
+type Handle struct {
+	Label  string  `json:"label"`
+	Words  string  `json:"words"`
+	At     float64 `json:"at"`
+	Within Rect    `json:"within"`
 }
 
 // Said is what a picture shows in one plain sentence, with what else there is to say.

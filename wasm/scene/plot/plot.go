@@ -26,6 +26,7 @@ type Plot struct {
 	Tooltip func(item int) string
 	Name    func(item int) string // tells it from others
 	Only    Role                  // all is painted as this, where it is not 0
+	Handle  *Handle               // of a plot without panels
 	Said
 }
 
