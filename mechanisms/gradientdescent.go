@@ -80,7 +80,7 @@ var (
 	dpSGDReusedKey = descent{mechanism: mechanism{
 		Name: "dp-sgd-reused-key", Title: "Gradient descent that reuses one key for the noise of all steps", Source: descentSource,
 		Fault: "draws the noise of every step from the same key: the difference of two steps has no noise", Mended: "dp-sgd",
-		Params: []audit.ParamSpec{{Name: "steps", Doc: "number of steps, one for each part that the records fall into", Default: 2, Min: 2, Max: 16, Integer: true}},
+		Params: []audit.ParamSpec{{Name: "steps", Doc: "number of steps, one for each part that the records fall into", Default: 2, Min: 2, Max: 16, Integer: true, Fault: true}},
 	}, parts: "steps", steps: true, gradient: clippedEach, first: loneGradient}
 	dpSGDClipLate = descent{mechanism: mechanism{
 		Name: "dp-sgd-clip-late", Title: "Gradient descent that clips the average of the batch",

@@ -39,7 +39,7 @@ var noisyHistogramWrongScale = histogram(mechanism{
 	Name: "noisy-histogram-wrong-scale", Title: "Histogram with noise of scale epsilon instead of 1/epsilon",
 	Source: histogramSource + "; the fault: Ding, Wang, Wang, Zhang and Kifer, Detecting Violations of Differential Privacy, CCS 2018 (NoisyHist2 in DP-Sniper)",
 	Fault:  "uses epsilon instead of 1/epsilon as the noise scale: for epsilon below 1 there is too little noise, and a smaller epsilon gives even less", Mended: "noisy-histogram",
-	Params: []audit.ParamSpec{{Name: "epsilon", Doc: "privacy parameter, used as the noise scale", Default: 0.5, Min: 1e-6, Max: 100}, binsParam(5, 1)},
+	Params: []audit.ParamSpec{{Name: "epsilon", Doc: "privacy parameter, used as the noise scale", Default: 0.5, Min: 1e-6, Max: 100, Fault: true}, binsParam(5, 1)},
 	Truth:  func(p audit.Params) string { return "epsilon = 1/claimed = " + show(1/p.Num("epsilon")) },
 	Release: func(p audit.Params, d audit.Dataset) sampler {
 		return plusLaplace(p.Num("epsilon"), binCounts(d, p.Int("bins"))...)

@@ -1,11 +1,8 @@
-// The door where a mechanism is explored: a few to pick from, and two sliders, what
-// is claimed and how much noise is really added. They write into the form below them;
-// what they set is audited at once.
+// The door where a mechanism is explored: a few to pick from, and sliders.
 import { byId, html } from "../page/element.js";
-import { slider } from "../page/field.js";
 import { dismiss, notify } from "../page/notice.js";
-import { times } from "../page/number.js";
 import { Mechanisms } from "./mechanisms.js";
+import { NOISE, Sliders } from "./sliders.js";
 
 /** What there is to pick, before the list of all. @type {[title: string, picks: [mechanism: string, name: string, fault: string][]][]} */
 const groups = [
@@ -18,27 +15,19 @@ const tour = [
   ["svt4", false, 7000, "A published technique that adds too little noise", "One answer comes too often without Ada. Its mark leaves the lines, and the claim is refuted."],
   ["svt4", true, 7000, "The same with one line changed", "Mended, it is audited on the same two datasets, beside the broken one."],
 ];
-const SETTLED = 120; // ms after a knob's last move
-const NOISE = "epsilon"; // the parameter that says how much noise a mechanism adds, where it is one of those
 const ALLOWED_ERROR = "0.001"; // of what is explored by sliders: many audits are looked at
 const SAMPLES = 5000; // an answer at once; there is a button for more
 const BROKEN = 10; // times as many of one with a known fault, which ends when it is found
-
-/** Two figures, as a slider gives them. */
-const nice = (x) => String(Number(x.toPrecision(2)));
 
 /** @param {import("../worker/files").FullCatalogue["mechanisms"][number]} of */
 const exploring = ({ name, fault, claim: { epsilon = 1 } }) => `#v=1&mechanism=${name}&epsilon=${epsilon}&p.${NOISE}=${epsilon}&samples=${fault ? BROKEN * SAMPLES : SAMPLES}&beta=${ALLOWED_ERROR}`;
 
 export class Explore {
   #form;
-  #timer = 0;
-  #sliders = {};
+  #sliders;
   /** @type {Map<string, string>} of mechanisms to be explored; what one claims is then free of what it adds */
   #addresses = new Map();
   #touring = 0;
-  #apart = false; // the mechanism claims another epsilon than the one it adds noise for
-  #truth = ""; // of a broken mechanism, in words
   #all = new Mechanisms();
   /** @type {Map<string, string>} the broken mechanism by the name of what it is without its fault, the first of them */
   #broken = new Map();
@@ -48,26 +37,16 @@ export class Explore {
   constructor(form, on) {
     this.#form = form;
     this.#on = on;
-    for (const [name, label, key] of [["claim", "What it claims", "epsilon"], ["noise", "Noise it really adds", `p.${NOISE}`], ["fault", "How large the fault is", ""]]) {
-      this.#sliders[name] = slider(`slide-${name}`, label, (x) => this.#move(name, key, x));
-      byId("sliders").append(this.#sliders[name].box);
-      this.#sliders[name].box.hidden = name === "fault";
-    }
+    this.#sliders = new Sliders(form, on);
     byId("pick-open").addEventListener("click", () => this.#list(byId("pick-open").getAttribute("aria-expanded") !== "true"));
     byId("mend").addEventListener("input", (event) => event.stopPropagation()); // it is no setting
     byId("mend").addEventListener("change", () => {
       const broken = this.#broken.get(this.#form.mechanism?.name);
       if (byId("mend").checked && broken) on.pick(this.#addresses.get(broken));
     });
+    byId("form").addEventListener("checked", () => this.show());
     byId("form").addEventListener("input", () => {
       this.#stay();
-      this.#truth = "";
-      this.show();
-    });
-    byId("form").addEventListener("checked", (event) => {
-      const { plan, ownClaim, truth } = /** @type {CustomEvent<import("../worker/protocol").CheckedValue>} */ (event).detail, epsilon = Number(plan.parameters?.[NOISE]);
-      this.#apart = Math.abs(ownClaim.epsilon - epsilon) > 1e-9 * epsilon;
-      this.#truth = truth;
       this.show();
     });
   }
@@ -125,50 +104,10 @@ export class Explore {
     byId("pick-open").setAttribute("aria-expanded", String(open));
   }
 
-  #field(key) { return byId(key.replace("p.", "p-")); }
-
-  /** The parameter that says how large the fault of the mechanism is. */
-  get #faulty() { return this.#form.mechanism?.params?.find((p) => p.fault); }
-
-  #number(key) {
-    const field = this.#field(key);
-    return field ? Number(field.value || field.placeholder) : NaN;
-  }
-
-  /** A knob was moved: its figure goes into the form. */
-  #move(name, key, x) {
-    const { name: fault, integer } = this.#faulty ?? {}, field = this.#field(key || `p.${fault}`);
-    // What is claimed must not change what is added, nor the other way round.
-    const noise = this.#field(`p.${NOISE}`), claim = byId("epsilon");
-    if (noise && !noise.value) noise.value = noise.placeholder;
-    if (!claim.value) claim.value = claim.placeholder;
-    field.value = !key && integer ? String(Math.round(x)) : nice(name === "noise" ? 1 / x : x);
-    field.dispatchEvent(new Event("input", { bubbles: true }));
-    this.#on.moving();
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#on.moved(), SETTLED);
-  }
-
   /** Shows what the form says. */
   show() {
-    const { mechanism } = this.#form, { claim, noise, fault } = this.#sliders, faulty = this.#faulty;
-    fault.box.hidden = !faulty;
-    if (faulty) {
-      const x = this.#number(`p.${faulty.name}`);
-      fault.range(faulty);
-      fault.put(Math.log10(x), `${faulty.name} = ${x}`, [faulty.doc]);
-    }
-    const pure = ["", "pure", "approximate"].includes(byId("guarantee").value) && !mechanism?.claim.alpha && !mechanism?.claim.rho && !mechanism?.claim.mu;
-    const claimed = this.#number("epsilon"), added = this.#number(`p.${NOISE}`);
-    claim.box.hidden = !(pure && claimed > 0) || Boolean(mechanism?.own);
-    noise.box.hidden = claim.box.hidden || !(added > 0) || !mechanism?.params.some((p) => p.name === NOISE && p.noise) || this.#apart;
-    claim.put(Math.log10(claimed), `ε = ${claimed}`, ["No answer may be more than ", html("b", {}, `${times(claimed)} times`), " as likely."]);
-    const broken = Boolean(mechanism?.fault), as = html("b", {}, `ε = ${added}`);
-    if (broken) noise.put(-Math.log10(added), `as for ε = ${added}`, ["As much as the published code adds to claim ", as, this.#truth && `. In truth: ${this.#truth}`, "."]);
-    else noise.put(-Math.log10(added), `× ${nice(1 / added)}`, ["Enough for ", as, ". ▾ marks what the claim needs."]);
-    const at = -Math.log10(claimed);
-    noise.need.hidden = broken || !(Math.abs(at) <= 1);
-    noise.need.style.setProperty("--at", String((at + 1) / 2));
+    const { mechanism } = this.#form;
+    this.#sliders.show();
     let known = "";
     for (const link of document.querySelectorAll("#picks a")) {
       const a = /** @type {HTMLElement} */ (link), on = a.dataset.mechanism === mechanism?.name;

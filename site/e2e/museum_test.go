@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/internal/must"
@@ -84,7 +85,8 @@ func TestDocuments(t *testing.T) {
 
 // TestMuseum: the site runs in a folder of a server that knows nothing of it: there, from the
 // own link of every page of the museum (in the short tests, of one), the audit ends with a
-// violation within 20 seconds, as the page says, and its result links to the page.
+// violation within 20 seconds, as the page says, and its result links to the page. There a
+// slider sets how large the fault is.
 func TestMuseum(t *testing.T) {
 	t.Parallel()
 	const below = "/some/where/"
@@ -115,6 +117,20 @@ func TestMuseum(t *testing.T) {
 	}
 	if links < 20 {
 		t.Errorf("%d pages have an audit", links)
+	}
+	// On the page the broken one has a slider in the unit of its fault, which keys move: it is audited anew.
+	must.Do(t, chromedp.Do(tab.Ctx, chromedp.Navigate(server.URL+below+"docs/museum/svt4.html")))
+	const broken = `document.querySelectorAll("dp-audit")[1]`
+	until(t, tab, `(`+broken+`.scrollIntoView(), `+broken+`.report)`, 30*time.Second)
+	if sound := eval[bool](t, tab, `document.querySelector("dp-audit").shadowRoot.querySelector("iframe")?.contentDocument.querySelector("#explorer").checkVisibility() ?? false`); sound {
+		t.Error("the sound one has a slider")
+	}
+	until(t, tab, `((knob) => (knob.focus(), knob.checkVisibility()))(`+broken+`.shadowRoot.querySelector("iframe").contentDocument.querySelector("#slide-fault"))`, 5*time.Second)
+	first := eval[float64](t, tab, broken+`.report.lowerBound`)
+	pressKey(t, tab, kb.ArrowRight)
+	until(t, tab, broken+`.report.plan.parameters.c === 2`, 30*time.Second)
+	if now := eval[float64](t, tab, broken+`.report.lowerBound`); !(now > first) {
+		t.Errorf("with twice the positive answers it shows %v, with one %v", now, first)
 	}
 	quiet(t, tab)
 	for _, url := range tab.Requests() {

@@ -10,6 +10,7 @@ import { Core, status } from "../app/core.js";
 import { Runs } from "../app/runs.js";
 import { Settings } from "../app/settings.js";
 import { Shown } from "../app/shown.js";
+import { Sliders } from "../app/sliders.js";
 import { readFragment } from "../page/address.js";
 import { onEnter, show as showDoor } from "../page/doors.js";
 import { beside, byId, onSubmit } from "../page/element.js";
@@ -78,6 +79,10 @@ class Embed {
     });
     const settings = this.settings = new Settings({ engine, core, form, canaries, samples: absent, accounting: absent, settled: (url) => shown.settled(url), busy: () => this.work !== null });
     this.runs = new Runs({ engine, core, settings, shown, picture: absent, samples: absent, own: absent, table: absent, panels: () => /** @type {any} */ ({ canaries }), setState: (state) => this.setState(state), heard: (p) => tell("progress", p) });
+    this.sliders = new Sliders(form, {
+      moving: () => shown.old(),
+      moved: () => (this.work && !this.#verifying ? this.runs.again() : this.run().catch(() => {})), // told
+    });
     form.fill(catalogue);
     canaries.fill(catalogue.canaries);
     onEnter((door) => shown.enter(door));
@@ -142,7 +147,9 @@ class Embed {
   /** The title, and the link to the page. */
   #describe() {
     const { view, mechanism, source = "gaussian-sum", seed, workers, pair, ...rest } = this.current;
-    byId("audit").textContent = [this.planted ? `Canary audit of ${source}` : `Audit of ${mechanism}`, ...Object.entries(rest).map(([key, text]) => `${key.replace(/^p\./, "")} ${text}`)].join(" · ");
+    byId("explorer").hidden = !this.form.mechanism?.fault;
+    this.sliders.show();
+    byId("audit").textContent = [this.planted ? `Canary audit of ${source}` : `Audit of ${mechanism}`, ...Object.entries(rest).map(([key, text]) => `${key.replace(/^p\./, rest[key.slice(2)] ? "parameter " : "")} ${text}`)].join(" · ");
     byId("full").href = new URL(`index.html${fragmentOf(this.current)}`, document.baseURI).href;
   }
 
@@ -211,7 +218,10 @@ class Embed {
       engine.resize(workersOf(this.current.workers));
       this.runs.outcome = Promise.resolve({});
       begin();
-      const { answer, error } = await this.runs.outcome;
+      let ended, outcome;
+      do outcome = await (ended = this.runs.outcome);
+      while (ended !== this.runs.outcome); // a knob was moved meanwhile
+      const { answer, error } = outcome;
       engine.resize(0);
       if (error) throw error;
       if (answer?.report) tell("result", { report: answer.report, text: answer.text });
