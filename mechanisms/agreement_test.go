@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
@@ -76,8 +77,8 @@ func settings(spec audit.MechanismSpec) []audit.Params {
 			p["threshold"], p["sensitivity"], p["m"], p["c"] = number(-2), number(2), number(4), number(4)
 		})
 		for _, name := range queryFamilyNames()[1:] {
-			if spec.Name == "svt34-parallel" {
-				break // svt3 and svt4 have them
+			if strings.HasSuffix(spec.Name, "-parallel") {
+				break // its parts have them
 			}
 			add(func(p audit.Params) {
 				p["queries"], p["c"], p["m"] = audit.ParamValue{Text: name}, number(2), number(5)
@@ -106,7 +107,7 @@ func settings(spec audit.MechanismSpec) []audit.Params {
 		add(func(p audit.Params) {
 			p["lo"], p["hi"], p["points"], p["epsilon"] = number(-3), number(7), number(5), number(3)
 		})
-	case "truncated-geometric":
+	case "truncated-geometric", "geo-sample":
 		add(func(p audit.Params) { p["epsilon"], p["n"] = number(3), number(1) })
 	case "laplace-snapping":
 		add(func(p audit.Params) { p["epsilon"] = number(0.05) })

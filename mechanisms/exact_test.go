@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
@@ -119,6 +120,12 @@ func TestTruncatedGeometricIsGeoSample(t *testing.T) {
 					}
 				}
 			}
+			for _, epsilon := range []float64{1.999 / float64(two), 2 / float64(two), 2.001 / float64(two)} { // log2(2/epsilon) is about k: GeoSample rounds it up
+				truth := specOf(t, "geo-sample").Truth(numbers("epsilon", epsilon))
+				if want := fmt.Sprintf("k = %d:", k+pick(epsilon < 2/float64(two), 1, 0)); !strings.Contains(truth, want) {
+					t.Errorf("geo-sample at %v: %s, want %s", epsilon, truth, want)
+				}
+			}
 			if n == 5 && k == 3 {
 				if loss := worstLoss(mass(0), mass(1)); math.Abs(loss-0.1178) > 1e-4 || loss < set(geometric).Num("epsilon") {
 					t.Errorf("loss %v, known as 0.1178 and above the claim", loss)
@@ -206,8 +213,11 @@ func TestLossesOfAddedNoise(t *testing.T) {
 		{"laplace-parallel", []any{"epsilon", 0.5}, "", 40, 0.5, true},
 		{"laplace-parallel", []any{"epsilon", 0.5, "copies", 1}, "", 2, 0.5, true},
 		{"budget-spent-twice", []any{"epsilon", 0.5}, "", 2, 1, false},
+		{"budget-spent-twice", []any{"epsilon", 0.5, "copies", 5}, "", 2, 2.5, false},
 		{"count-replace-as-add", []any{"epsilon", 0.5}, "", 2, 1, false},
+		{"noisy-histogram-replace", []any{"epsilon", 0.5, "bins", 3}, "", 4, 0.5, true},
 		{"noisy-histogram", []any{"epsilon", 0.5}, "", 2, 0.5, true},
+		{"sum-clipped", []any{"epsilon", 0.5}, "", 2, 0.5, true},
 		{"sum-unclipped", []any{"epsilon", 0.5}, "", 2, 2.5, false},
 		{"sum-unclipped", []any{"epsilon", 0.5, "most", 40}, "", 2, 20, false},
 		{"prefix-sum", []any{"epsilon", 0.5}, "events", 2, 0.5, true},
@@ -279,14 +289,16 @@ func TestCertainLeaks(t *testing.T) {
 			}
 		}
 	}
-	// Infinite ratios are clipped.
-	spec := specOf(t, "sum-nan")
-	m := mustNew(t, spec, defaults(spec))
-	a := sample(t, m, audit.Dataset{Columns: 2, Values: []float64{3, 0, 5, 4, 1, 4}}, 100, 0)
-	b := sample(t, m, audit.Dataset{Columns: 2, Values: []float64{}}, 100, 0)
-	for i := range a.Len() {
-		if gap := a.Row(i)[1] - b.Row(i)[1]; math.Abs(gap-2.25) > 1e-12 {
-			t.Fatalf("3/0 + 5/4 + 1/4 sum to %v, want 2.25", gap)
+	// Infinite ratios are clipped, and 0/0 is 0 where it is no leak.
+	for name, rows := range map[string][]float64{"sum-nan": {3, 0, 5, 4, 1, 4}, "sum-ratios": {3, 0, 5, 4, 1, 4, 0, 0}} {
+		spec := specOf(t, name)
+		m := mustNew(t, spec, defaults(spec))
+		a := sample(t, m, audit.Dataset{Columns: 2, Values: rows}, 100, 0)
+		b := sample(t, m, audit.Dataset{Columns: 2, Values: []float64{}}, 100, 0)
+		for i := range a.Len() {
+			if gap := a.Row(i)[1] - b.Row(i)[1]; math.Abs(gap-2.25) > 1e-12 || a.Row(i)[0] != above {
+				t.Fatalf("%s: 3/0 + 5/4 + 1/4 sum to %v, want 2.25", name, gap)
+			}
 		}
 	}
 }

@@ -29,13 +29,16 @@ var laplaceParallel = oneValue(mechanism{
 })
 
 var budgetSpentTwice = oneValue(mechanism{
-	Name: "budget-spent-twice", Title: "One question answered twice, each time with the full epsilon",
+	Name: "budget-spent-twice", Title: "One question answered several times, each time with the full epsilon",
 	Source: "Dwork and Roth, The Algorithmic Foundations of Differential Privacy (2014), theorem 3.16 (composition), which it ignores",
-	Fault:  "answers twice with noise for epsilon and claims epsilon for both answers together: budgets add up",
-	Truth:  func(p audit.Params) string { return "epsilon = twice the claimed = " + show(2*p.Num("epsilon")) },
+	Fault:  "answers each time with noise for epsilon and claims epsilon for all answers together: budgets add up", Mended: "laplace-parallel",
+	Params: []audit.ParamSpec{{Name: "copies", Doc: "how often it is answered, each time with epsilon", Default: 2, Min: 2, Max: 64, Integer: true, Fault: true}},
+	Truth: func(p audit.Params) string {
+		return "epsilon = " + show(p.Num("copies")) + " times the claimed = " + show(p.Num("copies")*p.Num("epsilon"))
+	},
 
-	Output: func(audit.Params) []audit.Column { return columnsOf(2, audit.Real, "answer %d", 1) },
+	Output: laplaceParallel.Output,
 	Release: func(p audit.Params, d audit.Dataset) sampler {
-		return plusLaplace(1/p.Num("epsilon"), d.Values[0], d.Values[0])
+		return plusLaplace(1/p.Num("epsilon"), vector(p.Int("copies"), d.Values[0])...)
 	},
 })

@@ -7,7 +7,8 @@ const histogramSource = "Dwork, McSherry, Nissim and Smith, Calibrating Noise to
 // histogram completes a mechanism that counts records by bin and adds Laplace noise to
 // each count; of scale 1/epsilon where it does not say otherwise. Adding or removing a
 // record changes one count by 1. Where a record is replaced two counts change and the loss
-// doubles: count-replace-as-add claims the same there, the others claim add/remove only.
+// doubles: noisy-histogram-replace has noise for that and count-replace-as-add has not, the
+// others claim add/remove only.
 func histogram(m mechanism) mechanism {
 	m.Domain = func(p audit.Params) audit.Domain { return whole(0, proposedRows, p.Num("bins")-1) }
 	if m.Pairs == nil {
@@ -46,17 +47,30 @@ var noisyHistogramWrongScale = histogram(mechanism{
 	},
 })
 
+// oneMoves are pairs in which a record is replaced: two counts move by 1.
+var oneMoves = always(pairs{
+	{"{0} against {1}", of(0), of(1)},
+	{"{0, 0} against {0, 1}", of(0, 0), of(0, 1)},
+})
+
+// noisyHistogramReplace has the noise for two counts that move by 1 each.
+var noisyHistogramReplace = histogram(mechanism{
+	Name: "noisy-histogram-replace", Title: "Histogram with Laplace noise on each count, where a record is replaced", Source: histogramSource,
+	Epsilon: 1, Params: []audit.ParamSpec{binsParam(2, 2)},
+	Relations: only(audit.Replace), Pairs: oneMoves,
+	Tight: &audit.Tight{Pair: 1, Floats: true, Why: "one count beyond both of its true values, the other below both"},
+	Release: func(p audit.Params, d audit.Dataset) sampler {
+		return plusLaplace(2/p.Num("epsilon"), binCounts(d, p.Int("bins"))...)
+	},
+})
+
 var countReplaceAsAdd = histogram(mechanism{
 	Name: "count-replace-as-add", Title: "Two-bin histogram with the noise for add/remove, where a record is replaced",
-	Source:  histogramSource + "; the fault: noise for add/remove under replace-one, see Dwork and Roth (2014), section 2.3",
-	Fault:   "replacing a record changes two counts by 1 each, but the noise is scaled for one",
+	Source: histogramSource + "; the fault: noise for add/remove under replace-one, see Dwork and Roth (2014), section 2.3",
+	Fault:  "replacing a record changes two counts by 1 each, but the noise is scaled for one", Mended: "noisy-histogram-replace",
 	Epsilon: 1, Params: []audit.ParamSpec{binsParam(2, 2)},
 	Truth:     func(p audit.Params) string { return "epsilon = twice the claimed = " + show(2*p.Num("epsilon")) },
-	Relations: only(audit.Replace),
-	Pairs: always(pairs{
-		{"{0} against {1}", of(0), of(1)},
-		{"{0, 0} against {0, 1}", of(0, 0), of(0, 1)},
-	}),
+	Relations: only(audit.Replace), Pairs: oneMoves,
 })
 
 // domainFromData leaves out empty bins. It draws their noise too.

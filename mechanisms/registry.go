@@ -40,11 +40,13 @@ func All() []audit.MechanismSpec {
 		noisyHistogramWrongScale,
 
 		exponentialMedian,
+		geoSample,
 		truncatedGeometric,
 		rapporOnce.complete(),
 		rappor.complete(),
 		numericSVT.complete(),
-		svt34Parallel(),
+		svtParallel,
+		svt34Parallel,
 		prefixSum,
 		laplaceParallel,
 
@@ -61,8 +63,11 @@ func All() []audit.MechanismSpec {
 
 		laplaceFloat,
 		laplaceSnapping,
+		sumClipped,
 		sumUnclipped,
+		sumRatios,
 		sumNaN,
+		noisyHistogramReplace,
 		countReplaceAsAdd,
 		budgetSpentTwice,
 		domainFromData,

@@ -2,6 +2,7 @@ package mechanisms
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
@@ -89,31 +90,47 @@ var (
 	}}
 )
 
+// besides completes a mechanism of two sparse vector techniques beside each other, each with
+// this share of epsilon.
+func besides(m mechanism, first, second svtVariant, share float64) mechanism {
+	all := first.complete()
+	all.Name, all.Title, all.Source, all.Fault, all.Mended, all.Truth, all.Tight = m.Name, m.Title, m.Source, m.Fault, m.Mended, m.Truth, m.Tight
+	all.Params[0].Default, all.Params[0].Fault = 2, m.Fault != "" // c
+	all.Output = func(p audit.Params) []audit.Column {
+		columns := append(first.output(p), second.output(p)...)
+		for i := range columns {
+			columns[i].Name = pick(i < p.Int("m"), first.Name, second.Name) + " " + columns[i].Name
+		}
+		return columns
+	}
+	all.Release = func(p audit.Params, d audit.Dataset) sampler {
+		p = maps.Clone(p)
+		p["epsilon"] = audit.ParamValue{Number: share * p.Num("epsilon")}
+		return sideBySide(first.release(p, d), 2*p.Int("m"), second.release(p, d), p.Int("m"))
+	}
+	return all
+}
+
+// svtParallel keeps its claim: its halves of epsilon add up (Dwork and Roth 2014, theorem 3.16).
+var svtParallel = besides(mechanism{
+	Name: "svt-parallel", Title: "numeric-svt and svt1 side by side on the same queries, with half of epsilon each",
+	Source: svtSource + "1; Dwork and Roth (2014), algorithm 3 and theorem 3.16",
+	Tight: &audit.Tight{Params: audit.Params{"epsilon": {Number: 2}, "c": {Number: 1}, "m": {Number: 1}}, Pair: 1, Exact: loneLoss(6, 3) + 1.0/3 + loneLoss(4, 2), Floats: true,
+		Why: "a single query that crosses both thresholds, and a value beyond both answers: exact"},
+}, numericSVT, svt1, 0.5)
+
 // svt34Parallel is svt3 and svt4 beside each other, with epsilon each.
-func svt34Parallel() mechanism {
-	m := svt3.complete()
-	m.Name, m.Title = "svt34-parallel", "svt3 and svt4 side by side on the same queries"
-	m.Source = "Bichsel, Steffen, Bogunovic and Vechev, DP-Sniper, S&P 2021: SVT34Parallel; " + svtSource + "3 and 4"
-	m.Fault, m.Mended = "svt3 releases the noisy answers that it compared, svt4 adds too little noise, and each of the two spends all of epsilon", ""
-	m.Params[0].Default = 2 // c
-	m.Truth = func(p audit.Params) string {
+var svt34Parallel = besides(mechanism{
+	Name: "svt34-parallel", Title: "svt3 and svt4 side by side on the same queries",
+	Source: "Bichsel, Steffen, Bogunovic and Vechev, DP-Sniper, S&P 2021: SVT34Parallel; " + svtSource + "3 and 4",
+	Fault:  "svt3 releases the noisy answers that it compared, svt4 adds too little noise, and each of the two spends all of epsilon", Mended: "svt-parallel",
+	Truth: func(p audit.Params) string {
 		if p.Int("m") == 1 {
 			return "at most epsilon = twice the claimed = " + show(2*p.Num("epsilon")) + " on a single query, but not private on more"
 		}
 		return neverPrivate("")(p)
-	}
-	m.Output = func(p audit.Params) []audit.Column {
-		columns := append(svt3.output(p), svt4.output(p)...)
-		for i := range columns {
-			columns[i].Name = pick(i < p.Int("m"), "svt3 ", "svt4 ") + columns[i].Name
-		}
-		return columns
-	}
-	m.Release = func(p audit.Params, d audit.Dataset) sampler {
-		return sideBySide(svt3.release(p, d), 2*p.Int("m"), svt4.release(p, d), p.Int("m"))
-	}
-	return m
-}
+	},
+}, svt3, svt4, 1)
 
 // svt4Truth is (1+6c)/4 epsilon: epsilon/4 for the threshold, and 2 * 3/4
 // epsilon for each of c queries at or above it.

@@ -1,6 +1,7 @@
 package mechanisms
 
 import (
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -8,8 +9,11 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-func bothTwins(a, b twin) twin {
+// bothTwins have a share of epsilon each: one of parts.
+func bothTwins(a, b twin, parts float64) twin {
 	return func(p audit.Params, d audit.Dataset, r *rand.Rand) []float64 {
+		p = maps.Clone(p)
+		p["epsilon"] = number(p.Num("epsilon") / parts)
 		return append(a(p, d, r), b(p, d, r)...)
 	}
 }
@@ -73,19 +77,21 @@ func medianTwin(p audit.Params, d audit.Dataset, r *rand.Rand) []float64 {
 
 // geoSampleTwin is the algorithm with its whole numbers as Balcer and Vadhan
 // write it: the least z with F(z) >= u, u uniform on 1, ..., d.
-func geoSampleTwin(p audit.Params, d audit.Dataset, r *rand.Rand) []float64 {
-	c, n := 0, p.Int("n")
-	for _, v := range d.Values {
-		c += int(v)
-	}
-	f := geoSampleF(c, n, int(math.Ceil(math.Log(2/p.Num("epsilon")))))
-	u := float64(1 + r.Int64N(int64(f[n])))
-	for z := range f {
-		if f[z] >= u {
-			return []float64{float64(z)}
+func geoSampleTwin(log func(float64) float64) twin {
+	return func(p audit.Params, d audit.Dataset, r *rand.Rand) []float64 {
+		c, n := 0, p.Int("n")
+		for _, v := range d.Values {
+			c += int(v)
 		}
+		f := geoSampleF(c, n, int(math.Ceil(log(2/p.Num("epsilon")))))
+		u := float64(1 + r.Int64N(int64(f[n])))
+		for z := range f {
+			if f[z] >= u {
+				return []float64{float64(z)}
+			}
+		}
+		panic("no such z")
 	}
-	panic("no such z")
 }
 
 // geoSampleF are F(0), ..., F(n) = d, exact below 2^53.
@@ -182,27 +188,33 @@ func snappingTwin(p audit.Params, d audit.Dataset, r *rand.Rand) []float64 {
 	return []float64{math.Max(-b, math.Min(b, x))}
 }
 
-func unclippedTwin(p audit.Params, d audit.Dataset, r *rand.Rand) []float64 {
-	sum := lap(r, 1/p.Num("epsilon"))
-	for _, v := range d.Values {
-		sum += v
+func sumTwin(most float64) twin {
+	return func(p audit.Params, d audit.Dataset, r *rand.Rand) []float64 {
+		sum := lap(r, 1/p.Num("epsilon"))
+		for _, v := range d.Values {
+			sum += math.Min(v, most)
+		}
+		return []float64{sum}
 	}
-	return []float64{sum}
 }
 
-func nanTwin(p audit.Params, d audit.Dataset, r *rand.Rand) []float64 {
-	sum := lap(r, 1/p.Num("epsilon"))
-	for i := 0; i < len(d.Values); i += 2 {
-		switch a, b := d.Values[i], d.Values[i+1]; {
-		case a == 0 && b == 0:
-			return []float64{0, 0}
-		case a >= b:
-			sum++
-		default:
-			sum += a / b
+// ratiosTwin returns the symbol of a number, or this where a row is 0/0.
+func ratiosTwin(odd float64) twin {
+	return func(p audit.Params, d audit.Dataset, r *rand.Rand) []float64 {
+		sum := lap(r, 1/p.Num("epsilon"))
+		for i := 0; i < len(d.Values); i += 2 {
+			switch a, b := d.Values[i], d.Values[i+1]; {
+			case a == 0 && b == 0 && odd == 0:
+				return []float64{0, 0}
+			case a == 0 && b == 0:
+			case a >= b:
+				sum++
+			default:
+				sum += a / b
+			}
 		}
+		return []float64{1, sum}
 	}
-	return []float64{1, sum}
 }
 
 func descentTwin(name string) twin {

@@ -211,8 +211,14 @@ func TestSettingsMeetTheirClaims(t *testing.T) {
 		"prefix-sum":            above(0, 1),
 		"laplace-parallel":      func(row []float64) bool { return row[0] > 1 && row[1] > 1 },
 		"laplace-snapping":      above(0, 1.5),
+		"geo-sample":            func(row []float64) bool { return row[0] == 0 },
+		"svt-parallel":          func(row []float64) bool { return row[0] == 1 && row[1] > 1 && row[2] == 1 },
+		"sum-clipped":           above(0, 1),
+		"sum-ratios":            above(1, 1),
+
+		"noisy-histogram-replace": func(row []float64) bool { return row[0] > 1 && row[1] < 0 },
 	}
-	pairAt := map[string]int{"laplace-mean": 2}
+	pairAt := map[string]int{"laplace-mean": 2, "sum-ratios": 2}
 	checked := 0
 	for _, c := range cellsOf(t, p) {
 		if !c.Met {

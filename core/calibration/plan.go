@@ -233,7 +233,7 @@ func (l *list) giveTrials(plan *pair.Plan, f audit.FinderSpec) error {
 
 // mostTrials is how many a cell is given at most where its finder asks for more
 // than the plan has.
-const mostTrials = 12
+const mostTrials = 16
 
 // Small is a plan of a minute: what is chosen where nothing is, on mechanisms
 // whose claims are met on a pair in reach.

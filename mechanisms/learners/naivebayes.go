@@ -44,19 +44,19 @@ var (
 	// whenever (D, D') differ by one row in length no privacy is guaranteed."
 	naiveBayesCounts = bayes{name: "naive-bayes-counts", title: "Gaussian naive Bayes classifier that exposes its class counts", counts: true,
 		source: bayesSource + "; Lu et al., A General Framework for Auditing Differentially Private Machine Learning (2022), section 5, on diffprivlib: \"the sum of class counts is enforced to be the dataset size. This means whenever (D, D') differ by one row in length no privacy is guaranteed.\"",
-		fault:  "forces the noisy class counts to sum to the number of rows, which reveals a row that is added or removed"}
+		fault:  "forces the noisy class counts to sum to the number of rows, which reveals a row that is added or removed", mended: "naive-bayes"}
 	naiveBayesDataBounds = bayes{name: "naive-bayes-data-bounds", title: "Gaussian naive Bayes classifier with bounds from the data", dataBounds: true,
 		source: bayesSource + "; the fault: bounds that default to the smallest and largest value of each feature",
 		fault:  "scales each feature to its range in the data: one row changes the range, and with it all means and their noise", mended: "naive-bayes"}
 )
 
 func (f *bayes) spec(tables []*Table) audit.MechanismSpec {
-	params, relations := []audit.ParamSpec{epsilonParam(), neighboursParam()}, neighbours
-	if f.counts {
-		params, relations = params[:1], func(audit.Params) []audit.Relation { return []audit.Relation{audit.AddRemove} }
+	params := []audit.ParamSpec{epsilonParam(), neighboursParam()}
+	if f.counts { // it cannot hide them
+		params[1].Choices = params[1].Choices[1:]
 	}
 	return spec{
-		MechanismSpec: audit.MechanismSpec{Name: f.name, Title: f.title, Source: f.source, Fault: f.fault, Mended: f.mended, Params: params, Relations: relations,
+		MechanismSpec: audit.MechanismSpec{Name: f.name, Title: f.title, Source: f.source, Fault: f.fault, Mended: f.mended, Params: params, Relations: neighbours,
 			Truth: func(p audit.Params) string {
 				switch {
 				case f.counts:

@@ -26,7 +26,7 @@ func TestListHasAll(t *testing.T) {
 	if len(l.Mechanisms) != len(all.Mechanisms) || len(l.Learners) != len(all.Learners) || len(l.Finders) != len(all.Finders) {
 		t.Fatalf("lists of %d, %d, %d; registries of %d, %d, %d", len(l.Mechanisms), len(l.Learners), len(l.Finders), len(all.Mechanisms), len(all.Learners), len(all.Finders))
 	}
-	libraries, mended := 0, 0
+	libraries := 0
 	for i, m := range l.Mechanisms {
 		if m.Name != all.Mechanisms[i].Name || (m.Library != "") != (m.Samples > 0) || (m.Museum != "" && slices.Equal(m.Lines, []string{"a\n", "b\n"})) != (m.Name == "svt4") {
 			t.Errorf("entry %d is %s with library %q, %d samples and page %q; the registry has %s there", i, m.Name, m.Library, m.Samples, m.Museum, all.Mechanisms[i].Name)
@@ -42,11 +42,9 @@ func TestListHasAll(t *testing.T) {
 			if address := (pair.Report{Plan: plan, Evidence: &pair.Evidence{Pair: loudest}}).Mended(all); m.Fault == "" || sound.Fault != "" || !strings.HasPrefix(address, "#v=1&mechanism="+m.Mended+"&") {
 				t.Errorf("%s without its fault: %s, audited by %q", m.Name, m.Mended, address)
 			}
-			mended++
+		} else if m.Fault != "" {
+			t.Errorf("%s has none without its fault", m.Name)
 		}
-	}
-	if mended < 30 {
-		t.Errorf("%d mechanisms have one without the fault", mended)
 	}
 	if libraries != len(google.All()) {
 		t.Errorf("%d run a library, want the %d of package google", libraries, len(google.All()))
