@@ -34,6 +34,7 @@ export function show(name) {
   const before = now;
   now = name;
   document.body.dataset.door = name;
+  document.documentElement.classList.remove("elsewhere");
   for (const part of document.querySelectorAll("main [data-door]")) {
     /** @type {HTMLElement} */ (part).hidden = !/** @type {HTMLElement} */ (part).dataset.door.split(" ").includes(name);
   }

@@ -129,27 +129,21 @@ export class Picture {
     } while (this.#again);
   }
 
-  /** Puts the handle of a line where the line is, unless the hand has it. @param {import("../worker/protocol").Handle} handle */
-  #hold({ label, words, at, within }) {
-    const input = this.#handle;
-    if (!input.isConnected) this.#box.append(input);
-    for (const [name, px] of Object.entries(within)) input.style.setProperty(`--${name}`, `${px}px`);
-    if (this.#at === undefined) input.value = String(at);
-    input.setAttribute("aria-label", label);
-    input.setAttribute("aria-valuetext", words);
-  }
-
   /** @param {import("../worker/protocol").PictureValue} now */
   #show(now) {
     const { title, words, choiceLabel, choices, chosen: taken, svg: root, table, handle } = now;
     this.#told(now);
     this.#words.textContent = words;
     this.#words.hidden = !words;
-    const before = this.#box.firstChild, after = root ? painted(root) : "";
-    if (before) before.replaceWith(after);
-    else this.#box.append(after);
+    (this.#box.firstChild ?? this.#box.appendChild(new Text())).replaceWith(root ? painted(root) : "");
     this.#box.classList.toggle("none", !root);
-    if (handle) this.#hold(handle);
+    if (handle) {
+      if (!this.#handle.isConnected) this.#box.append(this.#handle);
+      ["x", "y", "w", "h"].forEach((name, i) => this.#handle.style.setProperty(`--${name}`, `${handle.within[i]}px`));
+      if (this.#at === undefined) this.#handle.value = String(handle.at);
+      this.#handle.setAttribute("aria-label", handle.label);
+      this.#handle.setAttribute("aria-valuetext", handle.words);
+    }
     this.#files.hidden = !root || !this.there;
     this.#files.setAttribute("aria-label", `Save: ${title}`);
     if (this.#choices.hidden && choices.length > 1) {

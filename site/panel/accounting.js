@@ -104,7 +104,7 @@ export class Accounting {
       const traced = this.#show(answer, fragment);
       await new Promise((done) => { setTimeout(done, TRACE_AFTER); });
       try {
-        if (number === this.#asked) this.#trace(answer, await this.#on.ask("trace", answer.query), traced, number);
+        if (number === this.#asked) await this.#trace(answer, await this.#on.ask("trace", answer.query), traced, number);
       } finally {
         traced.classList.remove("awaited");
       }
@@ -128,10 +128,10 @@ export class Accounting {
   #trace(a, trace, place, number) {
     if (number !== this.#asked || a.epsilon === undefined || !(a.epsilon > 0)) return;
     const text = JSON.stringify({ ...a, ...trace });
-    place.replaceChildren(...[["Epsilon over steps", "steps"], ["Epsilon over delta", "deltas"]].map(([title, name]) => {
+    return Promise.all([["Epsilon over steps", "steps"], ["Epsilon over delta", "deltas"]].map(([title, name], i) => {
       const host = html("div", {});
-      new Picture(host, { of: "account", square: true, view: name, name }).show(text);
-      return html("section", {}, html("h4", {}, title), host);
+      place.children[i].append(html("h4", {}, title), host);
+      return new Picture(host, { of: "account", square: true, view: name, name }).show(text);
     }));
   }
 
@@ -141,7 +141,7 @@ export class Accounting {
     const box = byId("account-result");
     box.classList.remove("old");
     box.hidden = false;
-    const { delta, atEpsilon } = a.query, traced = html("div", { class: a.epsilon > 0 ? "curves awaited" : "curves" }), text = JSON.stringify(a);
+    const { delta, atEpsilon } = a.query, traced = html("div", { class: "curves awaited" }, a.epsilon > 0 && [html("section", {}), html("section", {})]), text = JSON.stringify(a);
     const drawn = /** @type {[title: string, view: string, there: any][]} */ ([["Ways to epsilon", "ways", a.epsilons.length], ["Ways to delta", "ways to delta", a.deltas?.length], ["Rényi curve", "", a.curve.length]])
       .filter(([,, there]) => there).map(([title, view]) => ({ title, view, place: html("div", {}) }));
     const pictures = (renyi) => drawn.filter(({ view }) => (view === "") === renyi).map(({ title, place }) => [html("h4", {}, title), place]);

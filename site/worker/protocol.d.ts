@@ -898,12 +898,14 @@ export interface Guarantee {
   source: string;
 }
 
-/** Handle is a level line that a hand moves: what it is called, what it says where it is, at a share of the upright axis, and the place of the plot that it moves in. */
+/** Handle is a level line that a hand moves: what it is called, and says where it is. */
 export interface Handle {
   label: string;
   words: string;
+  /** share of the upright axis */
   at: number;
-  within: Rect;
+  /** left, top, width and height of the plot, px */
+  within: [number, number, number, number];
 }
 
 /** Inputs says what was audited, beyond the plan. */
@@ -1528,14 +1530,6 @@ export interface Recording {
   reading: Reading;
   /** Split is absent where the plan was not resolved. */
   split?: RecordedSplit;
-}
-
-/** Rect is a box in CSS pixels. */
-export interface Rect {
-  x: number;
-  y: number;
-  w: number;
-  h: number;
 }
 
 /** refusal is an error as a JSON value. That about the user's input, with a path always, and Fault, which is it without where it came up, are empty for other errors. */

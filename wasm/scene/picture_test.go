@@ -138,7 +138,7 @@ func TestHandle(t *testing.T) {
 	a := Accounted{account(t), must.Get(accounting.Follow(account(t).Query, func() bool { return true }))(t)}
 	for at, want := range map[float64]string{0: "epsilon = 0.192 allows no step", 0.5: "epsilon = 1.35 allows about 5 steps", 1: "epsilon = 9.54 allows more than 50 steps"} {
 		p := plot.Draw(NewSteps(a, &at), plot.Request{Width: 360})
-		if h := p.Handle; h.Words != want || math.Abs(h.At-at) > 0.01 || h.Within.H < 100 || !strings.HasSuffix(p.Words, want+".") {
+		if h := p.Handle; h.Words != want || math.Abs(h.At-at) > 0.01 || h.Within[3] < 100 || !strings.HasSuffix(p.Words, want+".") {
 			t.Errorf("at %v: %+v, %q", at, h, p.Words)
 		}
 	}

@@ -48,8 +48,7 @@ func Draw(v *View, r Request) Picture {
 		called += ". Drawn: " + strings.Join(s.Keys, "; ")
 	}
 	if h := v.Handle; h != nil {
-		h.Within = s.Plot
-		p.Handle = h
+		h.Within, p.Handle = [4]float64{s.Plot.X, s.Plot.Y, s.Plot.W, s.Plot.H}, h
 	}
 	p.Words, p.Said, p.Table = v.Caption, v.Said, v.Table(If(r.Exact, Exact, Rounded))
 	svg := s.SVG(Look{r.Theme, p.Title + " · " + r.Heading}, called+". The table below holds the same numbers.", v.Tooltip)
@@ -61,13 +60,12 @@ func Draw(v *View, r Request) Picture {
 	return p
 }
 
-// Handle is a level line that a hand moves: what it is called, what it says where it is, at a
-// share of the upright axis, and the place of the plot that it moves in.
+// Handle is a level line that a hand moves: what it is called, and says where it is.
 type Handle struct {
-	Label  string  `json:"label"`
-	Words  string  `json:"words"`
-	At     float64 `json:"at"`
-	Within Rect    `json:"within"`
+	Label  string     `json:"label"`
+	Words  string     `json:"words"`
+	At     float64    `json:"at"`     // share of the upright axis
+	Within [4]float64 `json:"within"` // left, top, width and height of the plot, px
 }
 
 // Said is what a picture shows in one plain sentence, with what else there is to say.

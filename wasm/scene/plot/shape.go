@@ -65,12 +65,7 @@ func Between(from, to Role, mix float64) Paint {
 type Point struct{ X, Y float64 }
 
 // Rect is a box in CSS pixels.
-type Rect struct {
-	X float64 `json:"x"`
-	Y float64 `json:"y"`
-	W float64 `json:"w"`
-	H float64 `json:"h"`
-}
+type Rect struct{ X, Y, W, H float64 }
 
 // Has reports whether the point lies in the box.
 func (r Rect) Has(p Point) bool { return p.X >= r.X && p.X < r.X+r.W && p.Y >= r.Y && p.Y < r.Y+r.H }
