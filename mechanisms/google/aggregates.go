@@ -33,7 +33,6 @@ func countFamily(f family, repeated bool) family {
 		}
 		return 1
 	}
-	f.claim = aggregateClaim
 	f.truth = func(p audit.Params) string {
 		if repeated {
 			return times(most(p), p, "one unit counts for "+show(most(p)))
@@ -45,18 +44,8 @@ func countFamily(f family, repeated bool) family {
 	f.outputs = func(p audit.Params) []string { return partitions(p.Int(maxPartitions.Name), "count") }
 	f.release = func(p audit.Params) release {
 		s, l0 := spends(p), int64(p.Int(maxPartitions.Name))
-		return func(d audit.Dataset, out []float64) error {
-			for j := range out {
-				n := 0
-				for i := j; i < len(d.Values); i += d.Columns {
-					n += int(d.Values[i])
-				}
-				var err error
-				if out[j], err = s.count(n, l0); err != nil {
-					return err
-				}
-			}
-			return nil
+		return func(d audit.Dataset) func(int) (float64, error) {
+			return func(j int) (float64, error) { return s.count(int(sum(d, j)), l0) }
 		}
 	}
 	return f
@@ -92,7 +81,6 @@ func sumFamily(f family, unbounded bool) family {
 		}
 		return n
 	}
-	f.claim = aggregateClaim
 	f.truth = func(p audit.Params) string {
 		if unbounded {
 			return times(p.Num("contributed"), p, "one unit is in "+show(float64(width(p)))+" partitions")
@@ -108,17 +96,8 @@ func sumFamily(f family, unbounded bool) family {
 		if whole(p) {
 			one = s.sumInt64
 		}
-		return func(d audit.Dataset, out []float64) error {
-			if err := checkBounds(lower, upper); err != nil {
-				return err
-			}
-			for j := range out {
-				var err error
-				if out[j], err = one(d, j, l0, lower, upper); err != nil {
-					return err
-				}
-			}
-			return nil
+		return func(d audit.Dataset) func(int) (float64, error) {
+			return func(j int) (float64, error) { return one(d, j, l0, lower, upper) }
 		}
 	}
 	return f
@@ -167,8 +146,6 @@ var boundedMeanSpec = family{
 	name: "google-bounded-mean", title: "The library's mean of clamped values", calls: "dpagg.BoundedMean, Add for every contribution",
 	expensive: true,
 	params:    with(maxPartitions, maxContributions, lowerBound, upperBound),
-	claim:     aggregateClaim,
-	truth:     atMost,
 	unit: func(p audit.Params) []interval {
 		return same(p.Int(maxPartitions.Name)*p.Int(maxContributions.Name), beyond(p))
 	},
@@ -177,23 +154,17 @@ var boundedMeanSpec = family{
 		s := spends(p)
 		options := dpagg.BoundedMeanOptions{Epsilon: s.epsilon, Delta: s.delta, Noise: s.noise, Lower: p.Num("lower"), Upper: p.Num("upper"),
 			MaxPartitionsContributed: int64(p.Int(maxPartitions.Name)), MaxContributionsPerPartition: int64(p.Int(maxContributions.Name))}
-		return func(d audit.Dataset, out []float64) error {
-			if err := checkBounds(options.Lower, options.Upper); err != nil {
-				return err
-			}
-			for j := range out {
+		return func(d audit.Dataset) func(int) (float64, error) {
+			return func(j int) (float64, error) {
 				m, err := dpagg.NewBoundedMean(&options)
+				if err == nil {
+					err = contributions(d, j, int(options.MaxContributionsPerPartition), m.Add)
+				}
 				if err != nil {
-					return err
+					return 0, err
 				}
-				if err := contributions(d, j, int(options.MaxContributionsPerPartition), m.Add); err != nil {
-					return err
-				}
-				if out[j], err = m.Result(); err != nil {
-					return err
-				}
+				return m.Result()
 			}
-			return nil
 		}
 	},
 }
@@ -216,7 +187,6 @@ var boundedMeanBudgetTwice = family{
 	fault: "spends the budget twice: sum and count each get all of epsilon, while BoundedMean gives each half", mended: "google-bounded-mean",
 	expensive: true,
 	params:    with(maxPartitions, lowerBound, upperBound),
-	claim:     aggregateClaim,
 	truth: func(p audit.Params) string {
 		return times(2, p, "the budget is spent on the sum and on the count")
 	},
@@ -227,20 +197,13 @@ var boundedMeanBudgetTwice = family{
 	},
 	release: func(p audit.Params) release {
 		s, n, lower, upper := spends(p), p.Int(maxPartitions.Name), p.Num("lower"), p.Num("upper")
-		return func(d audit.Dataset, out []float64) error {
-			if err := checkBounds(lower, upper); err != nil {
-				return err
-			}
-			for j := range n {
-				var err error
-				if out[j], err = s.sumFloat64(d, j, int64(n), lower, upper); err != nil {
-					return err
+		return func(d audit.Dataset) func(int) (float64, error) {
+			return func(j int) (float64, error) {
+				if j < n {
+					return s.sumFloat64(d, j, int64(n), lower, upper)
 				}
-				if out[n+j], err = s.count(d.Len(), int64(n)); err != nil {
-					return err
-				}
+				return s.count(d.Len(), int64(n))
 			}
-			return nil
 		}
 	},
 }
@@ -261,13 +224,9 @@ func quantilesFamily(f family, anew bool) family {
 		audit.ParamSpec{Name: "branching-factor", Doc: "BranchingFactor; the library's default is 16", Default: 2, Min: 2, Max: 32, Integer: true})
 	if anew {
 		f.params[len(f.params)-3].Min = 2
-	}
-	f.claim = aggregateClaim
-	f.truth = func(p audit.Params) string {
-		if anew {
+		f.truth = func(p audit.Params) string {
 			return "at most " + show(p.Num("ranks")) + " times the claim, because every rank spends it"
 		}
-		return atMost(p)
 	}
 	f.unit = boundedMeanSpec.unit
 	f.outputs = func(p audit.Params) []string {
@@ -278,28 +237,20 @@ func quantilesFamily(f family, anew bool) family {
 		options := dpagg.BoundedQuantilesOptions{Epsilon: s.epsilon, Delta: s.delta, Noise: s.noise, Lower: p.Num("lower"), Upper: p.Num("upper"),
 			MaxPartitionsContributed: int64(p.Int(maxPartitions.Name)), MaxContributionsPerPartition: int64(p.Int(maxContributions.Name)),
 			TreeHeight: p.Int("tree-height"), BranchingFactor: p.Int("branching-factor")}
-		return func(d audit.Dataset, out []float64) error {
-			if err := checkBounds(options.Lower, options.Upper); err != nil {
-				return err
-			}
+		return func(d audit.Dataset) func(int) (float64, error) {
 			var q *dpagg.BoundedQuantiles
-			for k := range out {
+			return func(k int) (_ float64, err error) {
 				j, rank := k/ranks, k%ranks
 				if rank == 0 || anew {
-					var err error
-					if q, err = dpagg.NewBoundedQuantiles(&options); err != nil {
-						return err
+					if q, err = dpagg.NewBoundedQuantiles(&options); err == nil {
+						err = contributions(d, j, int(options.MaxContributionsPerPartition), q.Add)
 					}
-					if err := contributions(d, j, int(options.MaxContributionsPerPartition), q.Add); err != nil {
-						return err
+					if err != nil {
+						return 0, err
 					}
 				}
-				var err error
-				if out[k], err = q.Result(float64(rank+1) / float64(ranks+1)); err != nil {
-					return err
-				}
+				return q.Result(float64(rank+1) / float64(ranks+1))
 			}
-			return nil
 		}
 	}
 	return f
@@ -367,21 +318,19 @@ func noiseFamily(f family, n noise.Noise, most float64) family {
 	f.outputs = func(p audit.Params) []string { return partitions(p.Int("l0-sensitivity"), "sum") }
 	f.release = func(p audit.Params) release {
 		l0, lInf, eps, del := int64(p.Int("l0-sensitivity")), p.Num("linf-sensitivity"), p.Num("epsilon"), spent(p)
-		return func(d audit.Dataset, out []float64) error {
-			for j := range out {
-				var sum float64
-				for i := j; i < len(d.Values); i += d.Columns {
-					sum += d.Values[i]
-				}
-				var err error
-				if out[j], err = n.AddNoiseFloat64(sum, l0, lInf, eps, del); err != nil {
-					return err
-				}
-			}
-			return nil
+		return func(d audit.Dataset) func(int) (float64, error) {
+			return func(j int) (float64, error) { return n.AddNoiseFloat64(sum(d, j), l0, lInf, eps, del) }
 		}
 	}
 	return f
+}
+
+// sum is that of column j.
+func sum(d audit.Dataset, j int) (sum float64) {
+	for i := j; i < len(d.Values); i += d.Columns {
+		sum += d.Values[i]
+	}
+	return sum
 }
 
 // l2 is the L2 norm of n ones.

@@ -10,6 +10,7 @@
 package google
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -70,8 +71,8 @@ type family struct {
 	name, title, calls, fault, mended string
 
 	params []audit.ParamSpec
-	claim  func(audit.Params) audit.Claim
-	truth  func(audit.Params) string
+	claim  func(audit.Params) audit.Claim // nil: the budget
+	truth  func(audit.Params) string      // nil: at most the budget
 	// unit is what one privacy unit holds: a column each.
 	unit func(audit.Params) []interval
 	// whole: values are whole numbers.
@@ -83,11 +84,16 @@ type family struct {
 
 type interval struct{ lower, upper float64 }
 
-// release makes one output on d.
-type release func(d audit.Dataset, out []float64) error
+// release makes one output on d: what it returns is the j-th number of it, asked for in turn.
+type release func(d audit.Dataset) func(j int) (float64, error)
 
 func (f family) spec() audit.MechanismSpec {
-	whole := func(p audit.Params) bool { return f.whole != nil && f.whole(p) }
+	if f.claim == nil {
+		f.claim = aggregateClaim
+	}
+	if f.truth == nil {
+		f.truth = atMost
+	}
 	return audit.MechanismSpec{
 		Name: f.name, Title: f.title, Source: Library + ": " + f.calls, Fault: f.fault, Mended: f.mended,
 		Params:    f.params,
@@ -96,7 +102,7 @@ func (f family) spec() audit.MechanismSpec {
 		Truth:     f.truth,
 		Domain: func(p audit.Params, _ audit.Relation) audit.Domain {
 			unit := f.unit(p)
-			dom := audit.Domain{Columns: len(unit), MaxRows: mostRows, Integer: whole(p)}
+			dom := audit.Domain{Columns: len(unit), MaxRows: mostRows, Integer: f.whole != nil && f.whole(p)}
 			for _, v := range unit {
 				dom.Lower, dom.Upper = append(dom.Lower, v.lower), append(dom.Upper, v.upper)
 			}
@@ -109,7 +115,7 @@ func (f family) spec() audit.MechanismSpec {
 				m.columns = append(m.columns, audit.Column{Name: name, Kind: audit.Real})
 			}
 			// The library checks its parameters when it is used.
-			if err := m.release(audit.Dataset{Columns: m.unit}, make([]float64, len(m.columns))); err != nil {
+			if err := cmp.Or(checkBounds(p), m.once(audit.Dataset{Columns: m.unit}, make([]float64, len(m.columns)))); err != nil {
 				return nil, &audit.InputError{Field: "parameters", Path: "/parameters", Found: err.Error(), Want: "what the library takes"}
 			}
 			return m, nil
@@ -159,7 +165,18 @@ func (m *mechanism) Sample(d audit.Dataset, _ *stream.Stream, out []float64) err
 	}
 	width := len(m.columns)
 	for ; len(out) > 0; out = out[width:] {
-		if err := m.release(d, out[:width]); err != nil {
+		if err := m.once(d, out[:width]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// once makes one output.
+func (m *mechanism) once(d audit.Dataset, out []float64) (err error) {
+	number := m.release(d)
+	for j := range out {
+		if out[j], err = number(j); err != nil {
 			return err
 		}
 	}
@@ -239,12 +256,12 @@ func same(n int, v interval) []interval { return slices.Repeat([]interval{v}, n)
 
 // checkBounds refuses bounds that the library refuses too, or that it would warn
 // of in a log file, or whose distance is so small that it draws without end.
-func checkBounds(lower, upper float64) error {
+func checkBounds(p audit.Params) error {
 	const least = 1e-100
-	if upper-lower >= least {
+	if _, bounded := p["lower"]; !bounded || p.Num("upper")-p.Num("lower") >= least {
 		return nil
 	}
-	return fmt.Errorf("lower %s and upper %s", show(lower), show(upper))
+	return fmt.Errorf("lower %s and upper %s", show(p.Num("lower")), show(p.Num("upper")))
 }
 
 // beyond is where values lie that the library clamps to [lower, upper].
