@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
@@ -20,47 +19,35 @@ const npyMagic = "\x93NUMPY"
 
 // element is the type of an array's elements.
 type element struct {
-	kind  byte // f, i, u or b
 	size  int
 	order binary.ByteOrder
+	value func(order binary.ByteOrder, b []byte) float64 // nil: of a whole number of 8 bytes
+	sign  bool                                           // such a number has one
 }
 
-// value is an element, other than an integer of 8 bytes.
-func (e element) value(b []byte) float64 {
-	switch e.kind {
-	case 'f':
-		switch e.size {
-		case 8:
-			return math.Float64frombits(e.order.Uint64(b))
-		case 4:
-			return float64(math.Float32frombits(e.order.Uint32(b)))
-		}
-		return half(e.order.Uint16(b))
-	case 'i':
-		switch e.size {
-		case 4:
-			return float64(int32(e.order.Uint32(b)))
-		case 2:
-			return float64(int16(e.order.Uint16(b)))
-		}
-		return float64(int8(b[0]))
-	}
-	switch e.size {
-	case 4:
-		return float64(e.order.Uint32(b))
-	case 2:
-		return float64(e.order.Uint16(b))
-	}
-	return float64(b[0])
+// elements are those that are read, by type and size.
+var elements = map[string]element{
+	"f8": {size: 8, value: func(o binary.ByteOrder, b []byte) float64 { return math.Float64frombits(o.Uint64(b)) }},
+	"f4": {size: 4, value: func(o binary.ByteOrder, b []byte) float64 { return float64(math.Float32frombits(o.Uint32(b))) }},
+	"f2": {size: 2, value: func(o binary.ByteOrder, b []byte) float64 { return half(o.Uint16(b)) }},
+	"i8": {size: 8, sign: true},
+	"i4": {size: 4, value: func(o binary.ByteOrder, b []byte) float64 { return float64(int32(o.Uint32(b))) }},
+	"i2": {size: 2, value: func(o binary.ByteOrder, b []byte) float64 { return float64(int16(o.Uint16(b))) }},
+	"i1": {size: 1, value: func(_ binary.ByteOrder, b []byte) float64 { return float64(int8(b[0])) }},
+	"u8": {size: 8},
+	"u4": {size: 4, value: func(o binary.ByteOrder, b []byte) float64 { return float64(o.Uint32(b)) }},
+	"u2": {size: 2, value: func(o binary.ByteOrder, b []byte) float64 { return float64(o.Uint16(b)) }},
+	"u1": {size: 1, value: func(_ binary.ByteOrder, b []byte) float64 { return float64(b[0]) }},
+	"b1": {size: 1, value: func(_ binary.ByteOrder, b []byte) float64 { return float64(b[0]) }},
 }
 
 // add adds an element to a column.
 func (e element) add(c *Column, b []byte, o *Options) *fault {
-	if e.kind == 'f' || e.size < 8 {
-		return c.addValue(e.value(b), o)
+	if e.value != nil {
+		return c.addValue(e.value(e.order, b), o)
 	}
 	n := e.order.Uint64(b)
-	if e.kind == 'i' && int64(n) < 0 {
+	if e.sign && int64(n) < 0 {
 		return c.addWhole(-n, true, o)
 	}
 	return c.addWhole(n, false, o)
@@ -207,15 +194,12 @@ func parseElement(descr string) (element, *fault) {
 	if len(descr) < 2 {
 		return refuse(quoted(descr), "")
 	}
-	e := element{kind: descr[1], order: binary.LittleEndian}
-	switch descr[0] {
-	case '<', '|', '=':
-	case '>':
-		e.order = binary.BigEndian
-	default:
+	orders := map[byte]binary.ByteOrder{'<': binary.LittleEndian, '|': binary.LittleEndian, '=': binary.LittleEndian, '>': binary.BigEndian}
+	order, ok := orders[descr[0]]
+	if !ok {
 		return refuse(quoted(descr), "")
 	}
-	switch e.kind {
+	switch descr[1] {
 	case 'O':
 		return refuse("object (Python objects, pickled)", "convert it with astype(float); pickles can run programs and are not read")
 	case 'U', 'S', 'a':
@@ -225,22 +209,10 @@ func parseElement(descr string) (element, *fault) {
 	case 'M', 'm':
 		return refuse("dates or times ("+quoted(descr)+")", "convert them with astype(int)")
 	}
-	size, err := strconv.Atoi(descr[2:])
-	ok := err == nil
-	switch e.kind {
-	case 'f':
-		ok = ok && (size == 2 || size == 4 || size == 8)
-	case 'i', 'u':
-		ok = ok && (size == 1 || size == 2 || size == 4 || size == 8)
-	case 'b':
-		ok = ok && size == 1
-	default:
-		ok = false
-	}
-	if !ok {
+	e, ok := elements[descr[1:]]
+	if e.order = order; !ok {
 		return refuse(quoted(descr), "convert it with astype(float)")
 	}
-	e.size = size
 	return e, nil
 }
 
