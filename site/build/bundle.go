@@ -88,7 +88,7 @@ func bundle(goroot string) ([]file, error) {
 		}
 		files = append(files, file{name, data})
 	}
-	more, err := code()
+	more, _, err := code()
 	return append(files, more...), err
 }
 

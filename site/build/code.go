@@ -94,40 +94,42 @@ func codePackages(folder string) (locked, error) {
 	return there, nil
 }
 
-// code makes the files of the editor and of Python; none without their packages.
-func code() ([]file, error) {
+// code makes the files of the editor and of Python, and names the folders of the packages
+// that are part of them; none without their packages.
+func code() (files []file, used []string, err error) {
 	packages, err := codePackages(codeFolder)
 	if err != nil || packages.Packages == nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var files []file
 	for _, s := range codeScripts {
-		data, used, err := bundleCode(filepath.Join(codeFolder, s.path), s.format)
+		data, more, err := bundleCode(filepath.Join(codeFolder, s.path), s.format)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		files = append(files, file{s.folder + s.path, data})
-		for _, name := range used {
+		files, used = append(files, file{s.folder + s.path, data}), append(used, more...)
+		for _, name := range more {
 			if _, known := packages.Packages[name]; !known {
-				return nil, fmt.Errorf("%s imports %s, which package-lock.json does not name", s.path, name)
+				return nil, nil, fmt.Errorf("%s imports %s, which package-lock.json does not name", s.path, name)
 			}
 		}
 	}
-	wheels, err := filepath.Glob(wheelsFolder + "/*.whl")
+	data, err := filepath.Glob(wheelsFolder + "/*.whl")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, name := range codeData {
-		wheels = append(wheels, filepath.Join(codeFolder, npmFolder, filepath.FromSlash(name)))
+		name = npmFolder + "/" + name
+		data, used = append(data, filepath.Join(codeFolder, filepath.FromSlash(name))), append(used, packageOf(name))
 	}
-	for _, name := range wheels {
-		data, err := os.ReadFile(name)
+	for _, name := range data {
+		text, err := os.ReadFile(name)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		files = append(files, file{pythonFolder + filepath.Base(name), data})
+		files = append(files, file{pythonFolder + filepath.Base(name), text})
 	}
-	return files, nil
+	slices.Sort(used)
+	return files, slices.Compact(used), nil
 }
 
 // bundleCode bundles a script with the packages that it imports, and names their folders.
@@ -151,11 +153,10 @@ func bundleCode(name string, format api.Format) (data []byte, packages []string,
 		return nil, nil, err
 	}
 	for input := range meta.Inputs {
-		if folder := packageOf(input); folder != "" && !slices.Contains(packages, folder) {
+		if folder := packageOf(input); folder != "" {
 			packages = append(packages, folder)
 		}
 	}
-	slices.Sort(packages)
 	return data, packages, nil
 }
 
@@ -177,19 +178,8 @@ func packageOf(input string) string {
 // codeLicences writes the licences of the packages that are part of the site's files.
 func codeLicences(out *bytes.Buffer) error {
 	packages, err := codePackages(codeFolder)
-	if err != nil || packages.Packages == nil {
+	if err != nil {
 		return err
-	}
-	var used []string
-	for _, s := range codeScripts {
-		_, more, err := bundleCode(filepath.Join(codeFolder, s.path), s.format)
-		if err != nil {
-			return err
-		}
-		used = append(used, more...)
-	}
-	for _, name := range codeData {
-		used = append(used, packageOf(npmFolder+"/"+name))
 	}
 	wheels, err := filepath.Glob(wheelsFolder + "/*.whl")
 	if err != nil {
@@ -209,8 +199,8 @@ func codeLicences(out *bytes.Buffer) error {
 			return err
 		}
 	}
-	slices.Sort(used)
-	for _, folder := range slices.Compact(used) {
+	_, used, err := code()
+	for _, folder := range used {
 		name := strings.TrimPrefix(folder, npmFolder+"/")
 		found, err := licenceFiles(os.DirFS(codeFolder), folder)
 		if err != nil {
@@ -221,5 +211,5 @@ func codeLicences(out *bytes.Buffer) error {
 			return err
 		}
 	}
-	return nil
+	return err
 }

@@ -15,7 +15,7 @@ import (
 func withCode(t *testing.T) []file {
 	t.Helper()
 	t.Chdir("../..")
-	files := must.Get(code())(t)
+	files, _ := must.Get2(code())(t)
 	if files == nil {
 		t.Skipf("npm has not installed the packages of %s", codeFolder)
 	}
