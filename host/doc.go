@@ -11,7 +11,6 @@ package host
 
 import (
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"math/big"
 	"strings"
@@ -52,9 +51,6 @@ func IsID(s string) bool {
 func Is(id string, content []byte) bool {
 	return IsID(id) && strings.HasPrefix(sumOf(content), id)
 }
-
-// tokenOf makes a token to delete by, of random bytes.
-func tokenOf(random []byte) string { return base64.RawURLEncoding.EncodeToString(random) }
 
 // hashOf is what is kept of a token.
 func hashOf(token string) string {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/subtle"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"io"
@@ -235,7 +236,7 @@ func (s *Host) post(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
-	token := tokenOf(random)
+	token := base64.RawURLEncoding.EncodeToString(random)
 	id, isNew, err := keep(r.Context(), s.Store, data, kept{Version: 1, Token: hashOf(token), Day: s.Now().UTC().Format(time.DateOnly)})
 	if err != nil {
 		fail(w, err)
@@ -284,16 +285,11 @@ func (s *Host) give(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	kind := "application/json"
-	if isCode(data) {
+	if trimmed := bytes.TrimSpace(data); len(trimmed) > 0 && trimmed[0] != '{' { // code
 		kind = "text/plain; charset=utf-8"
 	}
 	open(w.Header())
 	write(w, r, kind, data)
-}
-
-func isCode(data []byte) bool {
-	trimmed := bytes.TrimSpace(data)
-	return len(trimmed) > 0 && trimmed[0] != '{'
 }
 
 // write answers bytes. What has an id may be kept for a while, and not for ever: it may

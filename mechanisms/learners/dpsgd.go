@@ -297,7 +297,10 @@ func (m *dpSGDModel) Sample(d audit.Dataset, s *stream.Stream, out []float64) er
 	model := train.NewModel(m.config, common, m.table.Rows.Len())
 	if m.worst {
 		m.settled.Do(func() {
-			m.settle(model)
+			// Those of a training without noise, one after another, of 200 steps or more in all.
+			for left := max(1, 200/m.config.Steps); left > 0 && model.Train(nil, train.Rows{}, nil); left-- {
+				copy(model.Start(), model.Weights())
+			}
 			m.settled.weights = append([]float64{}, model.Start()...)
 		})
 		copy(model.Start(), m.settled.weights)
@@ -332,17 +335,6 @@ func (m *dpSGDModel) Sample(d audit.Dataset, s *stream.Stream, out []float64) er
 		}
 	}
 	return nil
-}
-
-// settle makes the first weights worst-case: those of a training without noise, one after
-// another, of 200 steps or more in all.
-func (m *dpSGDModel) settle(model *train.Model) {
-	for range max(1, 200/m.config.Steps) {
-		if !model.Train(nil, train.Rows{}, nil) {
-			return
-		}
-		copy(model.Start(), model.Weights())
-	}
 }
 
 // Train is the model without noise: its weights.

@@ -103,10 +103,6 @@ func (s *source) tell() error {
 	return s.o.Progress(s.n)
 }
 
-func emptyFile(name string) error {
-	return &audit.InputError{Field: name, Found: "empty", Want: "a file with data", Remedy: "was it still being written?"}
-}
-
 var byteOrderMark = []byte("\uFEFF")
 
 // known are beginnings of files that other tools would read.
@@ -199,7 +195,7 @@ func (p *parser) unpacked(in *bufio.Reader, size int64) ([]*Table, error) {
 	head, _ := in.Peek(MaxLine)
 	switch {
 	case len(head) == 0:
-		return nil, emptyFile(p.o.Name)
+		return nil, &audit.InputError{Field: p.o.Name, Found: "empty", Want: "a file with data", Remedy: "was it still being written?"}
 	case bytes.HasPrefix(head, []byte(npyMagic)):
 		p.format = NPY
 		t, err := p.npy(p.o.Name, in)

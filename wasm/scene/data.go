@@ -222,11 +222,6 @@ func (v *data) caption() string {
 
 func upperFirst(words string) string { return strings.ToUpper(words[:1]) + words[1:] }
 
-// classMark is how a class is drawn.
-func classMark(class int) (plot.Form, plot.Paint) {
-	return plot.If(class == 0, plot.Disc, plot.Triangle), plot.Ink(plot.If(class == 0, plot.Accent, plot.Event))
-}
-
 func (v *data) plot() plot.Plot {
 	p := plot.Plot{Height: plot.Large, Caption: v.caption(), Hit: [2]float64{20, 20}, Outline: 12}
 	for k, axis := range []*plot.Axis{&p.X, &p.Y} {
@@ -249,8 +244,7 @@ func (v *data) plot() plot.Plot {
 		}
 	}
 	for c, at := range dots {
-		form, paint := classMark(c)
-		p.Marks = append(p.Marks, plot.Points{Key: v.class[c], Paint: paint.At(0.8), At: at, Form: form, Radius: 4})
+		p.Marks = append(p.Marks, plot.Points{Key: v.class[c], Paint: plot.Ink(plot.If(c == 0, plot.Accent, plot.Event)).At(0.8), At: at, Form: plot.If(c == 0, plot.Disc, plot.Triangle), Radius: 4})
 	}
 	if v.odd[1] > 0 {
 		p.Marks = append(p.Marks, plot.Points{Key: "only in the second table (ringed)", Paint: plot.Ink(plot.Bad), At: odd[1], Form: plot.Ring, Radius: 9})

@@ -96,19 +96,11 @@ func Open(ctx context.Context, o Options) (*Program, error) {
 		return nil, err
 	}
 	p := &Program{runner: r, o: o, seen: newBlocks()}
-	if err := p.opened(); err != nil {
+	if err := p.probe(); err != nil {
+		p.Close() // all processes end
 		return nil, err
 	}
 	return p, nil
-}
-
-// opened asks what the outputs are; an error ends all processes.
-func (p *Program) opened() error {
-	err := p.probe()
-	if err != nil {
-		p.Close()
-	}
-	return err
 }
 
 // Columns implements [audit.Mechanism].

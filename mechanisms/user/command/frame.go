@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -51,12 +50,6 @@ type answer struct {
 	n       int
 	columns int
 	block   []byte
-}
-
-// copied is an answer that stays valid.
-func (a answer) copied() answer {
-	a.json, a.block, a.failed = bytes.Clone(a.json), bytes.Clone(a.block), bytes.Clone(a.failed)
-	return a
 }
 
 // requestFrame is a request as a frame. A dataset without rows has its columns.

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -24,11 +25,6 @@ const (
 	mostLabels  = 256
 	mostLetters = 80
 )
-
-// checkShape refuses what is no answer of n outputs.
-func checkShape(a answer, n int) error {
-	return scanRows(a, n, func(int, []cell) error { return nil })
-}
 
 // scanRows is [scan] for n outputs.
 func scanRows(a answer, n int, row func(i int, cells []cell) error) error {
@@ -292,11 +288,12 @@ func (p *Program) probe() error {
 				a, err := p.ask(x, d, sizes[i], seeds[i])
 				ended := err != nil
 				if err == nil {
-					err = checkShape(a, sizes[i])
+					err = scanRows(a, sizes[i], func(int, []cell) error { return nil })
 				}
 				switch {
 				case err == nil:
-					answers[side][at] = a.copied()
+					a.json, a.block, a.failed = bytes.Clone(a.json), bytes.Clone(a.block), bytes.Clone(a.failed) // they stay valid
+					answers[side][at] = a
 					all = append(all, answers[side][at])
 					there[side]++
 				case !errors.As(err, new(*user.Failed)) && ended:

@@ -189,7 +189,10 @@ func (a Axis) shown(f Frame) Scale {
 
 // Layout is the picture.
 func (p *Plot) Layout(f Frame) *Scene {
-	s := f.scene(0)
+	s := &Scene{Width: f.Width, measure: f.Measure}
+	if s.measure == nil {
+		s.measure = Roughly
+	}
 	var keys []key
 	for _, q := range p.panels() {
 		for _, m := range q.Marks {

@@ -225,13 +225,6 @@ type Frame struct {
 	Camera  Camera
 }
 
-func (f Frame) scene(height float64) *Scene {
-	if f.Measure == nil {
-		f.Measure = Roughly
-	}
-	return &Scene{Width: f.Width, Height: height, measure: f.Measure}
-}
-
 // ToSide rounds by whole, so many figures after the first.
 func ToSide(x, figures float64, whole func(float64) float64) float64 {
 	if x == 0 || math.IsInf(x, 0) || math.IsNaN(x) {
