@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -167,13 +166,4 @@ type refusal struct {
 	Found  string `json:"found,omitempty"`
 	Want   string `json:"want,omitempty"`
 	Remedy string `json:"remedy,omitempty"`
-}
-
-func refusalOf(err error) refusal {
-	out := refusal{Error: phrase.Short(err.Error())}
-	var in *audit.InputError
-	if errors.As(err, &in) {
-		out.Field, out.Path, out.Found, out.Want, out.Remedy = in.Field, in.Path, phrase.Short(in.Found), in.Want, in.Remedy
-	}
-	return out
 }

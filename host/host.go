@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/report/format"
@@ -107,7 +108,7 @@ func fail(w http.ResponseWriter, err error) {
 	case errors.Is(err, ErrFull):
 		answer(w, http.StatusInsufficientStorage, refusal{Error: "This host is full. Share the report as a file, and tell the operator of this host."})
 	case errors.As(err, &in):
-		answer(w, http.StatusUnprocessableEntity, refusalOf(err))
+		answer(w, http.StatusUnprocessableEntity, refusal{phrase.Short(err.Error()), in.Field, in.Path, phrase.Short(in.Found), in.Want, in.Remedy})
 	default:
 		w.Header().Set("Retry-After", "60")
 		answer(w, http.StatusServiceUnavailable, refusal{Error: "The store does not answer. Try again in a minute."})

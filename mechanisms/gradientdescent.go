@@ -72,7 +72,13 @@ var (
 			}
 			return clipped(part.sum/part.n, clip)
 		},
-		ratio: microbatchRatio,
+		// A record of 2 that joins one of -G moves the clipped average from -G to
+		// min((2-G)/2, G). Other sizes and values move it less, and where G is beyond 2
+		// nothing is clipped and -2 joined by 2 moves it by 2. So it is 2G for G up to 2/3
+		// only, and 1.5 for G = 1.
+		ratio: func(_ audit.Params, clip float64) float64 {
+			return min(2*clip, (gradientReach+clip)/2, gradientReach) / clip
+		},
 		first: func(clip float64) neighbours {
 			return neighbours{"{-G} against {-G, 2}", of(-clip), of(-clip, gradientReach)}
 		},
@@ -100,14 +106,6 @@ func clipped(g, clip float64) float64 { return min(max(g, -clip), clip) }
 func clippedEach(part partSums, _, _ float64) float64 { return part.clipped }
 
 func clippedRatio(_ audit.Params, clip float64) float64 { return min(gradientReach/clip, 1) }
-
-// microbatchRatio: a record of 2 that joins one of -G moves the clipped average
-// from -G to min((2-G)/2, G). Other sizes and values move it less, and where G is
-// beyond 2 nothing is clipped and -2 joined by 2 moves it by 2. So it is 2G for G
-// up to 2/3 only, and 1.5 for G = 1.
-func microbatchRatio(_ audit.Params, clip float64) float64 {
-	return min(2*clip, (gradientReach+clip)/2, gradientReach) / clip
-}
 
 func loneGradient(float64) neighbours { return neighbours{"none against {2}", of(), of(gradientReach)} }
 

@@ -3,6 +3,7 @@ package mechanisms
 import (
 	"fmt"
 	"maps"
+	"math"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
@@ -201,7 +202,7 @@ func (v svtVariant) complete() mechanism {
 		if direct(p) {
 			return v.directPairs(p.Int("m"), p.Num("threshold"), p.Num("sensitivity"))
 		}
-		added, replaced := family(p).pairs(onesBelow(p.Num("threshold")))
+		added, replaced := family(p).pairs(int(min(max(math.Ceil(p.Num("threshold"))-1, 0), proposedRows-1)))
 		return pick(r == audit.Replace, replaced, added)
 	}
 	m.Output, m.Release = v.output, v.release

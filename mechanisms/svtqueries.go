@@ -2,7 +2,6 @@ package mechanisms
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
@@ -93,11 +92,6 @@ func direct(p audit.Params) bool { return p.Word("queries") == "direct" }
 // family is the query family that resolved parameters name, of those beside direct.
 func family(p audit.Params) queryFamily {
 	return queryFamilies[slices.IndexFunc(queryFamilies, func(f queryFamily) bool { return f.name == p.Word("queries") })]
-}
-
-// onesBelow is how many records of 1 bring a sum just below the threshold.
-func onesBelow(threshold float64) int {
-	return int(min(max(math.Ceil(threshold)-1, 0), proposedRows-1))
 }
 
 // beside is rows of 1, then others.

@@ -304,8 +304,8 @@ func noiseFamily(f family, n noise.Noise, most float64) family {
 		}
 		l0 := int64(p.Int("l0-sensitivity"))
 		// Of sensitivity 1 in every partition: the noise grows with it.
-		mu := k * l2(l0) / noise.SigmaForGaussian(l0, 1, p.Num("epsilon"), p.Num("delta"))
-		gdp := audit.Claim{Kind: audit.GaussianDP, Mu: rounded(mu)}.String()
+		mu := k * math.Sqrt(float64(l0)) / noise.SigmaForGaussian(l0, 1, p.Num("epsilon"), p.Num("delta"))
+		gdp := audit.Claim{Kind: audit.GaussianDP, Mu: math.Floor(mu*1e4) / 1e4}.String()
 		if most > 0 {
 			return "not the claim, but " + gdp
 		}
@@ -332,9 +332,3 @@ func sum(d audit.Dataset, j int) (sum float64) {
 	}
 	return sum
 }
-
-// l2 is the L2 norm of n ones.
-func l2(n int64) float64 { return math.Sqrt(float64(n)) }
-
-// rounded keeps four digits, downwards.
-func rounded(v float64) float64 { return math.Floor(v*1e4) / 1e4 }

@@ -190,11 +190,6 @@ var (
 	delta   = audit.ParamSpec{Name: "delta", Doc: "Delta: privacy parameter given to the library with Gaussian noise", Default: 1e-5, Min: 1e-300, Max: 0.5}
 )
 
-// budget is what every aggregate is given.
-func budget() []audit.ParamSpec {
-	return []audit.ParamSpec{epsilon, delta, {Name: "noise", Doc: "Noise: what the library adds; delta applies to gaussian only", Choices: []string{"laplace", "gaussian"}}}
-}
-
 var (
 	maxPartitions    = audit.ParamSpec{Name: "max-partitions-contributed", Doc: "MaxPartitionsContributed: partitions that a unit contributes to; one output each", Default: 1, Min: 1, Max: 16, Integer: true}
 	maxContributions = audit.ParamSpec{Name: "max-contributions-per-partition", Doc: "MaxContributionsPerPartition: contributions of a unit to each partition", Default: 1, Min: 1, Max: 16, Integer: true}
@@ -204,7 +199,10 @@ var (
 )
 
 // with are the parameters of an aggregate: its budget, and others.
-func with(more ...audit.ParamSpec) []audit.ParamSpec { return append(budget(), more...) }
+func with(more ...audit.ParamSpec) []audit.ParamSpec {
+	noise := audit.ParamSpec{Name: "noise", Doc: "Noise: what the library adds; delta applies to gaussian only", Choices: []string{"laplace", "gaussian"}}
+	return append([]audit.ParamSpec{epsilon, delta, noise}, more...)
+}
 
 // spending is the noise with the budget that it takes.
 type spending struct {

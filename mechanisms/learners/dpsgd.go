@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/audit/stream/matmul"
 	"github.com/dpscope/dpscope/bounds/accounting"
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
@@ -89,7 +90,11 @@ func (f *dpSGD) spec(tables []*Table) audit.MechanismSpec {
 			}},
 		fewest: 1,
 		cost: func(p audit.Params, t *Table) float64 {
-			return float64(p.Int("steps")*t.Rows.Len()) * p.Num("rate") * float64(f.multiplications(p, len(t.Features)))
+			each := 8 * len(t.Features) // of a row's gradient
+			if f.model == train.Perceptron {
+				each = 4 * p.Int("hidden") * (len(t.Features) + p.Int("hidden") + 2)
+			}
+			return float64(p.Int("steps")*t.Rows.Len()) * p.Num("rate") * float64(each)
 		},
 		pairs: f.pairs,
 		known: func(p audit.Params, t *Table) audit.Table {
@@ -108,15 +113,6 @@ func (f *dpSGD) spec(tables []*Table) audit.MechanismSpec {
 			return &dpSGDModel{table: t, config: c, summary: p.Word("summary"), worst: p.Word("start") == "worst-case"}, err
 		},
 	}.over(tables)
-}
-
-// multiplications are those of a row's gradient, about.
-func (f dpSGD) multiplications(p audit.Params, features int) int {
-	if f.model == train.Linear {
-		return 8 * features
-	}
-	h := p.Int("hidden")
-	return 4 * h * (features + h + 2)
 }
 
 // config is all of a training but sigma.
@@ -310,7 +306,7 @@ func (m *dpSGDModel) Sample(d audit.Dataset, s *stream.Stream, out []float64) er
 	if len(x) != len(zero) {
 		x = zero
 	}
-	v := m.viewer(model, rows.only[0], rows.only[1])
+	v := m.viewer(model, rows.only)
 	width := len(m.Columns())
 	for ; len(out) > 0; out = out[width:] {
 		v.ratio = 0
@@ -321,7 +317,10 @@ func (m *dpSGDModel) Sample(d audit.Dataset, s *stream.Stream, out []float64) er
 		case m.summary == "steps":
 			out[0] = v.ratio
 		case m.summary == "gradient":
-			out[0] = v.moved()
+			for i, w := range model.Weights() { // how far they have moved along the direction
+				v.diff[i] = w - v.start[i]
+			}
+			out[0] = matmul.Dot(v.diff, v.along)
 		default:
 			out[0], out[1] = model.LogOdds(x), model.LogOdds(zero)
 			for k := range out[2:width] {
@@ -372,19 +371,16 @@ func (t *Table) take(rows [][]float64, columns int, to *train.Rows) error {
 // viewer looks at trainings as an auditor does who knows the rows that the datasets
 // share.
 type viewer struct {
-	config        train.Config
-	model         *train.Model
-	first, second train.Rows // in which the datasets differ
-	see           func(released, common []float64)
-	ratio         float64 // of the log likelihoods of the second dataset and the first, over the steps
-	start         []float64
-	along         []float64 // direction, of norm 1 or 0
-	diff          []float64
+	see   func(released, common []float64)
+	ratio float64 // of the log likelihoods of the second dataset and the first, over the steps
+	start []float64
+	along []float64 // direction, of norm 1 or 0
+	diff  []float64
 }
 
-func (m *dpSGDModel) viewer(model *train.Model, first, second train.Rows) *viewer {
+func (m *dpSGDModel) viewer(model *train.Model, only [2]train.Rows) *viewer {
 	n := len(model.Start())
-	v := &viewer{config: m.config, model: model, first: first, second: second, start: append([]float64{}, model.Start()...)}
+	v := &viewer{start: append([]float64{}, model.Start()...)}
 	sums := [2][]float64{make([]float64, n), make([]float64, n)}
 	v.along, v.diff = make([]float64, n), make([]float64, n)
 	switch m.summary {
@@ -397,18 +393,18 @@ func (m *dpSGDModel) viewer(model *train.Model, first, second train.Rows) *viewe
 			for i, x := range released {
 				v.diff[i] = x - common[i]
 			}
-			for side, rows := range []train.Rows{first, second} {
+			for side, rows := range only {
 				if len(rows.Labels) == 0 {
 					continue
 				}
 				model.ClippedSum(rows, sums[side])
-				term := train.Likelihood(train.Inner(v.diff, sums[side]), train.Inner(sums[side], sums[side]), deviation, m.config.Rate)
+				term := train.LogLikelihood(matmul.Dot(v.diff, sums[side]), matmul.Dot(sums[side], sums[side]), float64(deviation*deviation), m.config.Rate)
 				v.ratio += pick(side == 1, term, -term)
 			}
 		}
 	case "gradient":
 		model.At(v.start)
-		for side, rows := range []train.Rows{first, second} {
+		for side, rows := range only {
 			if len(rows.Labels) > 0 {
 				model.ClippedSum(rows, sums[side])
 			}
@@ -416,19 +412,11 @@ func (m *dpSGDModel) viewer(model *train.Model, first, second train.Rows) *viewe
 		for i := range v.along {
 			v.along[i] = sums[0][i] - sums[1][i] // weights move against gradients
 		}
-		if norm := math.Sqrt(train.Inner(v.along, v.along)); norm > 0 {
+		if norm := math.Sqrt(matmul.Dot(v.along, v.along)); norm > 0 {
 			for i, x := range v.along {
 				v.along[i] = x / norm
 			}
 		}
 	}
 	return v
-}
-
-// moved is how far the weights have moved along the direction.
-func (v *viewer) moved() float64 {
-	for i, w := range v.model.Weights() {
-		v.diff[i] = w - v.start[i]
-	}
-	return train.Inner(v.diff, v.along)
 }

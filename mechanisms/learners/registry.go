@@ -81,7 +81,9 @@ func (s spec) over(tables []*Table) audit.MechanismSpec {
 		m.Claim = func(p audit.Params) audit.Claim { return audit.DPClaim(p.Num("epsilon"), 0) }
 	}
 	m.Domain = func(p audit.Params, r audit.Relation) audit.Domain {
-		return chosen(p).domain(max(s.fewest, pick(r == audit.Replace, 1, 0)), pick(r == audit.AddRemove, mostGroup, 0))
+		t := chosen(p) // whose label is read as 1 from 1/2 on
+		return audit.Domain{Columns: t.Rows.Columns, MinRows: max(s.fewest, pick(r == audit.Replace, 1, 0)), MaxRows: t.Rows.Len() + pick(r == audit.AddRemove, mostGroup, 0),
+			Lower: append(slices.Clone(t.Lower), 0), Upper: append(slices.Clone(t.Upper), 1)}
 	}
 	if s.cost != nil {
 		m.Block = func(p audit.Params) int { return int(max(1, min(audit.BlockRows, blockCost/s.cost(p, chosen(p))))) }

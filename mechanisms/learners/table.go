@@ -26,13 +26,6 @@ type Table struct {
 	Notes   []string // warnings, in words, that belong to every report of it
 }
 
-// domain is where neighbours of the table live: up to 8 rows more, so that groups of
-// 8 can be added, of any number at least the fewest; the label is read as 1 from 1/2 on.
-func (t *Table) domain(fewest, more int) audit.Domain {
-	return audit.Domain{Columns: t.Rows.Columns, MinRows: fewest, MaxRows: t.Rows.Len() + more,
-		Lower: append(append([]float64{}, t.Lower...), 0), Upper: append(append([]float64{}, t.Upper...), 1)}
-}
-
 // with is the table with row i replaced.
 func (t *Table) with(i int, row []float64) audit.Dataset {
 	d := audit.Dataset{Columns: t.Rows.Columns, Values: append([]float64{}, t.Rows.Values...)}

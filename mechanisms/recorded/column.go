@@ -120,7 +120,7 @@ func (c *Column) addText(cell string, o *Options) *fault {
 	case roundedCell:
 		return rounded(quoted(cell))
 	case nonFiniteCell:
-		if math.IsInf(v, 0) && !namesInfinity(cell) {
+		if math.IsInf(v, 0) && !strings.ContainsAny(cell, "iI") {
 			return c.addNonFinite(v, quoted(cell)+", beyond the largest float64", o)
 		}
 		return c.addNonFinite(v, quoted(cell), o)
@@ -141,8 +141,6 @@ func (c *Column) addText(cell string, o *Options) *fault {
 func withDecimalComma(cell string) *fault {
 	return &fault{quoted(cell) + ", with a decimal comma", "a number with a decimal point", "write numbers with a decimal point, such as 1.5; if these are names, set the column's kind to symbol"}
 }
-
-func namesInfinity(cell string) bool { return strings.ContainsAny(cell, "iI") }
 
 // addValue adds a number of a binary file.
 func (c *Column) addValue(v float64, o *Options) *fault {

@@ -295,7 +295,8 @@ func (p *parser) npz(in io.Reader) ([]*Table, error) {
 		}
 		arrays = append(arrays, f)
 		if total += f.UncompressedSize64; f.UncompressedSize64 > uint64(p.o.MaxExpanded) || total > uint64(p.o.MaxExpanded) {
-			return nil, p.tooLarge(f)
+			return nil, &audit.InputError{Field: fmt.Sprintf("%s, array %s", name, quoted(f.Name)), Found: "beyond " + sizeWords(p.o.MaxExpanded) + " uncompressed, with the arrays before it",
+				Want: "at most that", Remedy: "save fewer rows, or as float32"}
 		}
 		if f.UncompressedSize64 > suspectExpand && f.UncompressedSize64/suspectRatio > f.CompressedSize64 {
 			return nil, &audit.InputError{Field: fmt.Sprintf("%s, array %s", name, quoted(f.Name)),
@@ -327,11 +328,6 @@ func (p *parser) npz(in io.Reader) ([]*Table, error) {
 		tables = append(tables, t)
 	}
 	return tables, nil
-}
-
-func (p *parser) tooLarge(f *zip.File) error {
-	return &audit.InputError{Field: fmt.Sprintf("%s, array %s", p.o.Name, quoted(f.Name)), Found: "beyond " + sizeWords(p.o.MaxExpanded) + " uncompressed, with the arrays before it",
-		Want: "at most that", Remedy: "save fewer rows, or as float32"}
 }
 
 // array reads one array. Its size is what the zip file says, to the byte: what

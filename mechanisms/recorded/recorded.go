@@ -64,7 +64,11 @@ func (r *recorded) Recorded(seed uint64, side, at int, out []float64) error {
 // in the report: they may have moved.
 func Replay(rec *audit.Recording, files []*File) (*Samples, error) {
 	if len(rec.Files) != len(files) {
-		return nil, &audit.InputError{Field: "samples", Found: countFiles(len(files)), Want: countFiles(len(rec.Files)) + ", as the report has: " + recordedNames(rec)}
+		var names []string
+		for _, f := range rec.Files {
+			names = append(names, f.Name)
+		}
+		return nil, &audit.InputError{Field: "samples", Found: countFiles(len(files)), Want: countFiles(len(rec.Files)) + ", as the report has: " + strings.Join(firstFew(names), ", ")}
 	}
 	if len(files) == 2 && files[0].SHA256 == rec.Files[1].SHA256 {
 		files = []*File{files[1], files[0]}
@@ -88,12 +92,4 @@ func countFiles(n int) string {
 		return "one file"
 	}
 	return fmt.Sprintf("%d files", n)
-}
-
-func recordedNames(rec *audit.Recording) string {
-	var names []string
-	for _, f := range rec.Files {
-		names = append(names, f.Name)
-	}
-	return strings.Join(firstFew(names), ", ")
 }

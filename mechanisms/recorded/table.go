@@ -152,11 +152,7 @@ func (t *tabulator) setNames(line int, names []string, named bool) error {
 	}
 	t.names, t.named = names, named
 	for name := range t.o.Kinds {
-		found := false
-		for _, n := range names {
-			found = found || strings.EqualFold(n, name)
-		}
-		if !found {
+		if !slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) }) {
 			return audit.UnknownName(t.what+": kind of column", name, names)
 		}
 	}
@@ -198,20 +194,12 @@ func (t *tabulator) settle() error {
 	return nil
 }
 
-// given is the kind of column i by option.
-func (t *tabulator) given(i int) (audit.ColumnKind, bool) {
-	for name, k := range t.o.Kinds {
-		if strings.EqualFold(name, t.names[i]) {
-			return k, true
-		}
-	}
-	return "", false
-}
-
 // kind is that of column i by option, or by most of the rows that are held.
 func (t *tabulator) kind(i int) audit.ColumnKind {
-	if k, ok := t.given(i); ok {
-		return k
+	for name, k := range t.o.Kinds {
+		if strings.EqualFold(name, t.names[i]) {
+			return k
+		}
 	}
 	texts, numbers := 0, 0
 	for _, h := range t.held {

@@ -109,7 +109,13 @@ func checkSum(s *Setup) error {
 	if s.K > mostCanaries || s.M > mostCanaries {
 		return &audit.InputError{Field: "k", Found: fmt.Sprintf("%d with m = %d", s.K, s.M), Want: fmt.Sprintf("at most %d each", mostCanaries)}
 	}
-	if need, d := s.orthogonalNeed(), s.Params.Int("d"); s.Design == Orthogonal && need > d {
+	// The last canary is not in the dataset that fresh ones are tested on in the add-remove
+	// relation, and need not be orthogonal to them.
+	need, d := max(s.K, s.K-1+s.M), s.Params.Int("d")
+	if s.Relation == audit.Replace {
+		need = s.K + s.M
+	}
+	if s.Design == Orthogonal && need > d {
 		return &audit.InputError{Field: "k", Found: fmt.Sprintf("%d with m = %d", s.K, s.M),
 			Want:   fmt.Sprintf("so few that %d orthogonal canaries fit into d = %d dimensions", need, d),
 			Remedy: fmt.Sprintf("lower k or m, raise d, or use the design %q", Sphere)}
@@ -129,16 +135,6 @@ func checkSum(s *Setup) error {
 	}
 	s.Params["d"] = audit.ParamValue{Number: float64(len(s.vectors[0]))}
 	return nil
-}
-
-// orthogonalNeed is how many canaries of a run are orthogonal to each other: the
-// last canary is not in the dataset that fresh ones are tested on in the
-// add-remove relation, and need not be orthogonal to them.
-func (s Setup) orthogonalNeed() int {
-	if s.Relation == audit.Replace {
-		return s.K + s.M
-	}
-	return max(s.K, s.K-1+s.M)
 }
 
 func newSum(s Setup) (Source, error) {

@@ -205,11 +205,11 @@ func (v members) add(t *trainer, present, sum []float64) {
 // worst is the score of what diverged.
 const worst = -math.MaxFloat64
 
-// logLikelihood is the log likelihood ratio of one step: of a canary that takes
+// LogLikelihood is the log likelihood ratio of one step: of a canary that takes
 // part with probability q against one that is not among the examples. inner is
 // what remained of the noisy sum times the canary's clipped gradient g, square
 // is |g|^2.
-func logLikelihood(inner, square, variance, q float64) float64 {
+func LogLikelihood(inner, square, variance, q float64) float64 {
 	x := (inner - float64(square/2)) / variance
 	switch {
 	case q == 1:
@@ -283,7 +283,7 @@ func (w *witness) see(t *trainer, s step) {
 		if !(variance > 0) {
 			variance = float64(c.Sigma*c.Clip) * float64(c.Sigma*c.Clip)
 		}
-		w.scores[k] += logLikelihood(inner, square, variance, c.Rate)
+		w.scores[k] += LogLikelihood(inner, square, variance, c.Rate)
 	}
 }
 

@@ -2,7 +2,6 @@ package train
 
 import (
 	"github.com/dpscope/dpscope/audit/stream"
-	"github.com/dpscope/dpscope/audit/stream/matmul"
 )
 
 // Rows are examples: features, an example a row, and numbers of classes.
@@ -72,15 +71,4 @@ func (m *Model) LogOdds(features []float64) float64 {
 	against := n.losses[0]
 	n.forward(features, []int32{1})
 	return against - n.losses[0]
-}
-
-// Inner is the inner product of two lists of weights.
-func Inner(a, b []float64) float64 { return matmul.Dot(a, b) }
-
-// Likelihood is the logarithm of the likelihood ratio of what remains of a noisy sum,
-// with Gaussian noise of this deviation in each weight, for given rows that take part
-// with probability q against none: inner is its product with their clipped sum, square
-// the squared norm of that.
-func Likelihood(inner, square, deviation, q float64) float64 {
-	return logLikelihood(inner, square, float64(deviation*deviation), q)
 }

@@ -3,6 +3,7 @@ package train
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/dpscope/dpscope/audit"
@@ -87,7 +88,7 @@ func (t *trainer) run(st *stream.Stream, inside canaries, sigma float64, watch w
 			watch(t.s)
 		}
 		matmul.AddScaled(m.theta, t.s.released, scale)
-		if !allFinite(m.theta) {
+		if slices.ContainsFunc(m.theta, func(w float64) bool { return w-w != 0 }) { // NaN or infinite
 			return false, nil
 		}
 	}
@@ -118,14 +119,6 @@ func (t *trainer) clippedSum(rows []float64, labels []int32, sum []float64) {
 		m.weigh(t.factors)
 	}
 	m.sum(sum)
-}
-
-func allFinite(list []float64) bool {
-	sum := 0.0
-	for _, v := range list {
-		sum += v - v // NaN for infinities and NaN
-	}
-	return sum == 0
 }
 
 const (

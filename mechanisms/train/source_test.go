@@ -89,7 +89,7 @@ func TestLogLikelihood(t *testing.T) {
 				if math.IsInf(want, 0) {
 					want = (2*z*g-g*g)/(2*sigma*sigma) + math.Log(q)
 				}
-				if got := logLikelihood(z*g, g*g, sigma*sigma, q); math.Abs(got-want) > 1e-9*(1+math.Abs(want)) {
+				if got := LogLikelihood(z*g, g*g, sigma*sigma, q); math.Abs(got-want) > 1e-9*(1+math.Abs(want)) {
 					t.Errorf("q %v, sigma %v, z %v: %v, want %v", q, sigma, z, got, want)
 				}
 			}

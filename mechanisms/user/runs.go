@@ -1,10 +1,8 @@
 package user
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -38,7 +36,7 @@ const tried = 64
 // Sample fills out with outputs on d, most of them a request at a time.
 func (r *Runs) Sample(columns []audit.Column, d audit.Dataset, s *stream.Stream, out []float64, most int, call func(seed uint64, out []float64) error) error {
 	width := audit.Width(columns)
-	key := keyOf(d)
+	key := fmt.Sprint(d.Columns, d.Values)
 	r.mu.Lock()
 	singly, known := r.singly[key]
 	r.mu.Unlock()
@@ -107,15 +105,6 @@ func Fail(columns []audit.Column, out []float64) {
 		out[at] = audit.ErrorOutcome.In(c.Kind)
 		at += c.Width()
 	}
-}
-
-// keyOf is one text for one dataset.
-func keyOf(d audit.Dataset) string {
-	b := binary.BigEndian.AppendUint64(nil, uint64(d.Columns))
-	for _, v := range d.Values {
-		b = binary.BigEndian.AppendUint64(b, math.Float64bits(v))
-	}
-	return string(b)
 }
 
 // tryFailing tries code on both datasets of a pair, and is the error of code that fails on

@@ -114,7 +114,7 @@ func bundleOne(path string, format api.Format, goroot string) ([]byte, error) {
 }
 
 func bundleOptions(path string, format api.Format) api.BuildOptions {
-	return api.BuildOptions{
+	o := api.BuildOptions{
 		EntryPoints:       []string{path},
 		Bundle:            true,
 		Format:            format,
@@ -125,9 +125,12 @@ func bundleOptions(path string, format api.Format) api.BuildOptions {
 		MinifyIdentifiers: true,
 		MinifySyntax:      true,
 		Loader:            map[string]api.Loader{".svg": api.LoaderDataURL, ".py": api.LoaderText},
-		Define:            inDocument(format),
 		LogLevel:          api.LogLevelSilent,
 	}
+	if format == api.FormatIIFE { // a classic script looks for its files beside the document, a module beside itself
+		o.Define = map[string]string{"import.meta.url": "document.baseURI"}
+	}
+	return o
 }
 
 // bundled is the one file that a script was bundled into.
@@ -140,13 +143,4 @@ func bundled(path string, res api.BuildResult) ([]byte, error) {
 		return nil, fmt.Errorf("%s: bundled into %d files, must be one", path, len(res.OutputFiles))
 	}
 	return res.OutputFiles[0].Contents, nil
-}
-
-// inDocument has a classic script look for its files beside the document; a
-// module looks beside itself.
-func inDocument(format api.Format) map[string]string {
-	if format != api.FormatIIFE {
-		return nil
-	}
-	return map[string]string{"import.meta.url": "document.baseURI"}
 }

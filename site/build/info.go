@@ -98,7 +98,12 @@ func write(out, goVersion string, files []file, compress bool) (buildInfo, error
 	old := builtBefore(out)
 	var all errgroup.Group // brotli takes nearly all of the time
 	all.SetLimit(runtime.GOMAXPROCS(0))
-	for _, i := range largestFirst(files) {
+	order := make([]int, len(files)) // the largest first
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(len(files[j].data), len(files[i].data)) })
+	for _, i := range order {
 		all.Go(func() (err error) {
 			info.Files[i], err = writeFile(filepath.Join(out, filepath.FromSlash(files[i].name)), files[i], compress, old)
 			return err
@@ -115,16 +120,6 @@ func write(out, goVersion string, files []file, compress bool) (buildInfo, error
 		return info, err
 	}
 	return info, os.WriteFile(filepath.Join(out, infoName), append(data, '\n'), 0o644)
-}
-
-// largestFirst orders the files for a pool, by index.
-func largestFirst(files []file) []int {
-	order := make([]int, len(files))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(len(files[j].data), len(files[i].data)) })
-	return order
 }
 
 // writeFile puts a file and its siblings at path. Without compress it removes the

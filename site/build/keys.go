@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit/settings"
@@ -103,7 +104,11 @@ func elementScript(old []byte) ([]byte, error) {
 			}
 			null := map[bool]string{true: "", false: " | null"}[is == "boolean"]
 			fmt.Fprintf(&properties, "  %s: %s%s;\n", property(k.Name), is, null)
-			fmt.Fprintf(&attributes, "  %s?: %s;\n", quoted(k.Name), is)
+			name := k.Name
+			if strings.Contains(name, "-") {
+				name = strconv.Quote(name)
+			}
+			fmt.Fprintf(&attributes, "  %s?: %s;\n", name, is)
 		}
 	}
 	declare(settings.Describe(settings.Without(pair.Keys(), "param"))) // parameters have names of their own
@@ -123,14 +128,6 @@ func elementScript(old []byte) ([]byte, error) {
 		text = slices.Concat(head, []byte(part.begin), part.is, []byte(part.end), tail)
 	}
 	return text, nil
-}
-
-// quoted is a name in TypeScript: with a dash it stands in quotes.
-func quoted(name string) string {
-	if strings.Contains(name, "-") {
-		return `"` + name + `"`
-	}
-	return name
 }
 
 // property is the name of a setting in camel case.

@@ -72,7 +72,13 @@ func (c *workerPool) attach(number int, p port) {
 	s.port = p
 	c.announce()
 	c.mu.Unlock()
-	p.listen(func(m message) { c.receive(s, p, m) })
+	p.listen(func(m message) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if s.port == p && s.job != nil && s.job.id == m.ID {
+			s.job.mail.put(m)
+		}
+	})
 }
 
 // detach lets worker number go for good.
@@ -108,14 +114,6 @@ func (c *workerPool) dismiss(s *taskWorker, j *job, reason string) {
 	if current { // and not a fresh one that took its place meanwhile
 		c.lose(s.number, reason)
 		c.replace(s.number, reason)
-	}
-}
-
-func (c *workerPool) receive(s *taskWorker, from port, m message) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if s.port == from && s.job != nil && s.job.id == m.ID {
-		s.job.mail.put(m)
 	}
 }
 
@@ -175,15 +173,6 @@ func (c *workerPool) acquire(ctx context.Context) (*taskWorker, *job, error) {
 	}
 }
 
-func (c *workerPool) release(s *taskWorker, j *job) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if s.job == j {
-		s.job = nil
-		c.announce()
-	}
-}
-
 // Execute implements [engine.Worker].
 func (c *workerPool) Execute(ctx context.Context, t engine.Task, progress func(rows int), part func(any)) (any, error) {
 	data, err := engine.EncodeTask(t)
@@ -194,7 +183,14 @@ func (c *workerPool) Execute(ctx context.Context, t engine.Task, progress func(r
 	if err != nil {
 		return nil, err
 	}
-	defer c.release(s, j)
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if s.job == j {
+			s.job = nil
+			c.announce()
+		}
+	}()
 	j.port.post(message{Type: msgTask, ID: j.id, JSON: string(data)})
 	tick := time.NewTicker(max(c.hangAfter/hangTicks, time.Millisecond))
 	defer tick.Stop()

@@ -352,7 +352,11 @@ func (w *worker) ask(ctx context.Context, request []byte, limit time.Duration, c
 			}
 			if err = a.err; errors.Is(err, io.EOF) {
 				w.End(5 * process.Grace) // it is about to say how
-				return answer{}, w.died(a.json)
+				err := errors.New(w.death(a.json))
+				if len(a.json) == 0 && w.process != nil && w.process.Failed() { // as by an exception that nobody catches
+					return answer{}, &user.Failed{Err: err}
+				}
+				return answer{}, err
 			}
 		case <-checks:
 			if bad := check(); bad != nil {
@@ -392,16 +396,6 @@ func (w *worker) readLine() ([]byte, error) {
 			return w.line, err
 		}
 	}
-}
-
-// died is the error of a process that ended; one that says by its exit code that something
-// failed, as an exception does that nobody catches, is a run that failed.
-func (w *worker) died(part []byte) error {
-	err := errors.New(w.death(part))
-	if len(part) == 0 && w.process != nil && w.process.Failed() {
-		return &user.Failed{Err: err}
-	}
-	return err
 }
 
 // death says how the program ended, after part of an answer.

@@ -159,10 +159,13 @@ func (a answer) rows(row func(i int, cells []cell) error) (int, error) {
 	for i := range a.n {
 		for c := range cells {
 			bits := binary.LittleEndian.Uint64(a.block[8*(i*a.columns+c):])
-			if a.ints {
-				cells[c] = intCell(int64(bits))
-			} else {
+			switch v := int64(bits); {
+			case !a.ints:
 				cells[c] = floatCell(math.Float64frombits(bits))
+			case v > 1<<53 || v < -1<<53:
+				cells[c] = cell{form: long, value: float64(v), word: strconv.FormatInt(v, 10)}
+			default:
+				cells[c] = cell{value: float64(v)}
 			}
 		}
 		if err := row(i, cells); err != nil {
@@ -177,11 +180,4 @@ func floatCell(v float64) cell {
 		return cell{form: nonFinite, value: v, word: strconv.FormatFloat(v, 'g', -1, 64)}
 	}
 	return cell{value: v + 0} // no negative zero: it equals zero
-}
-
-func intCell(v int64) cell {
-	if v > 1<<53 || v < -1<<53 {
-		return cell{form: long, value: float64(v), word: strconv.FormatInt(v, 10)}
-	}
-	return cell{value: float64(v)}
 }

@@ -108,7 +108,12 @@ func (p *Process) Stderr() string { return p.stderr.String() }
 
 // Begin is the first line that the program wrote to its standard error, or as
 // much as is kept of it.
-func (p *Process) Begin() string { return p.stderr.begin() }
+func (p *Process) Begin() string {
+	p.stderr.mu.Lock()
+	defer p.stderr.mu.Unlock()
+	line, _, _ := strings.Cut(strings.ToValidUTF8(string(p.stderr.begun), "\uFFFD"), "\n")
+	return plain(line)
+}
 
 // Death says how the program ended, after End.
 func (p *Process) Death() string {
@@ -159,14 +164,6 @@ func (t *tail) String() string {
 	}
 	lines := strings.Split(strings.TrimRightFunc(strings.ToValidUTF8(string(kept), "\uFFFD"), unicode.IsSpace), "\n")
 	return plain(strings.Join(lines[max(0, len(lines)-tailLines):], "\n"))
-}
-
-// begin is the first line.
-func (t *tail) begin() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	line, _, _ := strings.Cut(strings.ToValidUTF8(string(t.begun), "\uFFFD"), "\n")
-	return plain(line)
 }
 
 // plain is text without what a terminal would obey.

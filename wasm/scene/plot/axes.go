@@ -104,12 +104,6 @@ func diamond(r Rect) []Point {
 	return []Point{{x, r.Y}, {r.Right(), y}, {x, r.Bottom()}, {r.X, y}}
 }
 
-// hollow is the outline of a box.
-func (s *Scene) hollow(r Rect, width float64, p Paint) {
-	c := corners(r)
-	s.add(Shape{Kind: Stroke, Points: append(c, c[0]), Width: width, Paint: p})
-}
-
 // legend writes samples and words into rows from y on, and returns where they
 // end.
 func (s *Scene) legend(items []key, y float64) float64 {

@@ -290,7 +290,7 @@ func (n Note) draw(c canvas) {
 	if n.Box {
 		c.line(p.X, p.Y, min(max(p.X, r.X), r.Right()), min(max(p.Y, r.Y), r.Bottom()), 1.2, Ink(Text), Rect{})
 		c.rect(r, Ink(If(n.Lit, Lit, Panel)), Rect{})
-		c.hollow(r, 1.2, Ink(If(n.Lit, LitInk, Text)))
+		c.add(Shape{Kind: Stroke, Points: append(corners(r), Point{r.X, r.Y}), Width: 1.2, Paint: Ink(If(n.Lit, LitInk, Text))})
 	}
 	c.label(r.X+pad, r.Bottom()-pad-2, n.Words, Start, If(n.Lit, LitInk, n.Role)).Bold = n.Bold
 }
