@@ -3,9 +3,9 @@ package folder
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -114,7 +114,8 @@ func (s *Store) Replace(_ context.Context, key string, value []byte) error {
 
 // put writes a file and has it named.
 func (s *Store) put(key string, value []byte, name func(from, to string) error) error {
-	f, part, err := s.create()
+	part := rand.Text() + ending // of a name that nobody has
+	f, err := s.root.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
@@ -142,17 +143,6 @@ func (s *Store) size(key string) int64 {
 		return 0
 	}
 	return sizeOf(info.Size())
-}
-
-// create makes a file of a name that nobody has.
-func (s *Store) create() (*os.File, string, error) {
-	for i := 0; ; i++ {
-		name := fmt.Sprintf("%d-%d%s", os.Getpid(), i, ending)
-		f, err := s.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if !errors.Is(err, fs.ErrExist) {
-			return f, name, err
-		}
-	}
 }
 
 // Delete implements [host.Store].

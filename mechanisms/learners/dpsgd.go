@@ -230,7 +230,7 @@ func (t *Table) split(p audit.Pair) (s splitPair, err error) {
 	for _, x := range []struct {
 		rows [][]float64
 		to   *train.Rows
-	}{{shared(p.First, p.First, p.Second), &s.common}, {differing(p.Second, p.First), &s.only[0]}, {differing(p.First, p.Second), &s.only[1]}} {
+	}{{without(p.First, differing(p.Second, p.First)), &s.common}, {differing(p.Second, p.First), &s.only[0]}, {differing(p.First, p.Second), &s.only[1]}} {
 		if err == nil {
 			err = t.take(x.rows, p.First.Columns, x.to)
 		}

@@ -212,18 +212,6 @@ func without(d audit.Dataset, these [][]float64) [][]float64 {
 // poisoned ones where b is the poisoned dataset.
 func differing(a, b audit.Dataset) [][]float64 { return without(b, without(a, nil)) }
 
-// shared are the rows of d that the datasets a and b share, in the order of a.
-func shared(d, a, b audit.Dataset) [][]float64 {
-	have, list := tally(without(d, nil)), [][]float64{}
-	for _, row := range without(a, differing(b, a)) {
-		if key := fmt.Sprint(row); have[key] > 0 {
-			have[key]--
-			list = append(list, row)
-		}
-	}
-	return list
-}
-
 // poison is the point x* of a pair, without its label: of the first row that the
 // second dataset has and the first has not, or of one that was taken away; nil where
 // the datasets hold the same rows.

@@ -71,14 +71,6 @@ func (s *Source) Config() Config { return s.t.config }
 // Parameters is the number of weights.
 func (s *Source) Parameters() int { return len(s.t.start) }
 
-// Trainings is how many trainings a run costs.
-func (s *Source) Trainings() int {
-	if s.t.config.Relation == Replace {
-		return 1
-	}
-	return 2
-}
-
 // CheckCanaries reports a number of canaries, of one run, that no memory holds.
 func (s *Source) CheckCanaries(n int) error {
 	most := min(CanariesMost, canaryNumbers/s.Parameters())

@@ -110,6 +110,3 @@ func Parse(text string) (Input, error) {
 	}
 	return in, nil
 }
-
-// Live reports whether it is of a run on its way.
-func (in Input) Live() bool { return in.Report == nil && in.Canary == nil }

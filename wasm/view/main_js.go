@@ -97,7 +97,7 @@ func (p *program) onMessage(args []js.Value) bool {
 			p.cloud.Add(runs)
 		}
 		in.Cloud = &p.cloud
-		if !v.Take(scene.Views(in), in.Live()) {
+		if !v.Take(scene.Views(in), in.Report == nil && in.Canary == nil) {
 			return false
 		}
 		p.facts()

@@ -41,7 +41,7 @@ func (c *coordinator) known() audit.Catalogue {
 // worker is where tasks go.
 func (c *coordinator) worker() engine.Worker {
 	if c.own != nil {
-		return c.own.worker()
+		return pausing{c.own.pause}
 	}
 	return c.workers
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/audit/settings"
-	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
@@ -95,18 +94,13 @@ type readProgress struct {
 	Share float64 `json:"share"` // of all files
 }
 
-// inspect reads the user's files; without files: those that are there. Of the role of
-// samples only.
+// inspect reads files, without files those that are there, and says what is in them. What is
+// wrong with a file is part of the answer.
 func (c *coordinator) inspect(ctx context.Context, r request[inspectRequest]) (inspected, error) {
-	if c.own == nil {
+	d, ask := c.own, r.asked
+	if d == nil {
 		return inspected{}, errors.New("no such request: samples are read by a coordinator of their own")
 	}
-	return c.own.inspect(ctx, r)
-}
-
-// inspect reads files and says what is in them. What is wrong with a file is part of the answer.
-func (d *sampleStore) inspect(ctx context.Context, r request[inspectRequest]) (inspected, error) {
-	ask := r.asked
 	d.mu.Lock()
 	if len(r.files) > 0 {
 		d.given, d.files = r.files, nil
@@ -318,9 +312,6 @@ func (d *sampleStore) scores(columns recorded.ScoreColumns) (*scores.Scores, err
 	defer d.mu.Unlock()
 	return scores.ReadScores(inOrder(d.files, d.asked), columns)
 }
-
-// worker executes tasks here.
-func (d *sampleStore) worker() engine.Worker { return pausing{d.pause} }
 
 // The card of files: sentences that say what they are taken for, of which the user may
 // change what stands in choices.
