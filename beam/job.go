@@ -86,7 +86,6 @@ func (j *job) search(ctx context.Context) error {
 	return err
 }
 
-// missing says that a file of a store is not there.
 func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, storage.ErrObjectNotExist)
 }
@@ -143,7 +142,6 @@ func cause(err error) string {
 	return strings.TrimSpace(text)
 }
 
-// run runs one job.
 func (j *job) run(parent context.Context, missing []int, of int) error {
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
@@ -209,7 +207,6 @@ func (m *meter) clear() {
 	}
 }
 
-// watch shows the progress of a search.
 func (m *meter) watch(name string, _ any, g *core.Env) {
 	if m.w == nil {
 		return

@@ -60,7 +60,6 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is main without the process.
 func run(args []string, stdout, stderr io.Writer) int {
 	if len(args) > 0 {
 		switch args[0] {
@@ -136,10 +135,8 @@ func (f *jobFlags) valid() error {
 	return nil
 }
 
-// dry says whether the job is only to be shown.
 func (f *jobFlags) dry() bool { return beamFlag("dry_run") == "true" }
 
-// prism says whether the runner is prism in this process.
 func (f *jobFlags) prism() bool {
 	return slices.Contains([]string{"", "prism", "PrismRunner"}, beamFlag("runner")) && f.own[0] == "" && f.own[1] == ""
 }
@@ -197,10 +194,8 @@ func (f *jobFlags) beam(name string) string {
 	return beamFlag(name)
 }
 
-// beamFlag is the value of a flag of Beam's.
 func beamFlag(name string) string { return flag.Lookup(name).Value.String() }
 
-// auditCommand is dpscope-beam audit.
 func auditCommand(args []string, stdout, stderr io.Writer) int {
 	f := &jobFlags{Flags: cli.NewFlags("dpscope-beam audit", stderr)}
 	asked := cli.Settings(f.Flags, pair.Keys())
@@ -262,7 +257,6 @@ func readPlan(name string, only []string) (shares.Several, error) {
 	return s, nil
 }
 
-// canariesCommand is dpscope-beam canaries.
 func canariesCommand(args []string, stdout, stderr io.Writer) int {
 	f := &jobFlags{Flags: cli.NewFlags("dpscope-beam canaries", stderr)}
 	asked := cli.Settings(f.Flags, append(canary.Keys(), canary.TrainerKey()))
@@ -358,7 +352,6 @@ type quiet struct{}
 // Log says nothing.
 func (quiet) Log(context.Context, log.Severity, int, string) {}
 
-// finish writes a report, and returns the exit code.
 func (f *jobFlags) finish(data []byte, stdout, stderr io.Writer) int {
 	run := format.Run{Strict: f.strict, Pictures: stills.Of}
 	var code int

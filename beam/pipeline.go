@@ -83,7 +83,6 @@ func (f *mergeFn) ProcessElement(ctx context.Context, _ string, drawn int) error
 	return merge(ctx, f.Store, f.Of)
 }
 
-// merge writes the report of all shares into their store.
 func merge(ctx context.Context, s store, of int) error {
 	g, err := given(1, trainer{}) // a merge trains nothing
 	if err != nil {

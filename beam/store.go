@@ -33,7 +33,6 @@ func (s store) share(index, of int) string {
 
 func (s store) report() string { return strings.TrimSuffix(string(s), "/") + "/report.json" }
 
-// local says whether it is a folder of a disk.
 func (s store) local() bool { return !strings.Contains(string(s), "://") }
 
 // use calls f with the file system that the folder is in.
@@ -91,7 +90,6 @@ func (s store) open(ctx context.Context) shares.Opener {
 	}
 }
 
-// read reads a file.
 func (s store) read(ctx context.Context, name string) ([]byte, error) { return s.open(ctx)(name) }
 
 // drawn are the shares that are there, and of how many the audit has they are, 0 for none.
@@ -127,7 +125,6 @@ func (s store) missing(ctx context.Context, of int) (out []int, err error) {
 	return out, err
 }
 
-// all are the names of the search and of all shares.
 func (s store) all(of int) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		if !yield(s.search(), nil) {

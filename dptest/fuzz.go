@@ -292,7 +292,6 @@ func (z *fuzzer) screen(p audit.Pair, seed uint64) (r pair.Report, loud bool, er
 	return r, loud, err
 }
 
-// pairLiteral is the pair as Go.
 func pairLiteral(p audit.Pair) string {
 	set := func(d audit.Dataset) string {
 		return fmt.Sprintf("{Columns: %d, Values: %#v}", d.Columns, d.Values)

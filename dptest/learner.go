@@ -91,7 +91,6 @@ type learnerOutput struct {
 	row     func(s *stream.Stream, side int, out []float64)
 }
 
-// samples are n outputs of a side.
 func (o learnerOutput) samples(purpose string, side, n int) audit.Samples {
 	s := audit.Samples{Columns: o.columns, Rows: make([]float64, n*audit.Width(o.columns))}
 	draw := stream.New(stream.Key{Seed: 1, Purpose: purpose + " " + o.name, Side: side})

@@ -67,7 +67,6 @@ func (s *Host) check(data []byte) error {
 	return nil
 }
 
-// load is the content of an id.
 func load(ctx context.Context, s Store, id string) (*content, error) {
 	k, data, err := find(ctx, s, id)
 	if err != nil {
@@ -135,7 +134,6 @@ func (c *content) readCode(text string) error {
 	return nil
 }
 
-// words are the title and the description of a content.
 func (c *content) words() (title, description string) {
 	switch {
 	case c.code != nil:
@@ -149,7 +147,6 @@ func (c *content) words() (title, description string) {
 	return title + " · " + h.Subject, detail
 }
 
-// run is the report for the formats.
 func (c *content) run() format.Run {
 	run := format.Run{Audits: c.audits, Value: c.whole}
 	if c.suite != nil {
@@ -158,7 +155,6 @@ func (c *content) run() format.Run {
 	return run
 }
 
-// refusal is an error as an answer says it.
 type refusal struct {
 	Error  string `json:"error"`
 	Field  string `json:"field,omitempty"`

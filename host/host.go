@@ -54,7 +54,6 @@ type Host struct {
 	working chan struct{}
 }
 
-// turn waits until this request may be worked on.
 func (s *Host) turn() (done func()) {
 	s.working <- struct{}{}
 	return func() { <-s.working }
@@ -73,7 +72,6 @@ const (
 	badgePolicy  = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 )
 
-// secure sets the headers that every answer has.
 func secure(h http.Header) {
 	h.Set("Content-Security-Policy", closedPolicy)
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -84,7 +82,6 @@ func secure(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// open lets other sites show an answer.
 func open(h http.Header) {
 	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
 	h.Set("Access-Control-Allow-Origin", "*")
@@ -186,7 +183,6 @@ func (s *Host) begin() {
 	}
 }
 
-// about says that reports are stored here.
 func about(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Allow", "GET, HEAD, POST")
 	answer(w, http.StatusOK, map[string]any{"store": true, "most": MostBytes})
@@ -278,7 +274,6 @@ func (s *Host) delete(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// give answers the content of an id as it was stored.
 func (s *Host) give(w http.ResponseWriter, r *http.Request) {
 	_, data, err := find(r.Context(), s.Store, r.PathValue("id"))
 	if err != nil {
@@ -312,7 +307,6 @@ var forms = map[string]string{
 	format.Markdown: "text/markdown; charset=utf-8",
 }
 
-// badge answers the picture of an id.
 func (s *Host) badge(w http.ResponseWriter, r *http.Request) {
 	done := s.turn()
 	c, err := load(r.Context(), s.Store, r.PathValue("id"))
@@ -363,7 +357,6 @@ func (s *Host) show(w http.ResponseWriter, r *http.Request) {
 	write(w, r, forms[name], out.Bytes())
 }
 
-// page is what the page of an id says of itself.
 func (s *Host) page(r *http.Request, id string, c *content) *format.Page {
 	origin := s.Origin(r)
 	p := &format.Page{Address: origin + ShownPath + id, Open: origin + "/#report=" + id,

@@ -59,7 +59,6 @@ func Stored(ctx context.Context, s Store, id string) ([]byte, error) {
 	return data, err
 }
 
-// giveReplay answers what came of replaying an id.
 func (s *Host) giveReplay(w http.ResponseWriter, r *http.Request) {
 	last, err := LastReplay(r.Context(), s.Store, r.PathValue("id"))
 	var text []byte

@@ -50,7 +50,6 @@ func (k kept) with(content []byte) []byte {
 	return append(append(head, '\n'), content...)
 }
 
-// find is the content of an id.
 func find(ctx context.Context, s Store, id string) (kept, []byte, error) {
 	var k kept
 	value, err := s.Get(ctx, id)

@@ -65,7 +65,6 @@ func text(s string) string {
 	return b.String()
 }
 
-// codePage writes the page of code with its settings.
 func codePage(w io.Writer, p *format.Page, c *content) error {
 	type setting struct{ Name, Value string }
 	var settings []setting

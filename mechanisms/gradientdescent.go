@@ -157,7 +157,6 @@ func (f descent) cost(p audit.Params, ratio float64) audit.Claim {
 
 func (f descent) width(p audit.Params) int { return pick(f.steps, f.count(p), 1) }
 
-// count is how many parts the records fall into.
 func (f descent) count(p audit.Params) int {
 	if f.parts == "" {
 		return 1
@@ -165,7 +164,6 @@ func (f descent) count(p audit.Params) int {
 	return p.Int(f.parts)
 }
 
-// sd is the standard deviation of the noise.
 func (f descent) sd(p audit.Params) float64 {
 	sd := float64(p.Num("sigma") * p.Num("clip"))
 	if f.noise != nil {

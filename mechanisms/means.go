@@ -90,7 +90,6 @@ var (
 	gaussianMeanRawDenominatorRenyi = renyiMean(gaussianMeanRawDenominator)
 )
 
-// renyiMean is a Gaussian mean with its noise scaled for a Rényi claim.
 func renyiMean(f meanFamily) meanFamily {
 	f.Name, f.Title, f.renyi = f.Name+"-renyi", f.Title+", under a Rényi claim", true
 	f.Source = strings.TrimSuffix(f.Source, gaussianNoiseSource) + "; Gaussian noise: Mironov, Rényi Differential Privacy, CSF 2017, corollary 3"
@@ -263,7 +262,6 @@ func noisyCounts(noise []float64, n, least float64) {
 // alphaParam is the order of a Rényi claim.
 var alphaParam = audit.ParamSpec{Name: "alpha", Doc: "order of the Rényi claim, above 1", Default: 2, Min: 1, Max: 1000, Open: true}
 
-// sizeLeak is laplace-mean with the number of records beside it.
 func sizeLeak() mechanism {
 	m := laplaceMean.complete()
 	m.Name, m.Title = "size-leak", "Private mean released with the exact number of records"

@@ -59,7 +59,6 @@ func (b *block) room(n int) []float64 {
 	return b.rooms[b.used-1][:n*b.rows]
 }
 
-// laplace is n numbers of Laplace noise a row.
 func (b *block) laplace(n int, scale float64) []float64 {
 	noise := b.room(n)
 	b.Laplace(noise, scale)
@@ -271,7 +270,6 @@ func sideBySide(first sampler, width1 int, second sampler, width2 int) sampler {
 	}
 }
 
-// clippedSum is the sum of the values clipped to [0, 1].
 func clippedSum(values []float64) float64 {
 	var sum float64
 	for _, v := range values {
@@ -280,10 +278,8 @@ func clippedSum(values []float64) float64 {
 	return sum
 }
 
-// vector is n times the same value.
 func vector(n int, value float64) []float64 { return slices.Repeat(of(value), n) }
 
-// show prints a number for a description or a message.
 func show(v float64) string { return fmt.Sprintf("%.10g", v) }
 
 func pick[T any](yes bool, a, b T) T {

@@ -112,7 +112,6 @@ func (s *Store) Replace(_ context.Context, key string, value []byte) error {
 	return s.put(key, value, s.root.Rename)
 }
 
-// put writes a file and has it named.
 func (s *Store) put(key string, value []byte, name func(from, to string) error) error {
 	part := rand.Text() + ending // of a name that nobody has
 	f, err := s.root.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -136,7 +135,6 @@ func (s *Store) put(key string, value []byte, name func(from, to string) error) 
 	return s.dir.Sync()
 }
 
-// size is what a key takes on the disk.
 func (s *Store) size(key string) int64 {
 	info, err := s.root.Stat(nameOf(key))
 	if err != nil {

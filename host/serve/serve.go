@@ -273,7 +273,6 @@ func Site(files fs.FS, building func() string) http.Handler {
 	})
 }
 
-// keep holds the files that were asked for.
 type keep struct {
 	fs    fs.FS
 	mu    sync.Mutex
@@ -287,7 +286,6 @@ type keptFile struct {
 	time time.Time
 }
 
-// file is a file as it is now.
 func (k *keep) file(name string) (*keptFile, error) {
 	f, err := k.fs.Open(name)
 	if err != nil {

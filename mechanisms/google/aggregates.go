@@ -51,7 +51,6 @@ func countFamily(f family, repeated bool) family {
 	return f
 }
 
-// count is the library's count of n increments.
 func (s spending) count(n int, l0 int64) (float64, error) {
 	c, err := dpagg.NewCount(&dpagg.CountOptions{Epsilon: s.epsilon, Delta: s.delta, MaxPartitionsContributed: l0, Noise: s.noise})
 	if err != nil {
@@ -103,7 +102,6 @@ func sumFamily(f family, unbounded bool) family {
 	return f
 }
 
-// sumFloat64 is the library's sum of column j.
 func (s spending) sumFloat64(d audit.Dataset, j int, l0 int64, lower, upper float64) (float64, error) {
 	sum, err := dpagg.NewBoundedSumFloat64(&dpagg.BoundedSumFloat64Options{Epsilon: s.epsilon, Delta: s.delta, MaxPartitionsContributed: l0, Lower: lower, Upper: upper, Noise: s.noise})
 	if err != nil {

@@ -172,7 +172,6 @@ func (m *mechanism) Sample(d audit.Dataset, _ *stream.Stream, out []float64) err
 	return nil
 }
 
-// once makes one output.
 func (m *mechanism) once(d audit.Dataset, out []float64) (err error) {
 	number := m.release(d)
 	for j := range out {
@@ -198,7 +197,6 @@ var (
 	upperBound = audit.ParamSpec{Name: "upper", Doc: "Upper: values above it are clamped to it; above lower", Default: 1, Min: -1e6, Max: 1e6}
 )
 
-// with are the parameters of an aggregate: its budget, and others.
 func with(more ...audit.ParamSpec) []audit.ParamSpec {
 	noise := audit.ParamSpec{Name: "noise", Doc: "Noise: what the library adds; delta applies to gaussian only", Choices: []string{"laplace", "gaussian"}}
 	return append([]audit.ParamSpec{epsilon, delta, noise}, more...)
@@ -237,7 +235,6 @@ func times(n float64, p audit.Params, why string) string {
 // atMost is the truth of what keeps its claim.
 func atMost(p audit.Params) string { return "at most " + aggregateClaim(p).String() }
 
-// partitions names the outputs of so many partitions.
 func partitions(n int, word string) []string {
 	if n == 1 {
 		return []string{word}
@@ -249,7 +246,6 @@ func partitions(n int, word string) []string {
 	return out
 }
 
-// same is n times the same interval.
 func same(n int, v interval) []interval { return slices.Repeat([]interval{v}, n) }
 
 // checkBounds refuses bounds that the library refuses too, or that it would warn

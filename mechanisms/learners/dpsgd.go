@@ -351,7 +351,6 @@ func (m *dpSGDModel) Train(d audit.Dataset) ([]float64, error) {
 	return append([]float64{}, model.Weights()...), nil
 }
 
-// take is rows as training takes them.
 func (t *Table) take(rows [][]float64, columns int, to *train.Rows) error {
 	flat := audit.Dataset{Columns: columns}
 	for _, row := range rows {

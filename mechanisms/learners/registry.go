@@ -122,7 +122,6 @@ func neighboursParam() audit.ParamSpec {
 	return audit.ParamSpec{Name: "neighbours", Doc: "relation of the claim: one row replaced, or one row added or removed", Choices: []string{string(audit.Replace), string(audit.AddRemove)}}
 }
 
-// neighbours are the relation that the parameter names.
 func neighbours(p audit.Params) []audit.Relation {
 	return []audit.Relation{audit.Relation(p.Word("neighbours"))}
 }
@@ -134,7 +133,6 @@ func pick[T any](yes bool, a, b T) T {
 	return b
 }
 
-// longest is the number of the row with the largest norm of features.
 func (t *Table) longest() int {
 	best, at := -1.0, 0
 	for i := range t.Rows.Len() {
@@ -146,20 +144,17 @@ func (t *Table) longest() int {
 	return at
 }
 
-// flip is the table against itself with the label of row i flipped.
 func (t *Table) flip(label string, i int) audit.Pair {
 	row := append([]float64{}, t.Rows.Row(i)...)
 	row[len(row)-1] = 1 - row[len(row)-1]
 	return audit.Pair{Label: label, First: t.Rows, Second: t.with(i, row)}
 }
 
-// join is the table against itself with one row more.
 func (t *Table) join(label string, row []float64) audit.Pair {
 	more := audit.Dataset{Columns: t.Rows.Columns, Values: append(append([]float64{}, t.Rows.Values...), row...)}
 	return audit.Pair{Label: label, First: t.Rows, Second: more}
 }
 
-// repeated is a dataset of n equal rows.
 func repeated(n int, row ...float64) audit.Dataset {
 	return audit.Dataset{Columns: len(row), Values: slices.Repeat(row, n)}
 }

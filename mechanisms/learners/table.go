@@ -26,7 +26,6 @@ type Table struct {
 	Notes   []string // warnings, in words, that belong to every report of it
 }
 
-// with is the table with row i replaced.
 func (t *Table) with(i int, row []float64) audit.Dataset {
 	d := audit.Dataset{Columns: t.Rows.Columns, Values: append([]float64{}, t.Rows.Values...)}
 	copy(d.Row(i), row)
@@ -183,7 +182,6 @@ func (t *Table) examples(d audit.Dataset, fewest int) (examples, error) {
 
 func (e examples) row(i int) []float64 { return e.x[i*e.d : (i+1)*e.d] }
 
-// tally counts equal rows.
 func tally(rows [][]float64) map[string]int {
 	counts := map[string]int{}
 	for _, row := range rows {

@@ -92,7 +92,6 @@ func (c *Column) code(s string) uint32 {
 	return k
 }
 
-// mix turns a real column into a mixed one.
 func (c *Column) mix() {
 	c.Kind = audit.Mixed
 	c.index = map[string]uint32{}
@@ -100,10 +99,8 @@ func (c *Column) mix() {
 	c.codes = make([]uint32, len(c.reals))
 }
 
-// fault is what is wrong with one value.
 type fault struct{ found, want, remedy string }
 
-// addText adds a cell of a text file.
 func (c *Column) addText(cell string, o *Options) *fault {
 	if c.Kind == audit.Symbol {
 		if k, ok := c.index[cell]; ok {
@@ -137,12 +134,10 @@ func (c *Column) addText(cell string, o *Options) *fault {
 	return &fault{quoted(cell), "a number, as the other rows of this column", "set the column's kind to symbol if it holds names, to mixed if it holds numbers and names"}
 }
 
-// withDecimalComma is what is wrong with a cell such as 1,5.
 func withDecimalComma(cell string) *fault {
 	return &fault{quoted(cell) + ", with a decimal comma", "a number with a decimal point", "write numbers with a decimal point, such as 1.5; if these are names, set the column's kind to symbol"}
 }
 
-// addValue adds a number of a binary file.
 func (c *Column) addValue(v float64, o *Options) *fault {
 	if v-v != 0 {
 		if c.Kind == audit.Symbol {
@@ -218,7 +213,6 @@ func (c *Column) addSymbol(s string, o *Options) *fault {
 	return nil
 }
 
-// constant reports whether rows have one value only.
 func (c *Column) constant(rows iter.Seq[int]) bool {
 	first := -1
 	for i := range rows {
@@ -299,7 +293,6 @@ func parseNumber(b string) (float64, cellClass) {
 	return 0, textCell
 }
 
-// nonFiniteWord names a value that is not finite.
 func nonFiniteWord(v float64) string {
 	switch {
 	case math.IsNaN(v):
@@ -321,7 +314,6 @@ func Rounds(text string, v float64) bool {
 	return strings.Trim(fraction, "0") != "" || whole != strconv.FormatFloat(math.Abs(v), 'f', 0, 64)
 }
 
-// decimalComma reports whether a cell is a number with a decimal comma.
 func decimalComma(cell string) bool {
 	before, after, ok := strings.Cut(cell, ",")
 	if !ok || after == "" || after[0] < '0' || after[0] > '9' || strings.Contains(before, ".") {

@@ -212,7 +212,6 @@ type jsonRows struct {
 	placed  []bool
 }
 
-// row adds the row.
 func (r *jsonRows) row() error {
 	if err := r.split(string(r.raw)); err != nil {
 		return err
@@ -269,7 +268,6 @@ func (r *jsonRows) split(row string) error {
 	return r.bad(fmt.Sprintf("a row of more than %d values", MaxColumns), fmt.Sprintf("at most %d", MaxColumns))
 }
 
-// add takes the row.
 func (r *jsonRows) add(object bool) error {
 	if r.tab == nil {
 		if err := r.start(object); err != nil {

@@ -41,7 +41,6 @@ var elements = map[string]element{
 	"b1": {size: 1, value: func(_ binary.ByteOrder, b []byte) float64 { return float64(b[0]) }},
 }
 
-// add adds an element to a column.
 func (e element) add(c *Column, b []byte, o *Options) *fault {
 	if e.value != nil {
 		return c.addValue(e.value(e.order, b), o)
@@ -151,7 +150,6 @@ func (p *parser) npy(what string, in io.Reader) (*Table, error) {
 	return t, nil
 }
 
-// shaped is an empty table of a shape.
 func (p *parser) shaped(field string, shape []int) (*Table, error) {
 	columns := 1
 	switch len(shape) {

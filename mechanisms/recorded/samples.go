@@ -140,7 +140,6 @@ func (s *Samples) datasetName() string {
 	return "dataset"
 }
 
-// oneFile finds both datasets in one file.
 func (s *Samples) oneFile(f *File) error {
 	if len(f.Tables) == 1 {
 		return s.split(f, f.Tables[0])
@@ -180,7 +179,6 @@ func arrayNames(f *File) string {
 	return strings.Join(names, ", ")
 }
 
-// merge makes one table of arrays of the same length.
 func merge(f *File) (*Table, error) {
 	for _, t := range f.Tables {
 		if t.Rows() != f.Tables[0].Rows() {
@@ -311,7 +309,6 @@ func twoValues(f *File, c *Column) (words [2]string, keys [2]float64, err error)
 	return words, keys, nil
 }
 
-// twoFiles takes one dataset from each file.
 func (s *Samples) twoFiles(a, b *File) error {
 	var tables [2]*Table
 	for i, f := range []*File{a, b} {
@@ -339,7 +336,6 @@ func (s *Samples) twoFiles(a, b *File) error {
 	return s.join(tables[0], tables[1])
 }
 
-// join puts the columns of two tables beside each other, by name.
 func (s *Samples) join(a, b *Table) error {
 	if len(a.Columns) != len(b.Columns) {
 		return &audit.InputError{Field: "samples, " + s.Datasets[1], Found: fmt.Sprintf("of %d columns (%s)", len(b.Columns), strings.Join(firstFew(b.names()), ", ")),
@@ -361,7 +357,6 @@ func (s *Samples) join(a, b *Table) error {
 	return nil
 }
 
-// unify gives two columns the same kind and the same codes.
 func unify(s *Samples, a, b *Column) error {
 	if a.Kind != b.Kind {
 		switch {
@@ -388,7 +383,6 @@ func unify(s *Samples, a, b *Column) error {
 	return nil
 }
 
-// chooseColumns keeps the columns that are outputs.
 func (s *Samples) chooseColumns() error {
 	all := s.columns
 	s.columns = [2][]*Column{}
@@ -429,7 +423,6 @@ func (s *Samples) counts(a, b *Column) bool {
 	return a.counter(s.each(0)) && b.counter(s.each(1))
 }
 
-// noteConstants says which columns never vary on a dataset.
 func (s *Samples) noteConstants() {
 	for i, a := range s.columns[0] {
 		b := s.columns[1][i]

@@ -125,7 +125,6 @@ func find(f *File, names []string) *Table {
 	return nil
 }
 
-// arrays takes scores from arrays by name.
 func (s *Scores) arrays(f *File) error {
 	in, out := find(f, inNames), find(f, outNames)
 	score, member, err := s.named(f)
@@ -182,7 +181,6 @@ func (s *Scores) twoFiles(a, b *File) error {
 	return s.inOut("scores", tables[0], tables[1])
 }
 
-// inOut takes two arrays of scores.
 func (s *Scores) inOut(name string, in, out *Table) error {
 	if in.Matrix != out.Matrix {
 		return &audit.InputError{Field: name, Found: "one array of one dimension and one of two", Want: "both of one dimension, or both of two (runs, canaries)"}
@@ -239,7 +237,6 @@ func (s *Scores) scoreMember(name string, score, member *Table) error {
 	return nil
 }
 
-// classes takes the scores of both classes.
 func (s *Scores) classes(name string, score, member *Column) error {
 	var of [2][]float64
 	for i := range score.Len() {
@@ -319,7 +316,6 @@ func class(in bool) int {
 	return Out
 }
 
-// areScores refuses words.
 func (c *Column) areScores(name string) error {
 	if c.Kind == audit.Real {
 		return nil
@@ -343,7 +339,6 @@ func (s *Scores) of(c *Column, i int) float64 {
 	return c.Real(i)
 }
 
-// all are the scores of a real column.
 func (s *Scores) all(c *Column) []float64 {
 	out := make([]float64, c.Len())
 	for i := range out {
@@ -352,7 +347,6 @@ func (s *Scores) all(c *Column) []float64 {
 	return out
 }
 
-// memberWords are words for membership.
 var memberWords = map[string]bool{"1": true, "0": false, "true": true, "false": false, "in": true, "out": false, "yes": true, "no": false}
 
 func isMember(name string, c *Column, i int) (bool, error) {

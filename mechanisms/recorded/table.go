@@ -65,7 +65,6 @@ func (t *Table) Column(name string) *Column {
 	return loose
 }
 
-// checkEven refuses columns of different lengths.
 func (t *Table) checkEven(name string) error {
 	for _, c := range t.Columns {
 		if c.Len() != t.Rows() {
@@ -75,7 +74,6 @@ func (t *Table) checkEven(name string) error {
 	return nil
 }
 
-// names lists the columns' names.
 func (t *Table) names() []string {
 	out := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
@@ -134,7 +132,6 @@ func (t *tabulator) place(line, column int) string {
 	return fmt.Sprintf("%s, line %d, column %d%s", t.what, line, column+1, name)
 }
 
-// setNames fixes the columns.
 func (t *tabulator) setNames(line int, names []string, named bool) error {
 	if len(names) > MaxColumns {
 		return &audit.InputError{Field: fmt.Sprintf("%s, line %d", t.what, line), Found: fmt.Sprintf("%d columns", len(names)), Want: fmt.Sprintf("at most %d", MaxColumns)}
@@ -255,7 +252,6 @@ func tooManyCells(place string, n int, o *Options) error {
 		Remedy: "take a random sample of the rows, for example by awk 'NR == 1 || rand() < 0.1', or fewer columns"}
 }
 
-// close returns the table.
 func (t *tabulator) close() (*Table, error) {
 	if t.table == nil {
 		if err := t.settle(); err != nil {

@@ -97,7 +97,6 @@ func (t *textReader) close() (*Table, error) {
 	return table, nil
 }
 
-// record takes the cells of one record.
 func (t *textReader) record(cells []string) error {
 	if len(cells) == 1 && strings.TrimSpace(cells[0]) == "" {
 		if t.blank == 0 {

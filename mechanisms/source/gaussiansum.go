@@ -53,7 +53,6 @@ func GaussianSum() Spec {
 	}
 }
 
-// sensitivity is the L2 sensitivity of a sum over the unit ball.
 func sensitivity(r audit.Relation) float64 {
 	if r == audit.Replace {
 		return 2
@@ -61,7 +60,6 @@ func sensitivity(r audit.Relation) float64 {
 	return 1
 }
 
-// sumSigma is the standard deviation of the noise.
 func sumSigma(s Setup) float64 {
 	sigma := Sigma(s.Params.Word("calibration"), s.Params.Num("epsilon"), s.Params.Num("delta"))
 	return float64(float64(sigma*sensitivity(s.Relation)) * s.Params.Num("noise"))
@@ -189,7 +187,6 @@ func (g *gaussianSum) Run(st *stream.Stream, in, out []float64) (bool, error) {
 	return false, nil
 }
 
-// reached is the length of the sum of the first n.
 func (g *gaussianSum) reached(n int) float64 {
 	if n == 0 {
 		return 0
@@ -197,7 +194,6 @@ func (g *gaussianSum) reached(n int) float64 {
 	return g.walk[n-1].length
 }
 
-// step draws the next canary.
 func (g *gaussianSum) step(st *stream.Stream) {
 	before := g.reached(len(g.walk))
 	cosine, sine := direction(st, g.D)
@@ -259,7 +255,6 @@ func (g *gaussianSum) fresh(st *stream.Stream, out []float64, length float64) {
 	}
 }
 
-// radius is the norm of a canary.
 func (g *gaussianSum) radius(st *stream.Stream) float64 {
 	if !g.ball {
 		return 1

@@ -243,7 +243,6 @@ type witness struct {
 	residual []float64
 }
 
-// see takes in one step.
 func (w *witness) see(t *trainer, s step) {
 	c, p := t.config, len(s.released)
 	gradients, stretch := w.scored.gradients(t)

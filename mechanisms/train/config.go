@@ -136,7 +136,6 @@ func (c Config) Resolve(data *Dataset) (Config, error) {
 	return c, nil
 }
 
-// sizes are the widths of the network's layers, inputs first.
 func (c Config) sizes(data *Dataset) []int {
 	if c.Model == Linear {
 		return []int{len(data.Features), len(data.Classes)}

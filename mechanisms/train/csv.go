@@ -93,7 +93,6 @@ type csvReader struct {
 	out     Dataset
 }
 
-// record takes one line.
 func (p *csvReader) record(line int, cells []string) error {
 	if len(cells) == 1 && len(cells[0]) == 0 {
 		return nil // blank
@@ -107,7 +106,6 @@ func (p *csvReader) record(line int, cells []string) error {
 	return p.line(line, cells)
 }
 
-// first takes the first line.
 func (p *csvReader) first(line int, cells []string) error {
 	if len(cells) < 2 {
 		return &audit.InputError{Field: fmt.Sprintf("data, line %d", line), Found: "one column", Want: "at least one feature and a label, separated by commas"}
@@ -188,7 +186,6 @@ func (p *csvReader) head(first []string) error {
 	return nil
 }
 
-// line takes one example.
 func (p *csvReader) line(line int, record []string) error {
 	if len(record) != p.columns {
 		return &audit.InputError{Field: fmt.Sprintf("data, line %d", line), Found: fmt.Sprintf("of %d columns", len(record)), Want: fmt.Sprintf("of %d, as the first line", p.columns)}

@@ -80,7 +80,6 @@ func (m *network) ready() {
 	}
 }
 
-// classes is the number of outputs.
 func (m *network) classes() int { return m.layers[len(m.layers)-1].out }
 
 // forward computes the cross-entropy of n rows against their labels, in
@@ -199,7 +198,6 @@ func slope(how string, deltas, values []float64) {
 	}
 }
 
-// weigh multiplies every example's deltas by its factor.
 func (m *network) weigh(factors []float64) {
 	for i, l := range m.layers {
 		for k, f := range factors[:m.n] {

@@ -96,7 +96,6 @@ func (t *trainer) run(st *stream.Stream, inside canaries, sigma float64, watch w
 	return true, nil
 }
 
-// sample gathers the examples that the mask names.
 func (t *trainer) sample(mask []float64) {
 	d := len(t.data.Features)
 	t.rows, t.labels = t.rows[:0], t.labels[:0]

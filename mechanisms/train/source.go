@@ -136,7 +136,6 @@ func (s *Source) OneRun(st *stream.Stream, scores []float64, member []bool) (div
 	return s.trial(st, members{all, member}, &witness{scored: all, scores: scores, coins: true})
 }
 
-// trial trains once and scores.
 func (s *Source) trial(st *stream.Stream, inside canaries, w *witness) (diverged bool, err error) {
 	t := s.t
 	clear(w.scores)

@@ -71,7 +71,6 @@ func (r *Runs) Sample(columns []audit.Column, d audit.Dataset, s *stream.Stream,
 	return nil
 }
 
-// note remembers the error of a run that failed.
 func (r *Runs) note(err error) bool {
 	var f *Failed
 	if !errors.As(err, &f) {

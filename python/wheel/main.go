@@ -120,7 +120,6 @@ func choose(only string) ([]platform, error) {
 	return chosen, nil
 }
 
-// name is the file's.
 func (p platform) name() string {
 	return fmt.Sprintf("dpscope-%s-py3-none-%s.whl", audit.Version, p.tags)
 }
@@ -141,7 +140,6 @@ func build(dir string, p platform) (string, error) {
 	return file.Name(), nil
 }
 
-// entry is a file of a wheel.
 type entry struct {
 	name string
 	data []byte
@@ -201,7 +199,6 @@ func below(files fs.FS, folder, prefix string, out func(name string, d fs.DirEnt
 	return all, err
 }
 
-// sources are the package's own files.
 func sources(src fs.FS) ([]entry, error) {
 	return below(src, "dpscope", "", func(name string, d fs.DirEntry) bool {
 		if d.IsDir() {

@@ -10,7 +10,6 @@ type accountKind struct {
 	Fields []string        `json:"fields"`
 }
 
-// accountKinds lists the kinds of accounts.
 func accountKinds() (all []accountKind) {
 	for _, kind := range accounting.Kinds() {
 		all = append(all, accountKind{kind, kind.Title(), kind.Fields()})

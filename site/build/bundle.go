@@ -15,7 +15,6 @@ import (
 	"github.com/dpscope/dpscope/wasm/stills"
 )
 
-// file is one file of the site; the name has slashes.
 type file struct {
 	name string
 	data []byte

@@ -43,7 +43,6 @@ func examplePicture(files []file) ([]file, error) {
 	return []file{picture, trainings}, err
 }
 
-// drawnAs is a view at all widths.
 func drawnAs(name string, view func() *plot.View) (file, error) {
 	var drawn []plot.Picture
 	for _, width := range exampleWidths {

@@ -149,7 +149,6 @@ func writeFile(path string, f file, compress bool, old buildInfo) (fileInfo, err
 	return info, err
 }
 
-// removeSiblings removes the compressed forms of the file at path, where there are any.
 func removeSiblings(path string) error {
 	for _, c := range []coding{gzipCoding, brotliCoding} {
 		if err := os.Remove(path + c.suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -211,7 +210,6 @@ func (b buildInfo) table(w io.Writer) {
 	}
 }
 
-// sizes are those of the budgets, in their order.
 func (b buildInfo) sizes() []int {
 	sizes := make([]int, len(budgets))
 	for _, f := range b.Files {

@@ -107,7 +107,6 @@ func build(out string, compress bool, stdout io.Writer) (info buildInfo, err err
 	return info, info.overBudget()
 }
 
-// checkReproducible builds twice and compares the hashes of all files.
 func checkReproducible(stdout io.Writer) error {
 	var built [2]buildInfo
 	for i := range built {

@@ -30,7 +30,6 @@ func slim(program []byte) ([]byte, error) {
 	return out, nil
 }
 
-// take cuts the first n bytes off b.
 func take(b *[]byte, n int) (first []byte) {
 	first, *b = (*b)[:n], (*b)[n:]
 	return first

@@ -143,7 +143,6 @@ func (l level) ends() (least, most, unit float64) {
 	return least, most, cmp.Or((most-least)/n, max(1, math.Abs(least))) // a stranger's edges may all be one
 }
 
-// bin puts bin i of the histogram in its place.
 func (l level) bin(i int, b Bin) Bin {
 	least, most, unit := l.ends()
 	b.low, b.high = ends(l.edges, i)
@@ -177,7 +176,6 @@ func (l level) place(x float64) float64 {
 	return float64(i-1) + (x-l.edges[i-1])/(l.edges[i]-l.edges[i-1])
 }
 
-// axis is that of some of the bins.
 func (l level) axis(title string, bins []Bin) plot.Axis {
 	a := plot.Axis{Title: title, Scale: plot.Scale{Lo: bins[0].From, Hi: bins[len(bins)-1].To}, Zooms: true}
 	if least, most, _ := l.ends(); !uneven(l.edges) {

@@ -232,7 +232,6 @@ func cloudOf(p *membership.ScoreSample) *Cloud {
 	return c
 }
 
-// beyond reaches a little beyond values.
 func beyond(ends [2]float64) plot.Scale {
 	pad := 0.06 * (ends[1] - ends[0])
 	if !(pad > 0) {

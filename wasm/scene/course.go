@@ -26,7 +26,6 @@ type Course struct {
 
 func (c Course) counted() string { return cmp.Or(c.Counted, "pairs of outputs") }
 
-// most is the largest figure.
 func (c Course) most() float64 {
 	most := c.Claimed
 	for _, m := range c.Moments {
@@ -72,7 +71,6 @@ func (c Course) first() int {
 	return slices.IndexFunc(c.Moments, func(m Moment) bool { return m.Bound > c.Claimed })
 }
 
-// numbers are the moments, and the certified bound.
 func (c course) numbers() plot.Numbers {
 	n := plot.Numbers{Title: "The bound at every moment", Head: []string{c.counted(), "lower bound on " + c.Quantity, "claimed", "holds"}}
 	for _, m := range c.Moments {

@@ -182,10 +182,8 @@ func (v *data) place() {
 //go:noinline
 func rowKey(row []float64) string { return fmt.Sprint(row) }
 
-// drawn are the points that a picture holds.
 func (v *data) drawn() []examplePoint { return v.points[:min(len(v.points), mostExamples)] }
 
-// called is what a point is.
 func (v *data) called(p examplePoint) string {
 	switch {
 	case !p.odd():

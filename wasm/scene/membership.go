@@ -173,7 +173,6 @@ func (v *roc) at(i int) string {
 // leastRate is where logarithmic axes begin.
 const leastRate = 1e-4
 
-// band is that of the curve.
 func (v *roc) band() plot.Band {
 	b := plot.Band{Key: v.level + " band", Paint: plot.Ink(plot.First)}
 	for _, p := range v.points {

@@ -279,7 +279,6 @@ func ordinal(k int) string {
 	return fmt.Sprintf("%d%s", k, end)
 }
 
-// bins makes the marks of an axis.
 func (v *outputs) bins(n int, bin func(from, to int) mark) {
 	l := level{v.chart.Edges}
 	step := plot.If(n-2 > coarse && n%2 == 0, 2, 1)
@@ -321,7 +320,6 @@ func (v *outputs) span(x report.Interval) plot.Window {
 	return w
 }
 
-// whole is where the bins begin and end.
 func (v *outputs) whole() plot.Window {
 	return plot.Window{Lo: v.marks[0].From, Hi: v.marks[len(v.marks)-1].To}
 }
@@ -482,7 +480,6 @@ func (v *outputs) out(m mark) bool {
 // apart reports whether the event is not one of the marks.
 func (v *outputs) apart() bool { return v.tested != nil && len(v.tested.rows) != 1 }
 
-// view is nil where there is nothing to show.
 func (v *outputs) view() *plot.View {
 	if v == nil {
 		return nil

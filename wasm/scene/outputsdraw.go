@@ -250,7 +250,6 @@ func (v *outputs) ratios(p *plot.Plot, all []mark, bins []Bin, at func(along, va
 	return a
 }
 
-// seenWords are the observed ratio in a few letters.
 func (m mark) seenWords() string {
 	r := m.seen()
 	likelier, _ := likelierOn(r)

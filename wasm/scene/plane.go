@@ -89,7 +89,6 @@ func newPlane(ch chart.Chart, claim audit.Claim) *plane {
 	return v
 }
 
-// name is the cell in words.
 func (v *plane) name(i int) string {
 	c := v.cells[i]
 	return "score " + v.across[c.j].Words + ", direction " + v.up[c.i].Words
@@ -106,7 +105,6 @@ func occupied(bins []Bin) []Bin {
 	return bins
 }
 
-// mass is the mean share of both datasets.
 func (b Bin) mass() float64 {
 	p, q := b.Shares()
 	return (p + q) / 2
@@ -168,7 +166,6 @@ func (v *plane) caption(claim audit.Claim) string {
 	return words + ". The report has the certified bound."
 }
 
-// numbers are the cells.
 func (v *plane) numbers() plot.Numbers {
 	n := plot.Numbers{Title: "Outputs by score and direction", Head: []string{"score of the witness", "direction: " + v.Words, "on A", "share", "on B", "share", "ln(A/B)", "±", "in the event"}}
 	for _, c := range v.cells {

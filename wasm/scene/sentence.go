@@ -105,7 +105,6 @@ func (v *outputs) apartWords() string {
 	return fmt.Sprintf("%s and %s, the answers together differ more than ", upperFirst(v.people.Names[0]), v.people.Again[1])
 }
 
-// shownSmall says what else holds.
 func (v *outputs) shownSmall() string {
 	switch {
 	case v.refuted && v.live:
@@ -120,7 +119,6 @@ func (v *outputs) shownSmall() string {
 	return fmt.Sprintf("Shown with %s confidence.", v.confidence())
 }
 
-// allowed is how many times the claim allows.
 func (v *outputs) allowed() string {
 	words := times(v.epsilon)
 	if v.claim.Delta > 0 {
@@ -142,7 +140,6 @@ func toldApart(bound, epsilon float64) (least, allowed string) {
 
 func (v *outputs) confidence() string { return percentFloor(1 - v.beta) }
 
-// percentFloor is a confidence, rounded down.
 func percentFloor(p float64) string { return plot.Short(plot.Floor(100*p, 3)) + "\u202f%" }
 
 func (v *outputs) caption() string {
@@ -168,7 +165,6 @@ func (v *outputs) claimWords() string {
 // times is e^r, as one says it.
 func times(r float64) string { return decimals(math.Exp(r), math.Round) }
 
-// timesDown is e^r rounded down.
 func timesDown(r float64) string { return decimals(math.Exp(r), math.Floor) }
 
 func decimals(x float64, whole func(float64) float64) string {

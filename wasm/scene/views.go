@@ -43,7 +43,6 @@ func Views(in Input) []*plot.View {
 	return present(out)
 }
 
-// present are the views of which there is something to show.
 func present(views []*plot.View) []*plot.View {
 	return slices.DeleteFunc(views, func(v *plot.View) bool { return v == nil })
 }

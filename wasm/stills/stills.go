@@ -115,7 +115,6 @@ func without(value any, names []string) (map[string]json.RawMessage, error) {
 	return all, err
 }
 
-// read is the kept part of a report.
 func read(kept []byte) (report.View, error) {
 	var head struct{ Kind string }
 	if err := json.Unmarshal(kept, &head); err != nil {

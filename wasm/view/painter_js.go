@@ -22,7 +22,6 @@ type painter struct {
 	marks []byte // pixels of marks that are not painted yet; nil for none
 }
 
-// wear takes on other colours.
 func (e *painter) wear(theme [][3]uint8) { e.theme = theme }
 
 func (e *painter) show(s *plot.Scene) { e.scene, e.stale = s, true }

@@ -207,7 +207,6 @@ func (s *calibrating) now(end bool) calibrated {
 	return out
 }
 
-// judgement is what the tests say.
 func judgement(beta string, above []string) string {
 	words := fmt.Sprintf("No rate is significantly above %s.", beta)
 	if len(above) > 0 {

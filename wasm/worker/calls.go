@@ -87,7 +87,6 @@ func read[P any](keys []settings.Key[P], texts settings.Texts, p P) (P, error) {
 	return p, err
 }
 
-// tell posts progress of a request.
 func (c *coordinator) tell(id int, so any) {
 	c.page.post(message{Type: msgProgress, ID: id, JSON: mustJSON(so)})
 }
@@ -103,7 +102,6 @@ func (c *coordinator) answer(ctx context.Context, m message, do doing) {
 	c.page.post(out)
 }
 
-// guard turns a panic into an error.
 func (c *coordinator) guard(ctx context.Context, m message, do doing) (out any, err error) {
 	defer func() {
 		if p := recover(); p != nil {

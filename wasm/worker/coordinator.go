@@ -38,7 +38,6 @@ func (c *coordinator) known() audit.Catalogue {
 	return c.cat
 }
 
-// worker is where tasks go.
 func (c *coordinator) worker() engine.Worker {
 	if c.own != nil {
 		return pausing{c.own.pause}

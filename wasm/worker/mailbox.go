@@ -22,7 +22,6 @@ func (b *mailbox) put(m message) {
 	}
 }
 
-// take empties the queue.
 func (b *mailbox) take() []message {
 	b.mu.Lock()
 	defer b.mu.Unlock()

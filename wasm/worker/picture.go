@@ -80,7 +80,6 @@ func (p *pictured) end(text string) {
 	p.of = cmp.Or(text, "none")
 }
 
-// hold keeps a report with its text.
 func (p *pictured) hold(text string, in scene.Input) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,7 +99,6 @@ func (p *pictured) report(text string) (scene.Input, error) {
 	return scene.InputOf(r), nil
 }
 
-// picture draws what the page shows.
 func (c *coordinator) picture(_ context.Context, r request[pictureRequest]) (plot.Picture, error) {
 	req := r.asked
 	if !(req.Width >= 1 && req.Width <= widest) {
@@ -191,7 +189,6 @@ func reportView(in scene.Input, name string) (*plot.View, error) {
 	return nil, &audit.InputError{Field: "view", Found: fmt.Sprintf("%q", name), Want: `"outputs", "data", "tradeoff" or "renyi"`}
 }
 
-// drawable is what a request has to draw.
 func drawable[T any](req pictureRequest) (v T, err error) {
 	if err = json.Unmarshal([]byte(req.Text), &v); err != nil {
 		err = fmt.Errorf("no %s to draw: %w", req.Of, err)

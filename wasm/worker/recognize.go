@@ -30,7 +30,6 @@ type recognized struct {
 	Said     string `json:"said,omitempty"`
 }
 
-// recognize says what came to the page.
 func (c *coordinator) recognize(_ context.Context, r request[beginning]) (recognized, error) {
 	text := strings.TrimSpace(strings.TrimPrefix(r.asked.Text, "\ufeff"))
 	if text == "" {

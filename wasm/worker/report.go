@@ -96,7 +96,6 @@ type previewed struct {
 	Picture string `json:"picture,omitempty"`
 }
 
-// preview puts the result of a link into words.
 func (c *coordinator) preview(_ context.Context, asks request[previewRequest]) (out previewed, err error) {
 	req, cat := asks.asked, c.known()
 	if b := req.User; b != nil {

@@ -17,12 +17,10 @@ import (
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
-// pairPlan is the plan of an audit of a pair of datasets.
 func pairPlan(texts settings.Texts) (pair.Plan, error) {
 	return read(pair.Keys(), texts, pair.Plan{Version: pair.PlanVersion})
 }
 
-// plan is the plan of an audit of any kind.
 func (w wanted) plan() (any, error) {
 	switch w.Kind {
 	case report.Pair:

@@ -306,7 +306,6 @@ func (d *sampleStore) replay(ctx context.Context, id int, r pair.Report) (audit.
 	return with(d.c.cat, &spec), nil
 }
 
-// scores are those of the files that are here.
 func (d *sampleStore) scores(columns recorded.ScoreColumns) (*scores.Scores, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -445,7 +444,6 @@ func (q inspectRequest) first(files []*recorded.File, given []fileFacts) part {
 	return q.choice("The first file", files[0].Name, names, func(to *inspectRequest, i int) { to.First = 1 + i })
 }
 
-// outputs takes files for outputs on two datasets.
 func (out *inspected) outputs(files []*recorded.File, q inspectRequest) (*audit.MechanismSpec, error) {
 	r := q.Reading
 	var apart part
@@ -493,7 +491,6 @@ func (out *inspected) outputs(files []*recorded.File, q inspectRequest) (*audit.
 	return &spec, nil
 }
 
-// scores takes files for membership scores.
 func (out *inspected) scores(files []*recorded.File, q inspectRequest) error {
 	var columns recorded.ScoreColumns
 	sign, signs := q.Sign, []string{"lower", "higher"}

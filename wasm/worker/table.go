@@ -41,7 +41,6 @@ type lookRequest struct {
 // headOfTable is how many examples a preview has; its labels are of more.
 const headOfTable = 200
 
-// look says what columns a table has.
 func (c *coordinator) look(_ context.Context, r request[lookRequest]) (train.Preview, error) {
 	p, err := train.Look([]byte(r.asked.Text), r.asked.Label, headOfTable)
 	if err != nil {

@@ -41,7 +41,6 @@ type userRequest struct {
 	Kinds  map[string]audit.ColumnKind `json:"kinds,omitempty"`
 }
 
-// space is the space of datasets.
 func (r userRequest) space() (audit.Space, error) {
 	o, err := read(settings.Only(pair.ExternalKeys(), "domain", "rows", "integer", "reach"), r.Settings, pair.External{})
 	if err != nil {

@@ -106,7 +106,6 @@ func (c *workerPool) lose(number int, reason string) {
 	}
 }
 
-// dismiss ends a worker that does not answer.
 func (c *workerPool) dismiss(s *taskWorker, j *job, reason string) {
 	c.mu.Lock()
 	current := s.port == j.port
@@ -139,7 +138,6 @@ func (c *workerPool) pool(worker engine.Worker) *engine.Pool {
 	return engine.NewPool(places...)
 }
 
-// acquire waits for an idle worker.
 func (c *workerPool) acquire(ctx context.Context) (*taskWorker, *job, error) {
 	deadline := time.NewTimer(attachAfter)
 	defer deadline.Stop()
@@ -226,7 +224,6 @@ func (c *workerPool) Execute(ctx context.Context, t engine.Task, progress func(r
 	}
 }
 
-// conclude reads the last message of a task.
 func conclude(number int, t engine.Task, m message) (any, error) {
 	switch m.Type {
 	case msgDone:

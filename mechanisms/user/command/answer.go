@@ -321,7 +321,6 @@ func (s *scanner) add(t json.Token) error {
 	return err
 }
 
-// value reads a number, a string or a word.
 func (s *scanner) value() (cell, error) {
 	t, err := s.next(wantValue)
 	if err != nil {
@@ -330,7 +329,6 @@ func (s *scanner) value() (cell, error) {
 	return s.cell(t)
 }
 
-// cell is the value of the last token.
 func (s *scanner) cell(t json.Token) (cell, error) {
 	switch t := t.(type) {
 	case nil:

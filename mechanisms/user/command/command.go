@@ -129,7 +129,6 @@ func (p *Program) Sample(d audit.Dataset, s *stream.Stream, out []float64) error
 	})
 }
 
-// draw asks for n outputs.
 func (p *Program) draw(d audit.Dataset, n int, seed uint64, out []float64) error {
 	x, err := p.take()
 	if err != nil {
@@ -187,7 +186,6 @@ func (p *Program) ask(x *worker, d audit.Dataset, n int, seed uint64) (answer, e
 	return answer{}, p.drop(x, err)
 }
 
-// request is a request as a line.
 func request(d audit.Dataset, n int, seed uint64) []byte {
 	rows := make([][]float64, d.Len())
 	for i := range rows {

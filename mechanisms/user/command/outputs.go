@@ -74,7 +74,6 @@ func (p *Program) checkWidth(i int, cells []cell) error {
 	return &audit.InputError{Field: fmt.Sprintf("output %d of its answer", i+1), Found: fmt.Sprintf("of %d values", len(cells)), Want: fmt.Sprintf("of %d, as the first output it ever gave", len(p.columns))}
 }
 
-// failedRun reports whether a run failed.
 func failedRun(cells []cell) bool { return len(cells) == 1 && cells[0].form == failed }
 
 // put writes a value of column c as the engine sees it, and returns how many
@@ -111,7 +110,6 @@ func (p *Program) put(c int, x cell, out []float64) (int, error) {
 	return 1, nil
 }
 
-// text is the word of the value.
 func (x cell) text() string {
 	if x.form == numeral {
 		return strconv.FormatFloat(x.value, 'g', -1, 64)
@@ -218,7 +216,6 @@ func (p *Program) learnLabels(answers []answer) error {
 	})
 }
 
-// each scans several answers.
 func each(answers []answer, row func(int, []cell) error) error {
 	for _, a := range answers {
 		if _, err := a.rows(row); err != nil {

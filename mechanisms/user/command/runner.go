@@ -85,7 +85,6 @@ func (r *runner) another() (*worker, error) {
 	return r.pool.Start(r.start)
 }
 
-// release puts a process back.
 func (r *runner) release(x *worker) {
 	if x == r.parent {
 		<-r.turn
@@ -94,7 +93,6 @@ func (r *runner) release(x *worker) {
 	r.pool.Release(x)
 }
 
-// start starts another process.
 func (r *runner) start() (*worker, error) {
 	x, err := startWorker(r.path, r.argv, r.env)
 	if err != nil {

@@ -176,7 +176,6 @@ func (t *Trainer) ask(x *worker, members []bool, seed uint64, check func() error
 	return got, nil
 }
 
-// trainingRequest is a request as a line.
 func trainingRequest(members []bool, seed uint64) []byte {
 	in := make([]int, len(members))
 	for i, m := range members {
@@ -215,7 +214,6 @@ func distinct(scores []float64) int {
 	return len(found)
 }
 
-// errSameScores says that two seeds gave the same scores.
 func errSameScores(n int, a, b uint64) error {
 	return &audit.InputError{Field: "its answer", Found: fmt.Sprintf("the same %d scores for the seeds %d and %d", n, a, b), Want: "different scores for another seed, because trainings must be independent",
 		Remedy: "draw canaries, batches and noise from the seed of each request, or seed them from the system once"}
@@ -270,7 +268,6 @@ func scanTraining(line []byte, seed uint64, scores []float64) (diverged bool, er
 	return diverged, s.end()
 }
 
-// scores reads an array of as many numbers.
 func (s *scanner) scores(into []float64) error {
 	if t, err := s.next("an array of scores"); err != nil {
 		return err

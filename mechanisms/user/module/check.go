@@ -31,7 +31,6 @@ func Check(name string, data []byte) error {
 	return nil
 }
 
-// listed names some of the names.
 func listed(names []string, most int) string {
 	var out []string
 	for _, name := range names[:min(most, len(names))] {

@@ -14,5 +14,4 @@ func ownGroup(cmd *exec.Cmd) {
 	diesWithUs(cmd.SysProcAttr)
 }
 
-// killGroup kills the process and its group.
 func killGroup(cmd *exec.Cmd) { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

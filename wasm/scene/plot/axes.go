@@ -17,7 +17,6 @@ func If[T any](so bool, a, b T) T {
 // atZero is how a line of a grid is painted: that of 0 stands out.
 func atZero(v float64) Paint { return Ink(If(v == 0, AxisLine, Grid)) }
 
-// around is a box with a margin.
 func around(r Rect, by float64) Rect { return Rect{r.X - by, r.Y - by, r.W + 2*by, r.H + 2*by} }
 
 // ticksUnder writes the words of marks below y, where they are free.
@@ -67,7 +66,6 @@ type key struct {
 	mark  Form
 }
 
-// boxed draws a box in one of the forms.
 func (s *Scene) boxed(form int, r Rect, p Paint, clip Rect) {
 	switch form {
 	case KeyBox:

@@ -21,7 +21,6 @@ const (
 	points
 )
 
-// draw draws the marks of some layers.
 func (c canvas) draw(marks []Mark, layers ...int) {
 	for _, layer := range layers {
 		for i, m := range marks {

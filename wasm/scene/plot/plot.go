@@ -44,7 +44,6 @@ type Axis struct {
 	After  []string  // at the right end of rows
 }
 
-// marks are about n ticks.
 func (a Axis) marks(s Scale, n int) []float64 {
 	marks := a.Ticks
 	switch v := a.Values; {
@@ -135,7 +134,6 @@ func (v *View) Choose(id string) {
 	}
 }
 
-// panels are the plots that are drawn.
 func (p *Plot) panels() []*Plot {
 	if p.Panels == nil {
 		return []*Plot{p}
@@ -228,7 +226,6 @@ func (p *Plot) Layout(f Frame) *Scene {
 	return s
 }
 
-// stack puts panels one below another.
 func (p *Plot) stack(s *Scene, f Frame, at float64) []canvas {
 	var all []canvas
 	left := 12.0
@@ -468,7 +465,6 @@ func (c canvas) all(values [][2]float64) []Point {
 	return out
 }
 
-// rectangle is a box in its place.
 func (c canvas) rectangle(w Box) Rect {
 	r := c.whole
 	if !math.IsInf(w.X0, 0) {

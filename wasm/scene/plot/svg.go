@@ -264,7 +264,6 @@ func (p *svgPainter) label(l Label) {
 	p.nodes = append(p.nodes, element("text", at, Node{Text: l.Words}))
 }
 
-// outline is a mark's form as a path.
 func (f Form) outline(at Point, r float64) string {
 	if corners := f.Corners(at, r); corners != nil {
 		return polygon(corners)

@@ -75,7 +75,6 @@ func (n Numbers) Table(f Figures) Table {
 	return t
 }
 
-// name is what heads a row.
 func (n Numbers) name(i int) string {
 	cell := brief.cell(n.Rows[i][0])
 	switch n.Rows[i][0].(type) {
@@ -85,7 +84,6 @@ func (n Numbers) name(i int) string {
 	return n.Head[0] + " " + cell
 }
 
-// row is a row in words.
 func (n Numbers) row(i int) string {
 	var words []string
 	for k, v := range n.Rows[i][1:] {
