@@ -39,8 +39,8 @@ const (
 type Host struct {
 	Store     Store
 	Catalogue audit.Catalogue // of the mechanisms that reports may be of
-	Uploads   Limit           // POST and DELETE of an address; nil: any
-	Reads     Limit           // all else of an address; nil: any
+	Uploads   *Minute         // POST and DELETE of an address; nil: any
+	Reads     *Minute         // all else of an address; nil: any
 	Most      core.Cost       // that a replay of an upload may have; zero: any
 	Origin    func(*http.Request) string
 	Who       func(*http.Request) string // the address of who asks, see [Peer]

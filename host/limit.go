@@ -9,17 +9,11 @@ import (
 	"time"
 )
 
-// Limit says how often an address may ask for something. It may be shared by handlers.
-type Limit interface {
-	// Take counts a request of an address and says what is left of how many, and when the
-	// count begins anew. left is below 0 where the request is one too many.
-	Take(who string, now time.Time) (left, of int, anew time.Duration)
-}
-
 // mostAddresses bounds what a [Minute] holds.
 const mostAddresses = 1 << 16
 
-// Minute is a limit for each minute, in memory.
+// Minute says how often an address may ask for something in each minute, in memory. It may be
+// shared by handlers.
 type Minute struct {
 	Most int
 
@@ -28,7 +22,8 @@ type Minute struct {
 	asked map[string]int
 }
 
-// Take implements [Limit].
+// Take counts a request of an address and says what is left of how many, and when the
+// count begins anew. left is below 0 where the request is one too many.
 func (m *Minute) Take(who string, now time.Time) (left, of int, anew time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -46,7 +41,7 @@ func (m *Minute) Take(who string, now time.Time) (left, of int, anew time.Durati
 
 // allowed counts a request and says so in headers, one item in each: a line of several
 // would be cut at its commas on its way. Where it is one too many it answers.
-func allowed(w http.ResponseWriter, l Limit, what, who string, now time.Time) bool {
+func allowed(w http.ResponseWriter, l *Minute, what, who string, now time.Time) bool {
 	left, of, anew := l.Take(who, now)
 	seconds := max(1, int(math.Ceil(anew.Seconds())))
 	h := w.Header()

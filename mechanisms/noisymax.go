@@ -87,48 +87,30 @@ func (n noisyMax) output(p audit.Params) []audit.Column {
 }
 
 func (n noisyMax) release(p audit.Params, d audit.Dataset) sampler {
-	scale, report := 2/p.Num("epsilon"), indexOfLargest
-	if n.value {
-		report = largest
-	}
+	scale, q := 2/p.Num("epsilon"), d.Values
 	return func(b *block) {
-		noise := b.room(len(d.Values))
+		noise := b.room(len(q))
 		if n.exponential {
 			b.Exponential(noise, scale)
 		} else {
 			b.Laplace(noise, scale)
 		}
-		report(b.out, noise, d.Values)
+		for r := range b.out {
+			at, most := largest(noise[r*len(q):][:len(q)], q)
+			b.out[r] = pick(n.value, most, float64(at))
+		}
 	}
 }
 
-// indexOfLargest is the 0-based index of the maximum, the lowest of equal ones.
-func indexOfLargest(out, noise, q []float64) {
-	for r := range out {
-		row := noise[:len(q)]
-		noise = noise[len(q):]
-		at, most := 0, q[0]+row[0]
-		for i, z := range row {
-			if z += q[i]; z > most {
-				at, most = i, z
-			}
+// largest is the maximum and its index, the lowest of equal ones.
+func largest(noise, q []float64) (at int, most float64) {
+	most = q[0] + noise[0]
+	for i, z := range noise {
+		if z += q[i]; z > most {
+			at, most = i, z
 		}
-		out[r] = float64(at)
 	}
-}
-
-func largest(out, noise, q []float64) {
-	for r := range out {
-		row := noise[:len(q)]
-		noise = noise[len(q):]
-		most := q[0] + row[0]
-		for i, z := range row {
-			if z += q[i]; z > most {
-				most = z
-			}
-		}
-		out[r] = most
-	}
+	return at, most
 }
 
 // shape is a pattern of two vectors of m answers that differ by at most 1 in

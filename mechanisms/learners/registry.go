@@ -20,36 +20,24 @@ func On(tables ...*Table) []audit.MechanismSpec { return registry(tables, tables
 // registry is the learners by closed forms over the first tables, those by DP-SGD over
 // the second.
 func registry(tables, descended []*Table) []audit.MechanismSpec {
-	type family interface {
-		spec([]*Table) audit.MechanismSpec
-	}
-	var list []audit.MechanismSpec
-	for _, f := range []family{
-		&outputPerturbation,
-		&outputHalfNoise,
-		&objectivePerturbation,
-		&objectiveAnyLambda,
+	return []audit.MechanismSpec{
+		outputPerturbation.spec(tables),
+		outputHalfNoise.spec(tables),
+		objectivePerturbation.spec(tables),
+		objectiveAnyLambda.spec(tables),
 
-		&naiveBayes,
-		&naiveBayesCounts,
-		&naiveBayesDataBounds,
+		naiveBayes.spec(tables),
+		naiveBayesCounts.spec(tables),
+		naiveBayesDataBounds.spec(tables),
 
-		&randomForest,
-		&randomForestWrongNeighbours,
-	} {
-		list = append(list, f.spec(tables))
-	}
-	for _, f := range []*dpSGD{&sgdLinear, &sgdPerceptron, &sgdNoClipping, &sgdQuarterNoise} {
-		list = append(list, f.spec(descended))
-	}
-	return list
-}
+		randomForest.spec(tables),
+		randomForestWrongNeighbours.spec(tables),
 
-// Trainer is a learner with a twin without noise.
-type Trainer interface {
-	audit.Mechanism
-	// Train is the model without noise, as a list of its parameters.
-	Train(d audit.Dataset) ([]float64, error)
+		sgdLinear.spec(descended),
+		sgdPerceptron.spec(descended),
+		sgdNoClipping.spec(descended),
+		sgdQuarterNoise.spec(descended),
+	}
 }
 
 // spec is a learner before its table is known. Of MechanismSpec the claim is pure
@@ -94,7 +82,9 @@ func (s spec) over(tables []*Table) audit.MechanismSpec {
 		known := s.known(p, t)
 		known.Base, known.Features, known.Classes = t.Rows, t.Features, t.Classes
 		if learner, err := s.build(p, t); err == nil {
-			if twin, ok := learner.(Trainer); ok {
+			if twin, ok := learner.(interface {
+				Train(audit.Dataset) ([]float64, error)
+			}); ok {
 				known.Train = twin.Train
 			}
 		}
