@@ -61,7 +61,6 @@ export class Core {
     });
   }
 
-  /** The core runs. */
   #started({ version, go }) {
     byId("version").textContent = `dpscope ${version} (${go})`;
     this.#engine.fileInfo(CORE).then((file) => {
@@ -72,7 +71,6 @@ export class Core {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** Waits until the core runs. */
   async there() {
     if (!this.#engine.ready) await new Promise((resolve) => { this.#waiting.push(resolve); });
   }
@@ -91,7 +89,6 @@ export class Core {
     notify({ key: "core", kind: "error", title, text: [text, "Settings and result are still here."], action: { label: "Start it again", run: retry } });
   }
 
-  /** The core crashed. */
   died(reason) { this.#failed("The core crashed", reason, () => this.restart()); }
 
   restart() {

@@ -34,12 +34,10 @@ export class Runs {
    */
   constructor(page) { this.#page = page; }
 
-  /** Is something under way? */
   get busy() { return this.active !== null; }
   /** Does it take the user's samples? */
   get takesSamples() { return this.busy && this.#host === this.#page.samples.engine; }
 
-  /** Can something be begun? */
   get able() { return this.#page.engine.ready !== null && !this.busy && !this.#page.samples.busy; }
 
   /** What was under way is gone. */
@@ -184,7 +182,6 @@ export class Runs {
     });
   }
 
-  /** Replays the report that is shown. */
   verify() {
     const { engine, own, samples, shown } = this.#page, { text, report } = shown;
     if (!this.able || !shown.verifiable) return;
@@ -245,7 +242,6 @@ export class Runs {
 
   // Panels
 
-  /** Measures the tool's own error rate for its panel. */
   calibrate(texts, tell) { return this.#aside("calibrate", "calibrate", "Measuring the tool's own error rate.", (engine) => engine.ask("calibrate", texts, tell)); }
 
   /** Audits beside the result, once what is under way has ended; null where something else came first. @param {import("../page/plan.js").Settings} settings */
@@ -279,7 +275,6 @@ export class Runs {
     return engine.ask(what, of).answer;
   }
 
-  /** The panel that shows what is under way. */
   get #underWay() { return this.#page.panels()[this.panel] ?? this.#panel; }
 
   /** Stops what is under way. @returns {boolean} whether anything is */
@@ -304,7 +299,6 @@ export class Runs {
     else samples.forget();
   };
 
-  /** A worker was lost. */
   lost(n, reason) {
     const text = `Worker ${n + 1} was lost (${reason.split("\n", 1)[0]}). Its task runs again elsewhere.`;
     if (this.busy) this.#underWay.message(text);

@@ -51,7 +51,6 @@ export class Settings {
     return { wanted, count: workersOf(workers), on: mechanism?.own ? samples.engine : engine };
   }
 
-  /** The form changed. */
   changed() {
     this.#changed = true;
     this.#checks++; // what is under way is out of date
@@ -90,7 +89,6 @@ export class Settings {
     }
   }
 
-  /** Writes the address. */
   write() {
     const { fragment } = this.#page.accounting;
     if (door() === "accounting") writeFragment("#door=accounting" + fragment);

@@ -139,7 +139,6 @@ export class Form {
     return (all.find((m) => m.name === FIRST_MECHANISM) ?? all[0])?.name;
   }
 
-  /** The chosen mechanism's listing. */
   get mechanism() { return this.listing(byId("mechanism").value); }
 
   /** The listing of a name, that of the user's samples among them. */
@@ -236,7 +235,6 @@ export class Form {
     byId("form").dispatchEvent(new CustomEvent("checked", { detail: checked }));
   }
 
-  /** Shows an error at its field. Returns false where there is no such field. */
   fail(key, message, focus) { return this.#fields.fail(key, message, focus); }
 
   clearErrors() { this.#fields.clearErrors(); }

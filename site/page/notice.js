@@ -40,7 +40,6 @@ export async function copyText(button, text) {
   else notify({ key: "copy", kind: "info", title: "The browser does not allow copying; here it is", text });
 }
 
-/** Removes the notice with this key, if it is there. */
 export function dismiss(key) {
   for (const box of byId("notice").children) {
     if (/** @type {HTMLElement} */ (box).dataset.key === key) box.remove();

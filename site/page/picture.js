@@ -65,7 +65,6 @@ export class Picture {
   /** Does it show anything yet? */
   get there() { return this.#text !== undefined; }
 
-  /** The element that it is painted into. */
   get box() { return this.#box; }
 
   #measured() { return Math.floor(this.#box.getBoundingClientRect().width); }

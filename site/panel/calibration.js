@@ -52,12 +52,10 @@ export class Calibration extends Bar {
     this.#cost();
   }
 
-  /** What the form asks for. */
   get #texts() { return { ...this.#fields.texts, mechanisms: this.#chosen().join() }; }
 
   #chosen() { return Object.keys(this.#boxes.texts); }
 
-  /** Says how many audits the form asks for. */
   #cost() {
     const audits = Number(this.#fields.text("runs") || this.#offer.plan.runs) * this.#chosen().length;
     byId("calibration-audits").textContent = audits > 0 ? `${grouped(audits)} audits.` : "";
@@ -141,7 +139,6 @@ export class Calibration extends Bar {
 /** Did it come to its end? @param {import("../worker/protocol").CalibratedValue} so */
 const whole = (so) => so.all.of === so.total;
 
-/** A row of the table. */
 const cells = (c, so, name, runs) => ({ cells: [
   [c.met === false ? `${name} ~` : name, c.above && html("span", { class: "exceeds" }, html("span", { "aria-hidden": "true" }, "▲ "), "significantly above")],
   `${grouped(c.of)} of ${grouped(runs)}`, grouped(c.alarms), c.rateText, c.intervalText, so.betaText,

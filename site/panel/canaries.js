@@ -112,6 +112,5 @@ export class Canaries extends Bar {
     else this.message(error instanceof Ended ? `The core ended (${error.message}). What it had drawn is lost; try again.` : error.message);
   }
 
-  /** Whether a core is there and free. */
   able(able) { byId("canaries-run").disabled = byId("canaries-one").disabled = !able; }
 }

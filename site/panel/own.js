@@ -30,7 +30,6 @@ const AT_ONCE = "5000"; // outputs of an audit that nobody asked for
 const BETA = "0.001"; // whoever writes is audited time and again, and should not be accused by chance
 const KEPT = "dpscope-code"; // where the browser keeps what was written
 
-/** Relations between datasets, in words. */
 const relations = [["add-remove", "one row more or less"], ["replace", "one row replaced"], ["bounded-replace", "one row changes by at most the reach"], ["l-infinity", "all rows change by at most the reach"]];
 
 const frame = (attributes) => html("iframe", { src: "sandbox.html", hidden: true, title: "Sandbox", ...attributes });

@@ -56,7 +56,6 @@ export class Samples {
     });
   }
 
-  /** Is a reading under way? */
   get busy() { return this.#request !== 0; }
   /** Are there files, read or not? */
   get there() { return this.#files.length > 0 && this.engine.ready !== null; }
@@ -159,7 +158,6 @@ export class Samples {
     this.#on.busy();
   }
 
-  /** Stops the reading under way. */
   stop() {
     this.#stopping = true;
     if (this.#request > 0) this.engine.stop(this.#request, () => {}, () => {});

@@ -140,7 +140,6 @@ function lackingWords(module, code) {
   return `${module} is not part of this page.${instead}`;
 }
 
-/** A module that the site does not have. */
 class Lacking extends Error {}
 
 /**

@@ -76,7 +76,6 @@ export function inside() {
   /** Text without what a terminal or a screen would obey, and not without end. */
   const tame = (text) => (text.length > MOST_WORDS ? `${text.slice(0, MOST_WORDS)}…` : text).replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, " ");
 
-  /** A value in words. */
   function shown(value) {
     const kind = Object.prototype.toString.call(value).slice(8, -1);
     if (typeof value === "string") return JSON.stringify(value.slice(0, MOST_WORDS));
@@ -244,7 +243,6 @@ export function inside() {
     };
   }
 
-  /** The source of randomness of JavaScript. */
   function randomOf(seed) {
     const { uniform, exponential, laplace, polar, root } = drawsOf(seed);
     const gaussian = (sigma) => sigma * polar() * root();

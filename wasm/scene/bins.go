@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dpscope/dpscope/wasm/scene/plot"
-
 	"github.com/dpscope/dpscope/core/pair/chart"
+	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
 // Bin is an interval of outputs or scores, or an outcome.

@@ -6,11 +6,10 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dpscope/dpscope/wasm/scene/plot"
-
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/membership"
+	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
 // CanaryReport is what the views need of a report of core/canary: of canaries in

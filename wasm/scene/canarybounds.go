@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dpscope/dpscope/wasm/scene/plot"
-
 	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
 // NewCanaryBounds shows what every interval makes of the same counts, nil where there is none.

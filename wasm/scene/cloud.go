@@ -5,9 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dpscope/dpscope/wasm/scene/plot"
-
 	"github.com/dpscope/dpscope/core/membership"
+	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
 // Cloud are scores of canaries as their runs come: a point for each canary of a run, by its

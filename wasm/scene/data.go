@@ -7,10 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dpscope/dpscope/wasm/scene/plot"
-
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
 // data are the two tables of labelled examples that a learner is trained on, by two

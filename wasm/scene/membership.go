@@ -5,12 +5,11 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dpscope/dpscope/wasm/scene/plot"
-
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
 // NewScores shows how many scores of canaries that were in, and that were out, lie where;

@@ -7,13 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dpscope/dpscope/wasm/scene/plot"
-
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/pair/chart"
 	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
 // outputs are the two distributions of the outputs, and for every outcome or bin how

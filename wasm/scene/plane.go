@@ -5,10 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dpscope/dpscope/wasm/scene/plot"
-
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair/chart"
+	"github.com/dpscope/dpscope/wasm/scene/plot"
 	"gonum.org/v1/gonum/mathext"
 )
 

@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dpscope/dpscope/wasm/scene/plot"
-
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
 // NewTradeoff shows a report's curve, nil where there is none: a test's false negative rate
