@@ -152,20 +152,16 @@ func prepare(m audit.Mechanism, claim audit.Claim, opts Options) (audit.Catalogu
 		plan.Parameters = reg.params
 	}
 	if !ok || len(opts.Pairs) > 0 {
-		opts.search(&plan)
-	}
-	return cat, plan, nil
-}
-
-// search keeps to the caller's pairs, unless there is a domain to search too.
-func (o Options) search(plan *pair.Plan) {
-	if o.Domain == nil {
-		plan.Finder = "candidates"
-	}
-	if o.Trials == 0 {
-		plan.Trials = len(o.Pairs)
-		if o.Domain != nil {
-			plan.Trials = max(10, len(o.Pairs))
+		// The caller's pairs, unless there is a domain to search too.
+		if opts.Domain == nil {
+			plan.Finder = "candidates"
+		}
+		if opts.Trials == 0 {
+			plan.Trials = len(opts.Pairs)
+			if opts.Domain != nil {
+				plan.Trials = max(10, len(opts.Pairs))
+			}
 		}
 	}
+	return cat, plan, nil
 }

@@ -103,12 +103,9 @@ func Fuzz(f *testing.F, m audit.Mechanism, claim audit.Claim, opts Options) {
 // run.
 func processes() int {
 	fuzz, parallel := flag.Lookup("test.fuzz"), flag.Lookup("test.parallel")
-	if fuzz == nil || fuzz.Value.String() == "" || parallel == nil {
-		return 1
-	}
-	n, err := strconv.Atoi(parallel.Value.String())
-	if err != nil {
-		return 1
+	n := 1
+	if fuzz != nil && fuzz.Value.String() != "" && parallel != nil {
+		n, _ = strconv.Atoi(parallel.Value.String()) // 0 with an error
 	}
 	return max(1, n)
 }
@@ -171,7 +168,7 @@ func newFuzzer(m audit.Mechanism, claim audit.Claim, opts Options, processes int
 	}
 	// What is wrong with the plan is wrong with every input.
 	p, _ := z.pair(z.seeds[2])
-	for _, o := range []Options{z.screening(p, 0), z.certification(p, 0, z.spend(1))} {
+	for _, o := range []Options{z.alone(p, z.opts.Explore, screenBeta, 0), z.alone(p, z.opts.Samples, z.spend(1), 0)} {
 		cat, plan, err := prepare(m, claim, o)
 		if err != nil {
 			return nil, err
@@ -198,21 +195,11 @@ func (z *fuzzer) spend(k int) float64 {
 	return z.falseAlarm * 6 / (math.Pi * math.Pi * float64(k) * float64(k))
 }
 
-// screening and certification are options that audit one pair, with seeds that
-// follow from the pair, so that the same input does the same.
-func (z *fuzzer) screening(p audit.Pair, seed uint64) Options {
+// alone are options that audit one pair by so many outputs a side. Seeds follow from the
+// pair, so that the same input does the same.
+func (z *fuzzer) alone(p audit.Pair, outputs int, beta float64, seed uint64) Options {
 	o := z.opts
-	o.Mode, o.Samples, o.FalseAlarm, o.Seed = pair.Fixed, o.Explore, screenBeta, seed
-	return alone(o, p)
-}
-
-func (z *fuzzer) certification(p audit.Pair, seed uint64, beta float64) Options {
-	o := z.opts
-	o.Mode, o.Explore, o.FalseAlarm, o.Seed = pair.Fixed, o.Samples, beta, seed
-	return alone(o, p)
-}
-
-func alone(o Options, p audit.Pair) Options {
+	o.Mode, o.Samples, o.Explore, o.FalseAlarm, o.Seed = pair.Fixed, outputs, outputs, beta, seed
 	o.Pairs, o.only, o.Trials = []audit.Pair{p}, &p, 1
 	return o
 }
@@ -244,7 +231,7 @@ func (z *fuzzer) try(data []byte) (pair.Report, error) {
 	if beta < leastBeta {
 		return screen, skipError("the allowed error is used up: no further pair can be certified; continue with another seed")
 	}
-	opts := z.certification(p, suite.Seed(z.opts.Seed, "certify "+string(key)), beta)
+	opts := z.alone(p, z.opts.Samples, beta, suite.Seed(z.opts.Seed, "certify "+string(key)))
 	r, err := Audit(context.Background(), z.m, z.claim, opts)
 	var broken *ViolationError
 	switch {
@@ -266,7 +253,7 @@ func (z *fuzzer) try(data []byte) (pair.Report, error) {
 // an exploration only, a quarter of the work of an audit; the first pair of all
 // takes an audit, which tells whether this size could show anything.
 func (z *fuzzer) screen(p audit.Pair, seed uint64) (r pair.Report, loud bool, err error) {
-	opts := z.screening(p, seed)
+	opts := z.alone(p, z.opts.Explore, screenBeta, seed)
 	cat, plan, err := prepare(z.m, z.claim, opts)
 	if err != nil {
 		return r, false, err

@@ -82,7 +82,7 @@ func Run(t *testing.T, m audit.Mechanism, claim audit.Claim, opts Options) {
 	}
 	opts.FalseAlarm = suite.Share(opts.falseAlarm(), max(1, n))
 	for _, p := range pairs {
-		t.Run(pairName(p), func(t *testing.T) {
+		t.Run(cmp.Or(p.Label, pair.DatasetWords(p.First)+" against "+pair.DatasetWords(p.Second)), func(t *testing.T) {
 			t.Helper()
 			one := opts
 			one.Pairs, one.only = []audit.Pair{p}, &p
@@ -106,13 +106,6 @@ func pairsOf(m audit.Mechanism, claim audit.Claim, opts Options) ([]audit.Pair, 
 		return opts.Pairs, err
 	}
 	return spec.Pairs(params, cmp.Or(opts.Relation, spec.Relations(params)[0])), nil
-}
-
-func pairName(p audit.Pair) string {
-	if p.Label != "" {
-		return p.Label
-	}
-	return pair.DatasetWords(p.First) + " against " + pair.DatasetWords(p.Second)
 }
 
 // goodbye is how long before the test's deadline an audit ends, so that it says so.

@@ -147,14 +147,6 @@ func (c *content) words() (title, description string) {
 	return title + " · " + h.Subject, detail
 }
 
-func (c *content) run() format.Run {
-	run := format.Run{Audits: c.audits, Value: c.whole}
-	if c.suite != nil {
-		run.Summary = c.suite.Verify(nil).Summary
-	}
-	return run
-}
-
 type refusal struct {
 	Error  string `json:"error"`
 	Field  string `json:"field,omitempty"`

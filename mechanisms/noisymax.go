@@ -37,7 +37,13 @@ var (
 	noisyMaxValueLaplace = noisyMax{value: true, shapes: valueLaplaceShapes, mechanism: mechanism{
 		Name: "noisy-max-value-laplace", Title: "Report noisy max with Laplace noise, releasing the value", Source: noisyMaxSource + "3",
 		Fault: "reports the maximum itself instead of its index: with m queries its epsilon is m epsilon/2", Mended: "noisy-max-laplace",
-		Truth: valueLaplaceTruth,
+		// The maximum is at most t with probability Π F(t-q_i); its density is a sum of terms of
+		// one density and m-1 distribution functions of Lap(2/epsilon), each of which moves by at
+		// most e^(epsilon/2) when its answer moves by 1. Where all answers are equal and all move,
+		// every factor does so for t below them, so the bound is met.
+		Truth: func(p audit.Params) string {
+			return "epsilon = m/2 times the claimed = " + show(p.Num("m")*p.Num("epsilon")/2)
+		},
 	}}
 	noisyMaxValueExponential = noisyMax{value: true, shapes: valueExponentialShapes, exponential: true, mechanism: mechanism{
 		Name: "noisy-max-value-exponential", Title: "Report noisy max with exponential noise, releasing the value", Source: noisyMaxSource + "4",
@@ -45,15 +51,6 @@ var (
 		Truth: neverPrivate(""),
 	}}
 )
-
-// valueLaplaceTruth is m epsilon/2. The maximum is at most t with probability
-// Π F(t-q_i); its density is a sum of terms of one density and m-1 distribution
-// functions of Lap(2/epsilon), each of which moves by at most e^(epsilon/2) when
-// its answer moves by 1. Where all answers are equal and all move, every factor
-// does so for t below them, so the bound is met.
-func valueLaplaceTruth(p audit.Params) string {
-	return "epsilon = m/2 times the claimed = " + show(p.Num("m")*p.Num("epsilon")/2)
-}
 
 func (n noisyMax) complete() mechanism {
 	m := n.mechanism

@@ -63,7 +63,12 @@ var (
 		Name: "svt4", Title: "Sparse vector technique with query noise that ignores the cut-off",
 		Source: svtSource + "4 (Lee and Clifton 2014)",
 		Fault:  "the noise on the queries does not grow with the cut-off c, and is half of what even c = 1 needs", Mended: "svt1",
-		Truth: svt4Truth,
+		// epsilon/4 for the threshold, and 2 * 3/4 epsilon for each of c queries at or above it.
+		// No more of them can be at or above it than there are.
+		Truth: func(p audit.Params) string {
+			c := min(p.Num("c"), p.Num("m"))
+			return "at most epsilon = (1+6c)/4 times the claimed = " + show((1+float64(6*c))/4*p.Num("epsilon"))
+		},
 	}, scales: func(e1, e2, delta, c float64) (rho, nu, more float64) { return delta / e1, delta / e2, 0 }}
 	svt5 = svtVariant{share: 0.5, endless: true, mechanism: mechanism{
 		Name: "svt5", Title: "Sparse vector technique without noise on the queries",
@@ -132,14 +137,6 @@ var svt34Parallel = besides(mechanism{
 		return neverPrivate("")(p)
 	},
 }, svt3, svt4, 1)
-
-// svt4Truth is (1+6c)/4 epsilon: epsilon/4 for the threshold, and 2 * 3/4
-// epsilon for each of c queries at or above it.
-// No more of them can be at or above it than there are.
-func svt4Truth(p audit.Params) string {
-	c := min(p.Num("c"), p.Num("m"))
-	return "at most epsilon = (1+6c)/4 times the claimed = " + show((1+float64(6*c))/4*p.Num("epsilon"))
-}
 
 // loneLoss is the loss of a sparse vector technique on one query that is half a
 // sensitivity above the threshold or below it, with noise of scales nu and rho,

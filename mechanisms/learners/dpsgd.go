@@ -1,6 +1,7 @@
 package learners
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -227,15 +228,8 @@ type splitPair struct {
 }
 
 func (t *Table) split(p audit.Pair) (s splitPair, err error) {
-	for _, x := range []struct {
-		rows [][]float64
-		to   *train.Rows
-	}{{without(p.First, differing(p.Second, p.First)), &s.common}, {differing(p.Second, p.First), &s.only[0]}, {differing(p.First, p.Second), &s.only[1]}} {
-		if err == nil {
-			err = t.take(x.rows, p.First.Columns, x.to)
-		}
-	}
-	return s, err
+	first, second, columns := differing(p.Second, p.First), differing(p.First, p.Second), p.First.Columns
+	return s, cmp.Or(t.take(without(p.First, first), columns, &s.common), t.take(first, columns, &s.only[0]), t.take(second, columns, &s.only[1]))
 }
 
 // settled holds worst-case first weights, once they are found.
@@ -352,11 +346,7 @@ func (m *dpSGDModel) Train(d audit.Dataset) ([]float64, error) {
 }
 
 func (t *Table) take(rows [][]float64, columns int, to *train.Rows) error {
-	flat := audit.Dataset{Columns: columns}
-	for _, row := range rows {
-		flat.Values = append(flat.Values, row...)
-	}
-	e, err := t.examples(flat, 0)
+	e, err := t.examples(audit.Dataset{Columns: columns, Values: slices.Concat(rows...)}, 0)
 	if err != nil {
 		return err
 	}

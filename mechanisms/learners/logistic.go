@@ -77,11 +77,8 @@ func (f *logistic) spec(tables []*Table) audit.MechanismSpec {
 		lambda.Default = 0.02
 	}
 	if f.anyLambda || f.noise > 0 { // where the coefficients move most, by what the crafted pair shows, and of least dimension
-		for i, t := range tables {
-			if len(t.Features) < len(tables[0].Features) {
-				tables = append([]*Table{t}, append(append([]*Table{}, tables[:i]...), tables[i+1:]...)...)
-			}
-		}
+		tables = slices.Clone(tables)
+		slices.SortStableFunc(tables, func(a, b *Table) int { return len(a.Features) - len(b.Features) })
 	}
 	params := []audit.ParamSpec{epsilonParam(), lambda}
 	if f.objective && !f.anyLambda {
@@ -90,7 +87,16 @@ func (f *logistic) spec(tables []*Table) audit.MechanismSpec {
 	return spec{
 		MechanismSpec: audit.MechanismSpec{Name: f.name, Title: f.title, Source: f.source, Fault: f.fault, Mended: f.mended, Params: params,
 			Relations: func(audit.Params) []audit.Relation { return []audit.Relation{audit.Replace} },
-			Truth:     f.truth},
+			Truth: func(p audit.Params) string {
+				epsilon := p.Num("epsilon")
+				switch {
+				case f.noise > 0:
+					return fmt.Sprintf("at most epsilon = %s, and near it where lambda is small", audit.Number(epsilon/f.noise))
+				case f.anyLambda:
+					return fmt.Sprintf("at most epsilon = %s + 2 ln(1 + 1/(4 n lambda)); above the claim where n lambda is small", audit.Number(epsilon))
+				}
+				return "at most epsilon = " + audit.Number(epsilon)
+			}},
 		fewest: 1,
 		pairs:  f.pairs,
 		known: func(p audit.Params, t *Table) audit.Table {
@@ -108,17 +114,6 @@ func (f *logistic) spec(tables []*Table) audit.MechanismSpec {
 			return m, m.checkLambda(t.Rows.Len())
 		},
 	}.over(tables)
-}
-
-func (f *logistic) truth(p audit.Params) string {
-	epsilon := p.Num("epsilon")
-	switch {
-	case f.noise > 0:
-		return fmt.Sprintf("at most epsilon = %s, and near it where lambda is small", audit.Number(epsilon/f.noise))
-	case f.anyLambda:
-		return fmt.Sprintf("at most epsilon = %s + 2 ln(1 + 1/(4 n lambda)); above the claim where n lambda is small", audit.Number(epsilon))
-	}
-	return "at most epsilon = " + audit.Number(epsilon)
 }
 
 // pairs: of the crafted pair nearly all rows agree on the first axis, so far that

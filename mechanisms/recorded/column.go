@@ -26,8 +26,8 @@ type Column struct {
 	index map[string]uint32
 }
 
-// numberSymbol is the symbol of a number in a mixed column.
-const numberSymbol = "a number"
+// NumberSymbol is the symbol of a number in a mixed column, which is 0.
+const NumberSymbol = "a number"
 
 func newColumn(name string, kind audit.ColumnKind) *Column {
 	c := &Column{Name: name, Kind: kind}
@@ -35,7 +35,7 @@ func newColumn(name string, kind audit.ColumnKind) *Column {
 		c.index = map[string]uint32{}
 	}
 	if kind == audit.Mixed {
-		c.code(numberSymbol)
+		c.code(NumberSymbol)
 	}
 	return c
 }
@@ -55,15 +55,6 @@ func (c *Column) Text(i int) string {
 		return strconv.FormatFloat(c.reals[i], 'g', -1, 64)
 	}
 	return c.Symbols[c.codes[i]]
-}
-
-// Output is how the engine sees the column.
-func (c *Column) Output() audit.Column {
-	out := audit.Column{Name: c.Name, Kind: c.Kind}
-	for i, s := range c.Symbols {
-		out.Labels = append(out.Labels, audit.Label{Value: float64(i), Text: s})
-	}
-	return out
 }
 
 // put writes value i as the engine sees it, in one or two numbers, and returns how many.
@@ -95,7 +86,7 @@ func (c *Column) code(s string) uint32 {
 func (c *Column) mix() {
 	c.Kind = audit.Mixed
 	c.index = map[string]uint32{}
-	c.code(numberSymbol)
+	c.code(NumberSymbol)
 	c.codes = make([]uint32, len(c.reals))
 }
 

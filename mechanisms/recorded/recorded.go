@@ -73,15 +73,14 @@ func Replay(rec *audit.Recording, files []*File) (*Samples, error) {
 	if len(files) == 2 && files[0].SHA256 == rec.Files[1].SHA256 {
 		files = []*File{files[1], files[0]}
 	}
-	for i, f := range files {
-		if want := rec.Files[i]; f.SHA256 != want.SHA256 {
-			return nil, &audit.InputError{Field: f.Name, Found: "another file, with SHA-256 " + f.SHA256, Want: fmt.Sprintf("%s with SHA-256 %s, as the report says", want.Name, want.SHA256)}
-		}
-	}
 	moved := make([]*File, len(files))
 	for i, f := range files {
+		want := rec.Files[i]
+		if f.SHA256 != want.SHA256 {
+			return nil, &audit.InputError{Field: f.Name, Found: "another file, with SHA-256 " + f.SHA256, Want: fmt.Sprintf("%s with SHA-256 %s, as the report says", want.Name, want.SHA256)}
+		}
 		g := *f
-		g.Name = rec.Files[i].Name
+		g.Name = want.Name
 		moved[i] = &g
 	}
 	return Pair(moved, rec.Reading)

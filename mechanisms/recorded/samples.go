@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/stream"
 )
 
 // MinRows is the smallest useful number of outputs on each dataset: one half
@@ -64,6 +65,24 @@ func (s *Samples) each(side int) iter.Seq[int] {
 			}
 		}
 	}
+}
+
+// arranged are the rows of a dataset in the order of a seed. Any goroutine may ask.
+func (s *Samples) arranged(seed uint64, side int) []uint32 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.seed != seed {
+		s.seed, s.order = seed, [2][]uint32{}
+	}
+	if s.order[side] == nil {
+		rows := make([]uint32, 0, s.n[side])
+		for i := range s.each(side) {
+			rows = append(rows, uint32(i))
+		}
+		stream.New(stream.Key{Seed: seed, Purpose: "split", Side: side}).Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+		s.order[side] = rows
+	}
+	return s.order[side]
 }
 
 func upTo(n int) iter.Seq[int] {
@@ -145,11 +164,12 @@ func (s *Samples) oneFile(f *File) error {
 		return s.split(f, f.Tables[0])
 	}
 	if f.Table(s.datasetName()) != nil {
-		t, err := merge(f)
-		if err != nil {
-			return err
+		for _, t := range f.Tables {
+			if t.Rows() != f.Tables[0].Rows() {
+				return &audit.InputError{Field: f.Name, Found: fmt.Sprintf("the arrays %q with %d rows and %q with %d", f.Tables[0].Name, f.Tables[0].Rows(), t.Name, t.Rows()), Want: "arrays of the same length"}
+			}
 		}
-		return s.split(f, t)
+		return s.split(f, &Table{Columns: f.Columns()})
 	}
 	d0, d1 := f.Table("d0"), f.Table("d1")
 	switch {
@@ -177,15 +197,6 @@ func arrayNames(f *File) string {
 		names = append(names, fmt.Sprintf("%q", t.Name))
 	}
 	return strings.Join(names, ", ")
-}
-
-func merge(f *File) (*Table, error) {
-	for _, t := range f.Tables {
-		if t.Rows() != f.Tables[0].Rows() {
-			return nil, &audit.InputError{Field: f.Name, Found: fmt.Sprintf("the arrays %q with %d rows and %q with %d", f.Tables[0].Name, f.Tables[0].Rows(), t.Name, t.Rows()), Want: "arrays of the same length"}
-		}
-	}
-	return &Table{Columns: f.Columns()}, nil
 }
 
 // Columns are those of all tables. Those of several arrays are called after them.
@@ -399,28 +410,25 @@ func (s *Samples) chooseColumns() error {
 		if len(chosen) > 0 && !chosen[c] {
 			continue
 		}
-		if len(chosen) == 0 && s.counts(c, all[1][i]) {
+		// A column that numbers the rows, in the file or in each dataset, says nothing of the
+		// mechanism and everything of how the file was written.
+		other := all[1][i]
+		if len(chosen) == 0 && (c == other && c.counter(upTo(c.Len())) || c.counter(s.each(0)) && other.counter(s.each(1))) {
 			s.note("the column %q is ignored: it counts the rows", c.Name)
 			continue
 		}
-		s.columns[0], s.columns[1] = append(s.columns[0], c), append(s.columns[1], all[1][i])
-		s.Columns = append(s.Columns, c.Output())
+		s.columns[0], s.columns[1] = append(s.columns[0], c), append(s.columns[1], other)
+		out := audit.Column{Name: c.Name, Kind: c.Kind}
+		for k, word := range c.Symbols {
+			out.Labels = append(out.Labels, audit.Label{Value: float64(k), Text: word})
+		}
+		s.Columns = append(s.Columns, out)
 	}
 	if len(s.columns[0]) == 0 {
 		return &audit.InputError{Field: "samples", Found: "without a column of outputs", Want: "at least one beside the dataset and row numbers"}
 	}
 	s.noteConstants()
 	return nil
-}
-
-// counts reports whether a column numbers the rows: in the file, or in each
-// dataset. Such a column says nothing of the mechanism and everything of how the
-// file was written.
-func (s *Samples) counts(a, b *Column) bool {
-	if a == b && a.counter(upTo(a.Len())) {
-		return true
-	}
-	return a.counter(s.each(0)) && b.counter(s.each(1))
 }
 
 func (s *Samples) noteConstants() {

@@ -263,8 +263,7 @@ func (s *Scores) byRun(f *File, t *Table, split *File) error {
 	if err := cmp.Or(t.checkEven(f.Name), score.areScores(f.Name)); err != nil {
 		return err
 	}
-	switch {
-	case run.Kind == audit.Mixed:
+	if run.Kind == audit.Mixed {
 		return &audit.InputError{Field: f.Name + ", column run", Found: "of numbers and words", Want: "one of both"}
 	}
 	at := map[float64]int{}

@@ -36,7 +36,7 @@ func (p *parser) text(in io.Reader, head []byte) (*Table, error) {
 		f := withDecimalComma(string(line))
 		return nil, &audit.InputError{Field: p.o.Name + ", line 1", Found: f.found, Want: f.want, Remedy: f.remedy}
 	}
-	rows := &bounded{in: in, long: func() error { return longer(fmt.Sprintf("%s, line %d", p.o.Name, t.cut.End()+1), longText) }}
+	rows := &bounded{in: in, long: func() error { return longer(fmt.Sprintf("%s, line %d", p.o.Name, t.cut.End+1), longText) }}
 	t.cut = csv.NewReader(p.o.Name, rows, t.separator, false)
 	rows.taken = t.cut.Offset
 	for {

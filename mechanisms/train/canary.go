@@ -104,7 +104,7 @@ func (v points) gradients(t *trainer) (clipped, stretch []float64) {
 // right singular vectors of the examples, at one norm, each with the label that has the
 // largest loss at the reference (ClipBKD, lifted; LiDP appendix D.1). The first weights are
 // public and every training starts from them, so that one reference tells the label.
-func (t *trainer) tailPool(r *reference) (points, error) {
+func (t *trainer) tailPool(r *network) (points, error) {
 	d, n, p := len(t.data.Features), t.data.Len(), t.config.Tail
 	gram, part := make([]float64, d*d), make([]float64, d*d)
 	var left, right matmul.Packed[float64]
@@ -138,7 +138,7 @@ func (t *trainer) tailPool(r *reference) (points, error) {
 	most := make([]float64, p)
 	for y := range t.data.Classes {
 		guess := points{x: x, labels: slices.Repeat([]int32{int32(y)}, p)}
-		for k, loss := range guess.losses(r.model) {
+		for k, loss := range guess.losses(r) {
 			if loss > most[k] {
 				most[k], pool.labels[k] = loss, int32(y)
 			}
@@ -294,15 +294,8 @@ func (c Config) length(stretch float64) float64 {
 	return 1
 }
 
-// reference is what scores of the final model are measured against: a model
-// trained without canaries and noise.
-type reference struct {
-	theta []float64
-	model *network
-}
-
 // final scores canaries by the final model.
-func (w *witness) final(t *trainer, r *reference) {
+func (w *witness) final(t *trainer, r *network) {
 	c, m, scores := t.config, t.model, w.scores
 	switch v := w.scored.(type) {
 	case vectors:
@@ -316,7 +309,7 @@ func (w *witness) final(t *trainer, r *reference) {
 			scores[k] = matmul.Dot(moved, v.directions[k*v.p:(k+1)*v.p]) / unit
 		}
 	case points:
-		for k, loss := range v.losses(r.model) {
+		for k, loss := range v.losses(r) {
 			scores[k] = loss
 		}
 		for k, loss := range v.losses(m) {

@@ -253,7 +253,7 @@ func checkInt(field string, v, least, most int) error {
 // checkNumber wants v in (above, most].
 func checkNumber(field string, v, above, most float64) error {
 	if !(v > above && v <= most) {
-		return &audit.InputError{Field: field, Found: strconv.FormatFloat(v, 'g', -1, 64), Want: fmt.Sprintf("a number in (%g, %g]", above, most)}
+		return &audit.InputError{Field: field, Found: format(v), Want: fmt.Sprintf("a number in (%g, %g]", above, most)}
 	}
 	return nil
 }

@@ -97,28 +97,23 @@ func (p *csvReader) record(line int, cells []string) error {
 	if len(cells) == 1 && len(cells[0]) == 0 {
 		return nil // blank
 	}
-	if p.columns > 0 {
-		return p.line(line, cells)
-	}
-	if err := p.first(line, cells); err != nil || p.header {
-		return err
+	if p.columns == 0 {
+		if err := p.head(line, cells); err != nil || p.header {
+			return err
+		}
 	}
 	return p.line(line, cells)
 }
 
-func (p *csvReader) first(line int, cells []string) error {
-	if len(cells) < 2 {
+// head takes names, the label's column and the bounds from the first line.
+func (p *csvReader) head(line int, first []string) error {
+	if len(first) < 2 {
 		return &audit.InputError{Field: fmt.Sprintf("data, line %d", line), Found: "one column", Want: "at least one feature and a label, separated by commas"}
 	}
-	if len(cells) > FeaturesMost+1 {
-		return &audit.InputError{Field: fmt.Sprintf("data, line %d", line), Found: fmt.Sprintf("%d columns", len(cells)), Want: fmt.Sprintf("at most %d features and a label", FeaturesMost)}
+	if len(first) > FeaturesMost+1 {
+		return &audit.InputError{Field: fmt.Sprintf("data, line %d", line), Found: fmt.Sprintf("%d columns", len(first)), Want: fmt.Sprintf("at most %d features and a label", FeaturesMost)}
 	}
-	p.columns = len(cells)
-	return p.head(cells)
-}
-
-// head takes names, the label's column and the bounds from the first line.
-func (p *csvReader) head(first []string) error {
+	p.columns = len(first)
 	o := p.options
 	names := make([]string, len(first))
 	for i, field := range first {
@@ -147,7 +142,7 @@ func (p *csvReader) head(first []string) error {
 			}
 		}
 	}
-	if p.header && o.Label == "" && len(first) > 0 && slices.Contains(names, "label") {
+	if p.header && o.Label == "" && slices.Contains(names, "label") {
 		p.label = slices.Index(names, "label")
 	}
 	every, _ := bounds("", [2]float64{o.Lower, o.Upper})

@@ -2,7 +2,6 @@ package train
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -26,35 +25,28 @@ var errEnough = errors.New("enough was read")
 func Look(text []byte, label string, rows int) (Preview, error) {
 	p := csvReader{options: CSV{Label: label}, class: map[string]int32{}}
 	var out Preview
-	add := func(cells []string) {
+	err := csv.Each("data", text, ',', true, func(line int, cells []string) error {
+		if len(cells) == 1 && len(cells[0]) == 0 {
+			return nil // blank
+		}
 		row := make([]string, len(cells))
 		for i, cell := range cells {
 			row[i] = strings.TrimSpace(cell)
 		}
-		out.Head = append(out.Head, row)
-		if p.label < len(row) && len(out.Labels) < classesShown && !slices.Contains(out.Labels, row[p.label]) {
-			out.Labels = append(out.Labels, row[p.label])
-		}
-	}
-	err := csv.Each("data", text, ',', true, func(line int, cells []string) error {
-		switch {
-		case len(cells) == 1 && len(cells[0]) == 0:
-			return nil // blank
-		case p.columns > 0:
-			add(cells)
-		default:
-			if err := p.first(line, cells); err != nil {
+		first := p.columns == 0
+		if first {
+			if err := p.head(line, cells); err != nil {
 				return err
 			}
-			for i, cell := range cells {
-				name := fmt.Sprintf("column %d", i+1)
-				if p.header {
-					name = strings.TrimSpace(cell)
-				}
-				out.Names = append(out.Names, name)
-			}
-			if !p.header {
-				add(cells)
+			out.Names = row
+		}
+		if first && !p.header {
+			out.Names = numbered("column ", len(row))
+		}
+		if !first || !p.header {
+			out.Head = append(out.Head, row)
+			if p.label < len(row) && len(out.Labels) < classesShown && !slices.Contains(out.Labels, row[p.label]) {
+				out.Labels = append(out.Labels, row[p.label])
 			}
 		}
 		if len(out.Head) >= rows {

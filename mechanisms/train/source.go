@@ -13,7 +13,7 @@ type Source struct {
 	Check func() error
 
 	t         *trainer
-	reference *reference // where something is measured against it
+	reference *network // trained without canaries and noise, where something is measured against it
 	residual  []float64
 }
 
@@ -29,34 +29,26 @@ func New(c Config, data *Dataset) (*Source, error) {
 	if data == nil {
 		data = NewSynthetic(c.Data)
 	}
-	s := &Source{t: newTrainer(c, data)}
-	if c.Access == Final || c.Canary == Tail {
-		if err := s.refer(); err != nil {
-			return nil, err
-		}
+	t := newTrainer(c, data)
+	s := &Source{t: t}
+	if c.Access != Final && c.Canary != Tail {
+		return s, nil
 	}
-	if c.Canary == Tail {
-		s.t.pool, err = s.t.tailPool(s.reference)
-	}
-	return s, err
-}
-
-// refer trains a model without canaries and without noise, by a stream of its
-// own: like the first weights it depends on no run.
-func (s *Source) refer() error {
-	t := s.t
+	// By a stream of its own: like the first weights it depends on no run.
 	finite, err := t.run(stream.New(stream.Key{Purpose: "train/reference"}), t.draw(nil, 0), 0, nil, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if !finite {
-		return &audit.InputError{Field: "learning rate", Path: "p.learning-rate", Found: format(t.config.LearningRate), Want: "one at which a training without canaries stays finite"}
+		return nil, &audit.InputError{Field: "learning rate", Path: "p.learning-rate", Found: format(c.LearningRate), Want: "one at which a training without canaries stays finite"}
 	}
-	r := &reference{theta: append([]float64(nil), t.model.theta...), model: newNetwork(t.config.sizes(t.data), t.config.Activation)}
-	copy(r.model.theta, r.theta)
-	r.model.ready()
-	s.reference = r
-	return nil
+	s.reference = newNetwork(c.sizes(data), c.Activation)
+	copy(s.reference.theta, t.model.theta)
+	s.reference.ready()
+	if c.Canary == Tail {
+		t.pool, err = t.tailPool(s.reference)
+	}
+	return s, err
 }
 
 // InterruptedBy sets Check.

@@ -340,9 +340,9 @@ func TestTailPool(t *testing.T) {
 		most = max(most, seen(v))
 		for y := range s.t.data.Classes {
 			one := points{x: v, labels: []int32{int32(y)}, features: d}
-			other := one.losses(s.reference.model)[0]
+			other := one.losses(s.reference)[0]
 			one.labels = pool.labels[k : k+1]
-			if own := one.losses(s.reference.model)[0]; other > own {
+			if own := one.losses(s.reference)[0]; other > own {
 				t.Errorf("vector %d: label %d has the loss %v, its own %v", k, y, other, own)
 			}
 		}

@@ -119,15 +119,12 @@ func newROC(r *CanaryReport) *roc {
 
 // certain reports whether the band lies above the claim's limit somewhere.
 func (v *roc) certain() bool {
-	return v.level != "" && slices.ContainsFunc(v.points, func(p bounds.ROCPoint) bool { return v.above(p) > 0 })
+	return v.level != "" && slices.ContainsFunc(v.points, func(p bounds.ROCPoint) bool { return p.TPRLower > v.limit(p.FPRUpper) })
 }
 
 func (v *roc) limit(fpr float64) float64 {
 	return bounds.ROCLimit(fpr, v.claim.Epsilon, v.claim.Delta)
 }
-
-// above is by how much the whole rectangle of a point lies above the claim's curve.
-func (v *roc) above(p bounds.ROCPoint) float64 { return p.TPRLower - v.limit(p.FPRUpper) }
 
 func (v *roc) caption() string {
 	words := fmt.Sprintf("How well a threshold on the scores tells canaries that were in, its true positives, from those that were out. The area under the curve is %s", plot.Short(plot.Floor(v.AUROC(), 3)))

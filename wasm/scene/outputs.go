@@ -98,7 +98,7 @@ func NewOutputs(r *Report) *plot.View { return outputsIn(r).view() }
 func NewLiveOutputs(p *pair.Progress) *plot.View { return liveOutputs(p).view() }
 
 func outputsIn(r *Report) *outputs {
-	x := outputsOf{people: r.people(), claim: r.Claim, refuted: r.Verdict == audit.Violation, beta: 1 - r.Confidence, summary: r.Headline,
+	x := outputsOf{people: pair.PeopleOf(pair.Shown(r.Evidence, r.Sequential), r.Plan.Relation, r.Inputs.Samples), claim: r.Claim, refuted: r.Verdict == audit.Violation, beta: 1 - r.Confidence, summary: r.Headline,
 		anytime: r.Termination.Reason != audit.Completed}
 	switch {
 	case r.Evidence != nil:

@@ -31,11 +31,6 @@ type Report struct {
 	Sequential *pair.SequentialResult `json:"sequential"`
 }
 
-// people names the two datasets that the outputs are of.
-func (r *Report) people() pair.People {
-	return pair.PeopleOf(pair.Shown(r.Evidence, r.Sequential), r.Plan.Relation, r.Inputs.Samples)
-}
-
 // InputOf is the input of a report that is there.
 func InputOf(r pair.Report) Input {
 	in := &Report{head: head(r.Report), Trials: r.Trials, Evidence: r.Evidence, Sequential: r.Sequential}
@@ -88,17 +83,6 @@ func CanaryReportOf(v report.View) (*CanaryReport, error) {
 // epsilonOf is that of a claim of (epsilon, delta), and whether it is one.
 func epsilonOf(c audit.Claim) (float64, bool) {
 	return c.Epsilon, c.Kind == audit.Pure || c.Kind == audit.Approximate
-}
-
-// limitOf is what is claimed of the quantity that an audit bounds.
-func limitOf(c audit.Claim) float64 {
-	switch c.Kind {
-	case audit.ZCDP:
-		return c.Rho
-	case audit.GaussianDP:
-		return c.Mu
-	}
-	return c.Epsilon
 }
 
 // Parse reads what the page sends.

@@ -28,11 +28,11 @@ func Separator(line []byte) byte {
 type Reader struct {
 	Line  int // number of the line in which the record begins that was read last, from 1
 	Blank int // number of the first blank line before it, 0 for none
+	End   int // number of the line in which the record ends
 
 	what string
 	in   *csv.Reader
-	end  int   // line in which the record ends
-	at   int64 // and byte
+	at   int64 // byte in which the record ends
 }
 
 // NewReader reads a text that has no byte order mark. what names it in errors; with trim,
@@ -42,9 +42,6 @@ func NewReader(what string, text io.Reader, separator byte, trim bool) *Reader {
 	r.in.Comma, r.in.TrimLeadingSpace, r.in.FieldsPerRecord, r.in.ReuseRecord = rune(separator), trim, -1, true
 	return r
 }
-
-// End is the line in which the last record ends.
-func (r *Reader) End() int { return r.end }
 
 // Offset is how many bytes there are up to the end of the last record.
 func (r *Reader) Offset() int64 { return r.at }
@@ -57,12 +54,12 @@ func (r *Reader) Read() ([]string, error) {
 		return nil, r.fault(err)
 	}
 	r.Line, _ = r.in.FieldPos(0)
-	if r.Blank = 0; r.Line > r.end+1 {
-		r.Blank = r.end + 1
+	if r.Blank = 0; r.Line > r.End+1 {
+		r.Blank = r.End + 1
 	}
 	last := len(cells) - 1
-	r.end, _ = r.in.FieldPos(last)
-	r.end += strings.Count(cells[last], "\n")
+	r.End, _ = r.in.FieldPos(last)
+	r.End += strings.Count(cells[last], "\n")
 	r.at = r.in.InputOffset()
 	for _, c := range cells {
 		if strings.IndexByte(c, '\r') >= 0 {

@@ -138,21 +138,13 @@ func (p *Program) draw(d audit.Dataset, n int, seed uint64, out []float64) error
 	if err != nil {
 		return err
 	}
-	if err := p.fill(a, n, out); err != nil {
-		return p.refused(x, err)
-	}
-	p.release(x)
-	return nil
-}
-
-// refused keeps a process that said that a run failed, and ends one at fault.
-func (p *Program) refused(x *worker, err error) error {
-	if !errors.As(err, new(*user.Failed)) {
+	if err = p.fill(a, n, out); errors.As(err, new(*user.Failed)) {
+		err = p.fault(x, err) // the process goes on
+	} else if err != nil {
 		return p.drop(x, err)
 	}
-	told := p.fault(x, err)
 	p.release(x)
-	return told
+	return err
 }
 
 // ask sends a request to the process; an error ends it.
@@ -323,7 +315,13 @@ func (w *worker) ask(ctx context.Context, request []byte, limit time.Duration, c
 			got <- result{err: fmt.Errorf("requests cannot be written: %w", werr)}
 			return
 		}
-		a, err := w.read()
+		var a answer
+		var err error
+		if w.frames {
+			a, err = w.readFrame()
+		} else {
+			a.json, err = w.readLine()
+		}
 		if err == nil && werr != nil {
 			err = fmt.Errorf("it does not read its standard input (%w), and printed %s", werr, shown(a.json))
 		}
@@ -368,15 +366,6 @@ func (w *worker) ask(ctx context.Context, request []byte, limit time.Duration, c
 	}
 	w.End(0)
 	return answer{}, err
-}
-
-// read reads an answer, in the form that was agreed upon.
-func (w *worker) read() (answer, error) {
-	if w.frames {
-		return w.readFrame()
-	}
-	line, err := w.readLine()
-	return answer{json: line}, err
 }
 
 // readLine reads up to the end of a line. With io.EOF it returns what came.

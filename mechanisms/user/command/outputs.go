@@ -13,9 +13,6 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/user"
 )
 
-// numberSymbol is the symbol of a number in a mixed column, which is 0.
-const numberSymbol = "a number"
-
 // mostQuoted is how many numbers may stand in quotes in a column: more are no
 // names.
 const mostQuoted = 64
@@ -200,7 +197,7 @@ func (p *Program) learnLabels(answers []answer) error {
 	for c, column := range p.columns {
 		known[c] = map[float64]bool{}
 		if column.Kind == audit.Mixed {
-			add(c, 0, numberSymbol)
+			add(c, 0, recorded.NumberSymbol)
 		}
 	}
 	return each(answers, func(_ int, cells []cell) error {
@@ -230,7 +227,7 @@ func each(answers []answer, row func(int, []cell) error) error {
 func checkColumns(columns []audit.Column) error {
 	for i, c := range columns {
 		for _, l := range c.Labels {
-			if l.Value != audit.SymbolOf(l.Text) && !(c.Kind == audit.Mixed && l == audit.Label{Text: numberSymbol}) {
+			if l.Value != audit.SymbolOf(l.Text) && !(c.Kind == audit.Mixed && l == audit.Label{Text: recorded.NumberSymbol}) {
 				return &audit.InputError{Field: fmt.Sprintf("report: inputs.brought.columns[%d].labels", i), Found: fmt.Sprintf("the word %q for %v", l.Text, l.Value), Want: "the number of the word"}
 			}
 		}
@@ -338,30 +335,21 @@ func (p *Program) probe() error {
 		if o[0] == nil {
 			continue
 		}
-		if err := p.judge(o[0], o[1], o[2], o[3]); err != nil {
+		if err := user.Judge(o[0], o[1], width); err != nil {
 			return p.fault(nil, err)
+		}
+		switch {
+		case !slices.Equal(o[0], o[2]):
+			p.unseeded = againDiffers
+		case p.unseeded == "" && !slices.Equal(o[0], o[3]):
+			p.unseeded = otherDiffers
 		}
 	}
 	// A generator that each process starts alike goes on in its own way in each, so
 	// that only the first answer of each shows it.
-	if first, other := outs[0][0], outs[0][3]; first != nil && p.unseeded == againDiffers && user.Telling(first, audit.Width(p.columns)) && slices.Equal(first, other) {
+	if first, other := outs[0][0], outs[0][3]; first != nil && p.unseeded == againDiffers && user.Telling(first, width) && slices.Equal(first, other) {
 		return p.fault(nil, &audit.InputError{Field: "its first answer", Found: "the same in two processes, although outputs do not depend on the seed", Want: "different outputs in another process",
 			Remedy: "seed the generator in each request with the request's seed, or outputs of two processes are not independent"})
-	}
-	return nil
-}
-
-// judge compares the outputs on one dataset: of the first seed, the second, the
-// first again, and the first in another process.
-func (p *Program) judge(one, two, again, other []float64) error {
-	if err := user.Judge(one, two, audit.Width(p.columns)); err != nil {
-		return err
-	}
-	switch {
-	case !slices.Equal(one, again):
-		p.unseeded = againDiffers
-	case p.unseeded == "" && !slices.Equal(one, other):
-		p.unseeded = otherDiffers
 	}
 	return nil
 }

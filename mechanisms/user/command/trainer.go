@@ -157,7 +157,17 @@ func (t *Trainer) Check(members []bool, seed uint64, tell Checked) (same bool, e
 
 // ask has a process train; an error ends it.
 func (t *Trainer) ask(x *worker, members []bool, seed uint64, check func() error) (trained, error) {
-	a, err := x.ask(t.ctx, trainingRequest(members, seed), t.timeout, check)
+	in := make([]int, len(members))
+	for i, m := range members {
+		if m {
+			in[i] = 1
+		}
+	}
+	request := line(struct {
+		Members []int  `json:"members"`
+		Seed    uint64 `json:"seed"`
+	}{in, seed})
+	a, err := x.ask(t.ctx, request, t.timeout, check)
 	got := trained{members: slices.Clone(members), scores: make([]float64, len(members))}
 	var quit unwanted
 	switch {
@@ -174,19 +184,6 @@ func (t *Trainer) ask(x *worker, members []bool, seed uint64, check func() error
 		return got, t.drop(x, err)
 	}
 	return got, nil
-}
-
-func trainingRequest(members []bool, seed uint64) []byte {
-	in := make([]int, len(members))
-	for i, m := range members {
-		if m {
-			in[i] = 1
-		}
-	}
-	return line(struct {
-		Members []int  `json:"members"`
-		Seed    uint64 `json:"seed"`
-	}{in, seed})
 }
 
 // telling reports whether scores like these hardly come twice.
