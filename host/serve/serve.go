@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -309,7 +308,7 @@ func (k *keep) file(name string) (*keptFile, error) {
 		return nil, err
 	}
 	sum := sha256.Sum256(data.Bytes())
-	now := &keptFile{data: data.Bytes(), tag: `"` + hex.EncodeToString(sum[:12]) + `"`, size: info.Size(), time: info.ModTime()}
+	now := &keptFile{data: data.Bytes(), tag: fmt.Sprintf(`"%x"`, sum[:12]), size: info.Size(), time: info.ModTime()}
 	k.files[name] = now
 	return now, nil
 }

@@ -104,13 +104,11 @@ func sumFamily(f family, unbounded bool) family {
 
 func (s spending) sumFloat64(d audit.Dataset, j int, l0 int64, lower, upper float64) (float64, error) {
 	sum, err := dpagg.NewBoundedSumFloat64(&dpagg.BoundedSumFloat64Options{Epsilon: s.epsilon, Delta: s.delta, MaxPartitionsContributed: l0, Lower: lower, Upper: upper, Noise: s.noise})
+	if err == nil {
+		err = contributions(d, j, 1, sum.Add)
+	}
 	if err != nil {
 		return 0, err
-	}
-	for i := j; i < len(d.Values); i += d.Columns {
-		if err := sum.Add(d.Values[i]); err != nil {
-			return 0, err
-		}
 	}
 	return sum.Result()
 }
@@ -120,13 +118,11 @@ func (s spending) sumInt64(d audit.Dataset, j int, l0 int64, lower, upper float6
 		return 0, fmt.Errorf("lower %s and upper %s for a sum of whole numbers", show(lower), show(upper))
 	}
 	sum, err := dpagg.NewBoundedSumInt64(&dpagg.BoundedSumInt64Options{Epsilon: s.epsilon, Delta: s.delta, MaxPartitionsContributed: l0, Lower: int64(lower), Upper: int64(upper), Noise: s.noise})
+	if err == nil {
+		err = contributions(d, j, 1, func(v float64) error { return sum.Add(int64(v)) })
+	}
 	if err != nil {
 		return 0, err
-	}
-	for i := j; i < len(d.Values); i += d.Columns {
-		if err := sum.Add(int64(d.Values[i])); err != nil {
-			return 0, err
-		}
 	}
 	v, err := sum.Result()
 	return float64(v), err

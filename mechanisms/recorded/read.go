@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash"
@@ -33,7 +32,7 @@ func Read(r io.Reader, o Options) (*File, error) {
 	if err = cmp.Or(p.from.err, err); err != nil {
 		return p.refused(), err
 	}
-	return &File{Name: o.Name, Format: p.format, Bytes: p.from.n, SHA256: hex.EncodeToString(p.from.hash.Sum(nil)), Tables: tables, Notes: p.notes}, nil
+	return &File{Name: o.Name, Format: p.format, Bytes: p.from.n, SHA256: fmt.Sprintf("%x", p.from.hash.Sum(nil)), Tables: tables, Notes: p.notes}, nil
 }
 
 // parser is what the readers of all formats share.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -55,10 +54,9 @@ const (
 func stamp(files []file) string {
 	all := sha256.New()
 	for _, f := range files {
-		sum := sha256.Sum256(f.data)
-		fmt.Fprintf(all, "%s %x\n", f.name, sum)
+		fmt.Fprintf(all, "%s %x\n", f.name, sha256.Sum256(f.data))
 	}
-	build := hex.EncodeToString(all.Sum(nil)[:8])
+	build := fmt.Sprintf("%x", all.Sum(nil)[:8])
 	for i, f := range files {
 		if f.name == serviceWorker {
 			files[i].data = bytes.ReplaceAll(f.data, []byte(buildMark), []byte(build))
@@ -131,11 +129,10 @@ func writeFile(path string, f file, compress bool, old buildInfo) (fileInfo, err
 	if err := os.WriteFile(path, f.data, 0o644); err != nil {
 		return fileInfo{}, err
 	}
-	sum := sha256.Sum256(f.data)
-	info := fileInfo{Name: f.name, SHA256: hex.EncodeToString(sum[:]), Bytes: len(f.data)}
+	info := fileInfo{Name: f.name, SHA256: fmt.Sprintf("%x", sha256.Sum256(f.data)), Bytes: len(f.data)}
 	if !compress {
 		info.Gzip, info.Brotli = info.Bytes, info.Bytes // so much is loaded
-		return info, removeSiblings(path)
+		return info, remove(path+gzipCoding.suffix, path+brotliCoding.suffix)
 	}
 	var same time.Time
 	if slices.ContainsFunc(old.Files, func(o fileInfo) bool { return o.Name == f.name && o.SHA256 == info.SHA256 }) {
@@ -149,9 +146,9 @@ func writeFile(path string, f file, compress bool, old buildInfo) (fileInfo, err
 	return info, err
 }
 
-func removeSiblings(path string) error {
-	for _, c := range []coding{gzipCoding, brotliCoding} {
-		if err := os.Remove(path + c.suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+func remove(names ...string) error {
+	for _, name := range names {
+		if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 	}
@@ -179,10 +176,7 @@ func removeStale(out string, info, old buildInfo) error {
 			continue
 		}
 		path := filepath.Join(out, filepath.FromSlash(f.Name))
-		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-		if err := removeSiblings(path); err != nil {
+		if err := remove(path, path+gzipCoding.suffix, path+brotliCoding.suffix); err != nil {
 			return err
 		}
 	}

@@ -38,9 +38,6 @@ func share(n, of int) float64 {
 	return float64(n) / float64(of)
 }
 
-// inEvent is how much of the bin lies in the event, over both sides.
-func (b Bin) inEvent() float64 { return share(b.FirstIn+b.SecondIn, b.First+b.Second) }
-
 // LogRatio is ln(first share / second share), infinite where one of them was
 // never seen, and NaN where neither was.
 func (b Bin) LogRatio() float64 {

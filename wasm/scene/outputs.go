@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
@@ -142,7 +143,7 @@ func newOutputs(x outputsOf) *outputs {
 		for _, b := range all[from:to] {
 			m.First, m.Second, m.FirstIn, m.SecondIn = m.First+b.First, m.Second+b.Second, m.FirstIn+b.FirstIn, m.SecondIn+b.SecondIn
 		}
-		m.in = m.inEvent()
+		m.in = share(m.FirstIn+m.SecondIn, m.First+m.Second)
 		return m
 	}
 	if v.outcomes {
@@ -216,44 +217,25 @@ func firstComes(labels []string) (words [][2]string, symbol string) {
 	var no, yes rune
 	length := 0
 	for _, l := range labels {
-		all := []rune(l)
-		if length == 0 {
-			length = len(all)
-		}
-		if len(all) != length || length < 2 {
+		n, all := utf8.RuneCountInString(l), []rune(strings.TrimRight(l, "–"))
+		if length = cmp.Or(length, n); n != length || n < 2 || len(all) == 0 {
 			return nil, ""
 		}
-		for len(all) > 0 && all[len(all)-1] == '–' {
-			all = all[:len(all)-1]
+		before, last := all[:len(all)-1], all[len(all)-1]
+		if len(before) > 0 {
+			no = cmp.Or(no, before[0])
 		}
-		if len(all) == 0 {
+		if slices.ContainsFunc(before, func(c rune) bool { return c != no }) {
 			return nil, ""
 		}
-		last := all[len(all)-1]
-		if len(all) > 1 {
-			if no == 0 {
-				no = all[0]
-			}
-			for _, c := range all[:len(all)-1] {
-				if c != no {
-					return nil, ""
-				}
-			}
-		}
-		switch {
-		case last == no || no == 0 && last == '⊥':
-			if len(all) != length { // neither came, and yet it ends
+		name := [2]string{fmt.Sprintf("%s answer", ordinal(len(all))), ordinal(len(all))}
+		if last == no || no == 0 && last == '⊥' {
+			name = [2]string{"at none", "none"}
+			if len(all) != n { // neither came, and yet it ends
 				return nil, ""
 			}
-		case yes == 0:
-			yes = last
-		case last != yes:
+		} else if yes = cmp.Or(yes, last); last != yes {
 			return nil, ""
-		}
-		k := len(all)
-		name := [2]string{fmt.Sprintf("%s answer", ordinal(k)), ordinal(k)}
-		if last != yes {
-			name = [2]string{"at none", "none"}
 		}
 		words = append(words, name)
 	}

@@ -33,7 +33,7 @@ func (v *outputs) Says() plot.Said {
 			allowed += fmt.Sprintf(" times, and %s more", percentWords(d))
 			slack = fmt.Sprintf("even without the %s that δ allows, ", percentWords(d))
 		}
-		in, of := inRuns(t.on(t.sign), t.on(-t.sign))
+		in, of := inRuns(t.share(likelier), t.share(other))
 		switch {
 		case math.IsNaN(observed): // of counts that were made up
 			x.Sentence = fmt.Sprintf("%s at least %s times as often as %s.", begun, least, without)
@@ -80,29 +80,15 @@ func inRuns(a, b float64) (in [2]string, of string) {
 	return in, plot.Grouped(int(n))
 }
 
-// on is the event's share on one dataset: B for a sign above 0.
-func (t *tested) on(sign float64) float64 {
-	if sign > 0 {
-		return share(t.Second, t.secondOf)
-	}
-	return share(t.First, t.firstOf)
-}
-
 // wholeWords are the sentence where no event has one.
 func (v *outputs) wholeWords() string {
 	switch {
-	case v.refuted && v.corridor:
-		return v.apartWords() + v.claimWords() + " allows."
 	case v.refuted:
-		return v.apartWords() + "the claim allows."
+		return fmt.Sprintf("%s and %s, the answers together differ more than %s allows.", upperFirst(v.people.Names[0]), v.people.Again[1], plot.If(v.corridor, v.claimWords(), "the claim"))
 	case v.live:
 		return "So far nothing shows more than the claim allows."
 	}
 	return "Nothing shows more than the claim allows."
-}
-
-func (v *outputs) apartWords() string {
-	return fmt.Sprintf("%s and %s, the answers together differ more than ", upperFirst(v.people.Names[0]), v.people.Again[1])
 }
 
 func (v *outputs) shownSmall() string {

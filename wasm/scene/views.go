@@ -37,7 +37,7 @@ func Views(in Input) []*plot.View {
 		if pairs == 0 { // of bets alone, which are of all pairs of datasets
 			pairs = r.Termination.Outputs / 2
 		}
-		out = append(out, DataOf(r), NewTradeoff(in.Curves.Tradeoff), NewSearch(r.Trials, quantity, r.Claim.Epsilon+r.Claim.Rho+r.Claim.Mu), NewOverTime(in.Course, final, pairs))
+		out = append(out, DataOf(r), NewTradeoff(in.Curves.Tradeoff), NewSearch(r.Trials, quantity, r.Claim.Limit()), NewOverTime(in.Course, final, pairs))
 	}
 	return present(out)
 }

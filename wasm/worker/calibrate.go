@@ -197,7 +197,11 @@ func (s *calibrating) now(end bool) calibrated {
 		}
 		out.Above = len(above) > 0
 		if all.Of > 0 {
-			out.Judgement = judgement(out.BetaText, above)
+			words := fmt.Sprintf("No rate is significantly above %s.", out.BetaText)
+			if len(above) > 0 {
+				words = fmt.Sprintf("Significantly above %s: %s.", out.BetaText, strings.Join(above, ", "))
+			}
+			out.Judgement = fmt.Sprintf("%s The exact binomial tests of the rates accuse a tool that keeps its error with probability %g at most.", words, calibration.JudgeError)
 		}
 	}
 	for i, r := range rows {
@@ -205,12 +209,4 @@ func (s *calibrating) now(end bool) calibrated {
 			Inconclusive: r.Inconclusive, Failed: r.Failed, Note: r.Note}
 	}
 	return out
-}
-
-func judgement(beta string, above []string) string {
-	words := fmt.Sprintf("No rate is significantly above %s.", beta)
-	if len(above) > 0 {
-		words = fmt.Sprintf("Significantly above %s: %s.", beta, strings.Join(above, ", "))
-	}
-	return fmt.Sprintf("%s The exact binomial tests of the rates accuse a tool that keeps its error with probability %g at most.", words, calibration.JudgeError)
 }

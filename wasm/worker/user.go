@@ -2,7 +2,6 @@ package main
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -117,8 +116,7 @@ func userSpec(r userRequest, s sandbox, tried bool) (audit.MechanismSpec, error)
 	default:
 		return audit.MechanismSpec{}, audit.UnknownName("kind", string(r.Kind), []string{string(audit.UserModule), string(audit.UserScript), string(audit.UserPython)})
 	}
-	sum := sha256.Sum256(source)
-	b := audit.UserMechanism{Kind: r.Kind, Name: r.Name, SHA256: hex.EncodeToString(sum[:]), Code: r.Code, Datasets: space}
+	b := audit.UserMechanism{Kind: r.Kind, Name: r.Name, SHA256: fmt.Sprintf("%x", sha256.Sum256(source)), Code: r.Code, Datasets: space}
 	if r.SHA256 != "" && r.SHA256 != b.SHA256 {
 		return audit.MechanismSpec{}, &audit.InputError{Field: r.Name, Found: "another one, with SHA-256 " + b.SHA256, Want: "the one with SHA-256 " + r.SHA256 + ", as the report says"}
 	}

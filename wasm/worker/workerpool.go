@@ -204,15 +204,11 @@ func (c *workerPool) Execute(ctx context.Context, t engine.Task, progress func(r
 					progress(m.Rows)
 					continue
 				}
-				if m.Type == msgPart {
-					res, err := core.Env{}.Codecs().Result(t, []byte(m.JSON))
-					if err != nil {
-						return nil, fmt.Errorf("worker %d: %w", s.number, err)
-					}
-					part(res)
-					continue
+				res, err := conclude(s.number, t, m)
+				if err != nil || m.Type != msgPart {
+					return res, err
 				}
-				return conclude(s.number, t, m)
+				part(res)
 			}
 		case <-tick.C:
 			if silent++; silent > hangTicks {
@@ -226,7 +222,7 @@ func (c *workerPool) Execute(ctx context.Context, t engine.Task, progress func(r
 
 func conclude(number int, t engine.Task, m message) (any, error) {
 	switch m.Type {
-	case msgDone:
+	case msgDone, msgPart:
 		res, err := core.Env{}.Codecs().Result(t, []byte(m.JSON))
 		if err != nil {
 			return nil, fmt.Errorf("worker %d: %w", number, err)

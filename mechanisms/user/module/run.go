@@ -5,7 +5,6 @@ package module
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
@@ -56,8 +55,7 @@ func Open(ctx context.Context, name string, data []byte, o Options) (*Module, er
 	if o.CompilePatience <= 0 {
 		o.CompilePatience = CompilePatience
 	}
-	sum := sha256.Sum256(data)
-	m := &Module{o: o, ctx: ctx, job: job{name, data, o.Patience}, sum: hex.EncodeToString(sum[:])}
+	m := &Module{o: o, ctx: ctx, job: job{name, data, o.Patience}, sum: fmt.Sprintf("%x", sha256.Sum256(data))}
 	if o.SHA256 != "" && o.SHA256 != m.sum {
 		return nil, &audit.InputError{Field: name, Found: "another module, with SHA-256 " + m.sum, Want: "the one with SHA-256 " + o.SHA256 + ", as the report says"}
 	}

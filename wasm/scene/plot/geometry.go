@@ -134,16 +134,14 @@ func clipSegment(a, b Point, r Rect) (Point, Point, bool) {
 // clipPolygon is the part of a convex polygon inside a box (Sutherland and
 // Hodgman 1974).
 func clipPolygon(points []Point, r Rect) []Point {
-	for _, edge := range [4]struct {
-		inside func(Point) float64 // above 0 inside
-	}{
-		{func(p Point) float64 { return p.X - r.X }}, {func(p Point) float64 { return r.Right() - p.X }},
-		{func(p Point) float64 { return p.Y - r.Y }}, {func(p Point) float64 { return r.Bottom() - p.Y }},
+	for _, inside := range [4]func(Point) float64{ // above 0 inside
+		func(p Point) float64 { return p.X - r.X }, func(p Point) float64 { return r.Right() - p.X },
+		func(p Point) float64 { return p.Y - r.Y }, func(p Point) float64 { return r.Bottom() - p.Y },
 	} {
 		var out []Point
 		for i, p := range points {
 			q := points[(i+1)%len(points)]
-			dp, dq := edge.inside(p), edge.inside(q)
+			dp, dq := inside(p), inside(q)
 			if dp >= 0 {
 				out = append(out, p)
 			}
