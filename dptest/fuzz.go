@@ -266,7 +266,7 @@ func (z *fuzzer) screen(p audit.Pair, seed uint64) (r pair.Report, loud bool, er
 	if err != nil {
 		return r, false, err
 	}
-	share := explored.Value / (a.Claim.Epsilon + a.Claim.Rho + a.Claim.Mu) // the claim limits one of them, the others are 0
+	share := explored.Value / a.Claim.Limit()
 	if z.rungs = rungs(share); share <= 1 && z.tried {
 		return r, false, nil
 	}

@@ -36,7 +36,10 @@ export class History {
   constructor(engine, on) {
     this.#engine = engine;
     this.#on = on;
-    byId("history-open").addEventListener("click", () => this.#open());
+    byId("history-open").addEventListener("click", () => {
+      this.#list();
+      byId("history").showModal();
+    });
     byId("history-forget").addEventListener("click", () => {
       try {
         localStorage.removeItem(KEY);
@@ -51,24 +54,13 @@ export class History {
   /** Keeps a run. @param {Omit<Entry, "at">} run */
   add(run) {
     const list = [{ at: Date.now(), ...run }, ...kept().filter((e) => e.fragment !== run.fragment)].slice(0, MOST);
-    for (;;) {
+    for (; list.length > 0; list.length = Math.floor(list.length / 2)) {
       try {
         localStorage.setItem(KEY, JSON.stringify(list));
         return;
-      } catch {
-        if (list.length > 1) {
-          list.length = Math.floor(list.length / 2); // there is no more room
-          continue;
-        }
-        this.#told = true;
-        return;
-      }
+      } catch { /* there is no more room: half of them */ }
     }
-  }
-
-  #open() {
-    this.#list();
-    byId("history").showModal();
+    this.#told = true;
   }
 
   #list() {

@@ -386,16 +386,13 @@ export class Shown {
       const report = JSON.parse(text);
       if (this.#now || this.link) return false; // a quicker result
       this.show({ report, text }, "example").catch(() => {});
-      this.#preview(text).catch(() => {}); // the core draws it too
+      picturesIn("example-picture.json").then((drawn) => {
+        if (drawn.length && this.text === text) outputs().preview(drawn);
+      }).catch(() => {}); // the core draws it too
       return true;
     } catch {
       return false; // a page without its example is a page
     }
-  }
-
-  async #preview(text) {
-    const drawn = await picturesIn("example-picture.json");
-    if (drawn.length && this.text === text) outputs().preview(drawn);
   }
 
   /** Fills in what the core says of the example, where that is shown. */

@@ -75,8 +75,14 @@ async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
     return true;
-  } catch {
-    return copyBySelection(text);
+  } catch { // as on pages without the clipboard interface (plain http)
+    const area = html("textarea", { class: "unseen", readonly: true });
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    return done;
   }
 }
 
@@ -87,15 +93,4 @@ export async function copyFor(button, text) {
   button.textContent = "Copied";
   setTimeout(() => { button.textContent = button.dataset.label; }, 1500);
   return true;
-}
-
-/** For pages without the clipboard interface (plain http). */
-function copyBySelection(text) {
-  const area = html("textarea", { class: "unseen", readonly: true });
-  area.value = text;
-  document.body.append(area);
-  area.select();
-  const done = document.execCommand("copy");
-  area.remove();
-  return done;
 }

@@ -3,9 +3,6 @@
 import { byId } from "./element.js";
 import { typing } from "./files.js";
 
-/** Does a letter belong to the control that has the focus? A select finds its options by them. */
-const takesLetters = (event) => typing(event) || /** @type {HTMLElement} */ (event.target).closest?.("select");
-
 /**
  * Listens for keys. Each action says whether there was anything to do.
  * @param {{run(): boolean, stop(): boolean, tour(): boolean, help(): boolean}} actions
@@ -20,7 +17,8 @@ export function listenForKeys({ run, stop, tour, help }) {
       if (key === "enter" && /** @type {HTMLElement} */ (event.target).closest?.("#run, #stop, #calibrate, #calibrate-stop, #canaries-run, #canaries-stop")) event.preventDefault();
       return;
     }
-    if (!Object.hasOwn(actions, key) || (key !== "escape" && takesLetters(event))) return;
+    // Letters belong to the control that has the focus: a select finds its options by them.
+    if (!Object.hasOwn(actions, key) || (key !== "escape" && (typing(event) || /** @type {HTMLElement} */ (event.target).closest?.("select")))) return;
     if (actions[key]()) event.preventDefault();
   });
 }

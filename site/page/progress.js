@@ -91,7 +91,10 @@ export class ProgressPanel {
       left && ["Time left", left],
       bound && [p.valid ? "So far, valid if stopped now" : "So far, not certified", bound],
     ];
-    this.tell(phase, percent, facts);
+    if (!this.#stopping) byId("progress-phase").textContent = phase;
+    byId("progress-percent").textContent = `${percent} %`;
+    byId("progress").value = percent;
+    byId("progress-facts").replaceChildren(...facts.filter(Boolean).map((fact) => html("div", {}, terms([fact]))));
     if (p.message) this.message(p.message);
     if (p.refuted > 0 && !this.#refuted) {
       this.#refuted = true;
@@ -99,14 +102,6 @@ export class ProgressPanel {
       return;
     }
     say(`${phase}, ${percent} %${left && `, ${left} left`}${p.valid && bound ? `, ${bound} so far, valid if stopped now` : ""}`, false);
-  }
-
-  /** @param {string} phase @param {number} percent @param {any[]} facts pairs of a name and a value; others are skipped */
-  tell(phase, percent, facts) {
-    if (!this.#stopping) byId("progress-phase").textContent = phase;
-    byId("progress-percent").textContent = `${percent} %`;
-    byId("progress").value = percent;
-    byId("progress-facts").replaceChildren(...facts.filter(Boolean).map((fact) => html("div", {}, terms([fact]))));
   }
 
   message(text) {

@@ -183,9 +183,6 @@ export function underWay(box, { state, title, pill = "", detail }) {
   board(box, state, "", { class: `verdict-mark${turns ? " turning" : ""}`, "aria-hidden": "true" }, paths, null, title, pill, detail);
 }
 
-/** What a verdict rests on after a replay. @param {import("../worker/protocol").VerifiedValue} found @returns {Standing} */
-const standingOf = ({ ok, recomputed }) => (!ok ? "failed" : recomputed ? "recomputed" : "verified");
-
 /** What is to be remarked of a report. */
 export const remarks = (report) => [...report.notes ?? [], ...report.warnings ?? []].map((text) => html("p", { class: "remark" }, html("strong", {}, "Note: "), text));
 
@@ -260,7 +257,7 @@ export function replayWords({ ok, recomputed }) {
  */
 export function judge(shown, found) {
   showVerification(found);
-  shown.standing = standingOf(found);
+  shown.standing = !found.ok ? "failed" : found.recomputed ? "recomputed" : "verified";
   verdict(byId("verdict"), shown.report, shown.standing, shown);
 }
 

@@ -52,8 +52,6 @@ export class Calibration extends Bar {
     this.#cost();
   }
 
-  get #texts() { return { ...this.#fields.texts, mechanisms: this.#chosen().join() }; }
-
   #chosen() { return Object.keys(this.#boxes.texts); }
 
   #cost() {
@@ -64,13 +62,14 @@ export class Calibration extends Bar {
   /** Does what the form asks for, and shows what comes of it. */
   async run() {
     if (byId("calibrate").disabled) return;
-    this.#clear();
+    this.#fields.clearErrors();
+    byId("calibration-mechanisms-error").hidden = true;
     let last;
     try {
       if (!this.#chosen().length) throw new Unusable("mechanisms", "empty", "one at least");
       this.begin();
       this.#begun = 0;
-      const answer = await this.#on.calibrate(this.#texts, (so) => {
+      const answer = await this.#on.calibrate({ ...this.#fields.texts, mechanisms: this.#chosen().join() }, (so) => {
         last = so;
         this.#show(so);
         this.#progress(so);
@@ -94,11 +93,6 @@ export class Calibration extends Bar {
     const words = `${grouped(all.of)} of ${grouped(total)} audits${left}`;
     this.at(words, all.of / total);
     say(`${words}, ${all.alarms} false alarms`, false);
-  }
-
-  #clear() {
-    this.#fields.clearErrors();
-    byId("calibration-mechanisms-error").hidden = true;
   }
 
   #blame(error, last) {

@@ -134,11 +134,6 @@ export class CanaryForm {
     return bad;
   }
 
-  /** Sets some fields, and no others. @param {Record<string, string>} texts */
-  put(texts) {
-    for (const [key, text] of Object.entries(texts)) this.#fields.put(key, text);
-  }
-
   /** Sets what an address asks for. @returns {string[]} what of it cannot be used, in words */
   read(texts) {
     const one = texts.view === "one-run";

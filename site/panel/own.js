@@ -253,7 +253,7 @@ export class Own {
   /** Is the template's bug gone from the code, under the template's own claim and datasets? */
   get #mended() {
     const t = this.#template, texts = { epsilon: "1", ...t?.texts };
-    const same = ([key, f]) => ["code", "samples", "seed"].includes(key) || f.box.hidden || this.#fields.text(key) === presetOf(f.control, texts[key]);
+    const same = ([key, f]) => ["code", "samples", "seed"].includes(key) || f.box.hidden || this.#fields.text(key) === (texts[key] ?? f.control.options?.[0].value ?? "");
     return t !== null && !this.#code.text.includes(t.in[this.#code.language][1]) && [...this.#fields].every(same);
   }
 
@@ -333,7 +333,7 @@ export class Own {
   }
 
   #dependents() {
-    this.#fields.get("reach").box.hidden = !hasReach(this.#fields.text("relation"));
+    this.#fields.get("reach").box.hidden = !["bounded-replace", "l-infinity"].includes(this.#fields.text("relation"));
     this.#fields.get("code").box.hidden = this.#module !== null;
     byId("own-back").hidden = this.#module !== null || !this.#replaced;
     byId("own-template").value = this.#template?.name ?? "";
@@ -556,12 +556,6 @@ export function linkOf({ inputs, claim, plan }) {
   if (!isScript(b?.kind)) return null;
   return { code: b.code, language: b.kind, settings: textsOf({ inputs, claim, plan }) };
 }
-
-/** What a field holds where a text, or none, is set. */
-const presetOf = (control, text) => text ?? control.options?.[0].value ?? "";
-
-/** Does a relation say how far a value may move? */
-const hasReach = (relation) => relation === "bounded-replace" || relation === "l-infinity";
 
 /** Those of values that there are, as texts. */
 const given = (values) => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== false).map(([key, value]) => [key, String(value)]));

@@ -96,7 +96,10 @@ export class Samples {
       anew ||= this.busy; // a worker reads once at a time
       this.#request = -1;
       this.#stopping = false;
-      this.#begin(files);
+      this.#bar.begin();
+      this.#bar.at(`Reading ${files.map((f) => `${f.name}, ${size(f.size)}`).join(" and ")}`);
+      byId("yours-stop").hidden = false;
+      this.#on.busy();
       if (anew || !this.engine.ready) {
         this.#found = null;
         this.#show();
@@ -134,13 +137,6 @@ export class Samples {
       this.#on.settled();
       say(sentences.flatMap((parts) => [...parts.map((p) => p.text ?? p.options.find(({ asks }) => !asks).text), " "]).join(""));
     }
-  }
-
-  #begin(files) {
-    this.#bar.begin();
-    this.#bar.at(`Reading ${files.map((f) => `${f.name}, ${size(f.size)}`).join(" and ")}`);
-    byId("yours-stop").hidden = false;
-    this.#on.busy();
   }
 
   #progress({ name, share }) {
