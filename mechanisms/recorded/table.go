@@ -159,8 +159,8 @@ func (t *tabulator) setNames(line int, names []string, named bool) error {
 // row adds a row. It keeps no reference to the slice.
 func (t *tabulator) row(cells []string) error {
 	if len(cells) != len(t.names) {
-		remedy := "every row has as many cells as the first; quote a cell that holds the separator"
-		return &audit.InputError{Field: fmt.Sprintf("%s, line %d", t.what, t.line()), Found: fmt.Sprintf("of %d cells", len(cells)), Want: fmt.Sprintf("of %d", len(t.names)), Remedy: remedy}
+		return &audit.InputError{Field: fmt.Sprintf("%s, line %d", t.what, t.line()), Found: fmt.Sprintf("of %d cells", len(cells)), Want: fmt.Sprintf("of %d", len(t.names)),
+			Remedy: "every row has as many cells as the first; quote a cell that holds the separator"}
 	}
 	if t.table != nil {
 		return t.add(cells, t.line)

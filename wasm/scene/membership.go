@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
@@ -128,8 +129,8 @@ func (v *roc) limit(fpr float64) float64 {
 
 func (v *roc) caption() string {
 	words := fmt.Sprintf("How well a threshold on the scores tells canaries that were in, its true positives, from those that were out. The area under the curve is %s", plot.Short(plot.Floor(v.AUROC(), 3)))
-	if len(v.rates) > 0 {
-		words += "; the true positive rate is " + joined(v.rates)
+	if last := len(v.rates) - 1; last >= 0 {
+		words += "; the true positive rate is " + strings.Join(v.rates[:last], ", ") + plot.If(last > 0, " and ", "") + v.rates[last]
 	}
 	if v.level == "" {
 		return words + ". There is no band: these scores depend on each other."
@@ -139,14 +140,6 @@ func (v *roc) caption() string {
 		words += " Where it is barred, the whole band lies above what the claim allows."
 	}
 	return words
-}
-
-func joined(words []string) string {
-	text := words[0]
-	for i, w := range words[1:] {
-		text += plot.If(i == len(words)-2, " and ", ", ") + w
-	}
-	return text
 }
 
 // at is the threshold of a point, in words.

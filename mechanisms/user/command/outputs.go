@@ -272,13 +272,7 @@ func (p *Program) probe() error {
 			return err
 		}
 		for side, d := range datasets {
-			for i := range sizes {
-				at := i
-				if round == 1 {
-					if at = 3; i > 0 {
-						break
-					}
-				}
+			for i := range len(sizes) - 2*round { // of the second process, the first alone
 				a, err := p.ask(x, d, sizes[i], seeds[i])
 				ended := err != nil
 				if err == nil {
@@ -287,8 +281,8 @@ func (p *Program) probe() error {
 				switch {
 				case err == nil:
 					a.json, a.block, a.failed = bytes.Clone(a.json), bytes.Clone(a.block), bytes.Clone(a.failed) // they stay valid
-					answers[side][at] = a
-					all = append(all, answers[side][at])
+					answers[side][3*round+i] = a
+					all = append(all, a)
 					there[side]++
 				case !errors.As(err, new(*user.Failed)) && ended:
 					return err

@@ -100,17 +100,13 @@ func (m *Module) call(d audit.Dataset, seed uint64, out []float64) error {
 	const more = 3 * time.Second
 	a, err := m.ask(h, question{d.Values, d.Columns, len(out) / h.width, seed}, m.o.Patience+more,
 		&audit.InputError{Field: m.job.Name, Found: fmt.Sprintf("still running after %v", m.o.Patience), Want: fmt.Sprintf("done sooner: a request is for at most %d outputs", audit.BlockRows), Remedy: "is there endless recursion?"})
-	if errors.As(err, new(*user.Failed)) {
-		m.pool.Release(h) // the next call has a fresh instance
-		return err
-	}
-	if err != nil {
+	if err != nil && !errors.As(err, new(*user.Failed)) {
 		m.pool.Drop(h)
 		return err
 	}
-	m.pool.Release(h)
+	m.pool.Release(h) // after a run that failed, too: the next call has a fresh instance
 	copy(out, a.Outputs)
-	return nil
+	return err
 }
 
 // hosted is a process that has compiled the module.

@@ -282,12 +282,9 @@ func hull(all []canvas, so func(i int) bool) (r Rect) {
 // alike widens one of the axes until both have the same unit.
 func (p *Plot) alike(box Rect) {
 	unit := max((p.X.Hi-p.X.Lo)/box.W, (p.Y.Hi-p.Y.Lo)/box.H)
-	for _, a := range []struct {
-		of *Axis
-		px float64
-	}{{&p.X, box.W}, {&p.Y, box.H}} {
-		middle := (a.of.Lo + a.of.Hi) / 2
-		a.of.Lo, a.of.Hi = middle-unit*a.px/2, middle+unit*a.px/2
+	for i, a := range []*Axis{&p.X, &p.Y} {
+		middle, half := (a.Lo+a.Hi)/2, unit*[]float64{box.W, box.H}[i]/2
+		a.Lo, a.Hi = middle-half, middle+half
 	}
 }
 
