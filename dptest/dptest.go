@@ -130,12 +130,7 @@ func (o Options) samples() int {
 	return cmp.Or(o.Samples, 100_000)
 }
 
-func (o Options) workers() int {
-	if o.Workers <= 0 {
-		return runtime.GOMAXPROCS(0)
-	}
-	return o.Workers
-}
+func (o Options) workers() int { return cmp.Or(max(0, o.Workers), runtime.GOMAXPROCS(0)) }
 
 // prepare turns the call into a plan and a catalogue.
 func prepare(m audit.Mechanism, claim audit.Claim, opts Options) (audit.Catalogue, pair.Plan, error) {

@@ -174,9 +174,7 @@ func auditOnce(t testing.TB, spec audit.MechanismSpec, plan pair.Plan) pair.Repo
 	cat := audit.Catalogue{Mechanisms: []audit.MechanismSpec{spec}, Learners: estimators.Registry(), Finders: finders.Registry()}
 	plan.Version, plan.Mechanism, plan.Mode = pair.PlanVersion, spec.Name, cmp.Or(plan.Mode, pair.Fixed)
 	for field, size := range map[*int]int{&plan.Samples: 10_000, &plan.Explore: 15_000, &plan.Trials: 2} {
-		if *field == 0 {
-			*field = size
-		}
+		*field = cmp.Or(*field, size)
 	}
 	if plan.Mode == pair.UntilRefuted {
 		plan.Explore = 0

@@ -157,12 +157,7 @@ func (f descent) cost(p audit.Params, ratio float64) audit.Claim {
 
 func (f descent) width(p audit.Params) int { return pick(f.steps, f.count(p), 1) }
 
-func (f descent) count(p audit.Params) int {
-	if f.parts == "" {
-		return 1
-	}
-	return p.Int(f.parts)
-}
+func (f descent) count(p audit.Params) int { return max(1, int(p[f.parts].Number)) }
 
 func (f descent) sd(p audit.Params) float64 {
 	sd := float64(p.Num("sigma") * p.Num("clip"))

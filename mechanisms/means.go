@@ -1,6 +1,7 @@
 package mechanisms
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -234,10 +235,7 @@ func (f meanFamily) release(p audit.Params, d audit.Dataset) sampler {
 			}
 		case f.clampedScale:
 			for i, z := range out {
-				count := counts[i]
-				if count == 0 { // by which nothing can be divided
-					count = leastCount
-				}
+				count := cmp.Or(counts[i], leastCount) // by 0 nothing can be divided
 				out[i] = sum/count + float64(z/scale*max(leastScale, scale/count))
 			}
 		default:
@@ -252,10 +250,7 @@ func (f meanFamily) release(p audit.Params, d audit.Dataset) sampler {
 // noisyCounts turns noise into max(least, n + noise).
 func noisyCounts(noise []float64, n, least float64) {
 	for i, z := range noise {
-		if z += n; z < least {
-			z = least
-		}
-		noise[i] = z
+		noise[i] = max(least, z+n)
 	}
 }
 

@@ -66,8 +66,5 @@ func countsEvents(p audit.Params) bool { return p.Word("data") == "events" }
 
 // prefixSumLoss is epsilon for every answer that may move.
 func prefixSumLoss(p audit.Params) float64 {
-	if countsEvents(p) {
-		return p.Num("epsilon")
-	}
-	return p.Num("m") * p.Num("epsilon")
+	return pick(countsEvents(p), 1, p.Num("m")) * p.Num("epsilon")
 }

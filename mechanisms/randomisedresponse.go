@@ -1,6 +1,7 @@
 package mechanisms
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/dpscope/dpscope/audit"
@@ -44,10 +45,7 @@ var randomisedResponse = mechanism{
 
 	Output: oneColumn(audit.Symbol, "answer", audit.Label{Value: 0, Text: "no"}, audit.Label{Value: 1, Text: "yes"}),
 	Release: func(p audit.Params, d audit.Dataset) sampler {
-		truthful, bit := p.Num("p"), d.Values[0]
-		if truthful == 0 {
-			truthful = truthfulProbability(p.Num("epsilon"))
-		}
+		truthful, bit := cmp.Or(p.Num("p"), truthfulProbability(p.Num("epsilon"))), d.Values[0]
 		return func(b *block) {
 			b.Bernoulli(b.out, truthful)
 			if bit == 0 {

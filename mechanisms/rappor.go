@@ -119,10 +119,7 @@ func (f rapporFamily) release(p audit.Params, d audit.Dataset) sampler {
 	noise := f.noise(p)
 	filter, likely := bloom(int(d.Values[0]), p.Int("bits"), p.Int("hashes")), make([]float64, p.Int("bits"))
 	for i := range likely {
-		likely[i] = noise.zero
-		if filter>>i&1 != 0 {
-			likely[i] = noise.one
-		}
+		likely[i] = pick(filter>>i&1 != 0, noise.one, noise.zero)
 	}
 	return func(b *block) {
 		b.Uniform(b.out, 0, 1)

@@ -246,10 +246,7 @@ func (v svtVariant) release(p audit.Params, d audit.Dataset) sampler {
 	if !direct(p) {
 		q = family(p).answers(d.Values, r.queries)
 	}
-	further := 0
-	if v.redraws {
-		further = min(r.cutoff, r.queries) - 1
-	}
+	further := pick(v.redraws, min(r.cutoff, r.queries)-1, 0)
 	return func(b *block) {
 		rho, nu := b.laplace(1, r.rho), b.out
 		if v.values {

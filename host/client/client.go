@@ -3,6 +3,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -52,10 +53,7 @@ func (c Client) Delete(ctx context.Context, id, token string) error {
 		if err != nil {
 			return err
 		}
-		if c.Base == "" {
-			c.Base = base
-		}
-		id = of
+		c.Base, id = cmp.Or(c.Base, base), of
 	}
 	_, err := c.ask(ctx, http.MethodDelete, "/"+id, nil, token)
 	return err
@@ -108,11 +106,7 @@ func (c Client) ask(ctx context.Context, method, path string, body []byte, token
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
-	client := http.DefaultClient
-	if c.HTTP != nil {
-		client = c.HTTP
-	}
-	own := *client
+	own := *cmp.Or(c.HTTP, http.DefaultClient)
 	own.CheckRedirect = func(req *http.Request, via []*http.Request) error {
 		if len(via) > 3 || req.URL.Host != base.Host {
 			return errors.New("it redirects to another host")

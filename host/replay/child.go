@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,12 +55,7 @@ type Answer struct {
 
 // Replay replays a report. An error says why it came to no end.
 func (c Child) Replay(ctx context.Context, data []byte) (a Answer, err error) {
-	if c.Memory == 0 {
-		c.Memory = mostMemory
-	}
-	if c.Time == 0 {
-		c.Time = mostTime
-	}
+	c.Memory, c.Time = cmp.Or(c.Memory, mostMemory), cmp.Or(c.Time, mostTime)
 	p, err := process.StartChild(c.Host)
 	if err != nil {
 		return a, err

@@ -129,10 +129,7 @@ func listen(addr string, elsewhere bool) (net.Listener, error) {
 // one. addr is what -addr said; where that is all addresses, any of them will do, but
 // still no name but localhost.
 func onlyHosts(site http.Handler, addr string, origins ...string) http.Handler {
-	own, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		own = ""
-	}
+	own, _, _ := net.SplitHostPort(addr)
 	all := net.ParseIP(own).IsUnspecified() || own == ""
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.Host

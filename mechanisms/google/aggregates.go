@@ -1,6 +1,7 @@
 package google
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -27,12 +28,7 @@ func countFamily(f family, repeated bool) family {
 	if repeated {
 		f.params = append(f.params, audit.ParamSpec{Name: "contributions", Doc: "largest number of records of one unit in a partition", Default: 3, Min: 2, Max: 16, Integer: true, Fault: true})
 	}
-	most := func(p audit.Params) float64 {
-		if repeated {
-			return p.Num("contributions")
-		}
-		return 1
-	}
+	most := func(p audit.Params) float64 { return cmp.Or(p["contributions"].Number, 1) }
 	f.truth = func(p audit.Params) string {
 		if repeated {
 			return times(most(p), p, "one unit counts for "+show(most(p)))
@@ -73,13 +69,7 @@ func sumFamily(f family, unbounded bool) family {
 		f.params = append(f.params, audit.ParamSpec{Name: "contributed", Doc: "partitions that a unit really contributes to, in multiples of max-partitions-contributed; one output each", Default: 2, Min: 2, Max: 16, Integer: true, Fault: true})
 	}
 	whole := func(p audit.Params) bool { return p.Word("type") == "int64" }
-	width := func(p audit.Params) int {
-		n := p.Int(maxPartitions.Name)
-		if unbounded {
-			n *= p.Int("contributed")
-		}
-		return n
-	}
+	width := func(p audit.Params) int { return p.Int(maxPartitions.Name) * int(cmp.Or(p["contributed"].Number, 1)) }
 	f.truth = func(p audit.Params) string {
 		if unbounded {
 			return times(p.Num("contributed"), p, "one unit is in "+show(float64(width(p)))+" partitions")
@@ -278,19 +268,8 @@ func noiseFamily(f family, n noise.Noise, most float64) family {
 	if most > 0 {
 		f.params = append(f.params, audit.ParamSpec{Name: "most", Doc: "largest amount that a unit really adds, in multiples of linf-sensitivity", Default: most, Min: 1, Max: 1000, Open: true, Fault: true})
 	}
-	times := func(p audit.Params) float64 {
-		if most > 0 {
-			return p.Num("most")
-		}
-		return 1
-	}
-	spent := func(p audit.Params) float64 {
-		if normal {
-			return p.Num("delta")
-		}
-		return 0
-	}
-	f.claim = func(p audit.Params) audit.Claim { return audit.DPClaim(p.Num("epsilon"), spent(p)) }
+	times := func(p audit.Params) float64 { return cmp.Or(p["most"].Number, 1) }
+	f.claim = func(p audit.Params) audit.Claim { return audit.DPClaim(p.Num("epsilon"), p["delta"].Number) }
 	f.truth = func(p audit.Params) string {
 		k := times(p)
 		if !normal {
@@ -311,7 +290,7 @@ func noiseFamily(f family, n noise.Noise, most float64) family {
 	}
 	f.outputs = func(p audit.Params) []string { return partitions(p.Int("l0-sensitivity"), "sum") }
 	f.release = func(p audit.Params) release {
-		l0, lInf, eps, del := int64(p.Int("l0-sensitivity")), p.Num("linf-sensitivity"), p.Num("epsilon"), spent(p)
+		l0, lInf, eps, del := int64(p.Int("l0-sensitivity")), p.Num("linf-sensitivity"), p.Num("epsilon"), p["delta"].Number
 		return func(d audit.Dataset) func(int) (float64, error) {
 			return func(j int) (float64, error) { return n.AddNoiseFloat64(sum(d, j), l0, lInf, eps, del) }
 		}

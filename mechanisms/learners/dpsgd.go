@@ -271,10 +271,7 @@ func (m *dpSGDModel) Sample(d audit.Dataset, s *stream.Stream, out []float64) er
 	if p == nil {
 		return m.For(audit.Pair{First: d, Second: d}).Sample(d, s, out)
 	}
-	side := 0
-	if !slices.Equal(d.Values, p.First.Values) {
-		side = 1
-	}
+	side := pick(slices.Equal(d.Values, p.First.Values), 0, 1)
 	rows, err := m.split()
 	if err == nil && side == 1 && !slices.Equal(d.Values, p.Second.Values) {
 		err = &audit.InputError{Field: "dataset", Found: fmt.Sprintf("%d rows", d.Len()), Want: "one of the pair that outputs are summarised for"}
@@ -374,10 +371,7 @@ func (m *dpSGDModel) viewer(model *train.Model, only [2]train.Rows) *viewer {
 	v.along, v.diff = make([]float64, n), make([]float64, n)
 	switch m.summary {
 	case "steps":
-		deviation := float64(m.config.Sigma * m.config.Clip)
-		if m.config.NoiseFactor > 0 {
-			deviation = float64(deviation * m.config.NoiseFactor)
-		}
+		deviation := float64(float64(m.config.Sigma*m.config.Clip) * m.config.NoiseFactor)
 		v.see = func(released, common []float64) {
 			for i, x := range released {
 				v.diff[i] = x - common[i]

@@ -1,6 +1,7 @@
 package learners
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -165,10 +166,7 @@ func (m *logisticModel) Columns() []audit.Column {
 func (m *logisticModel) law(n int) (mean, lambda float64) {
 	if !m.objective {
 		mean = 2 / float64(float64(float64(n)*m.lambda)*m.epsilon)
-		if m.noise > 0 {
-			mean = float64(mean * m.noise)
-		}
-		return mean, m.lambda
+		return float64(mean * cmp.Or(m.noise, 1)), m.lambda
 	}
 	if m.anyLambda {
 		return 2 / m.epsilon, m.lambda
@@ -275,10 +273,7 @@ func newRidge(e examples, lambda float64) *ridge {
 	r := &ridge{v: make([]float64, len(e.x)), d: e.d, nLambda: float64(float64(e.n) * lambda)}
 	for i := range e.n {
 		row := e.row(i)
-		scale := 1 / max(1, math.Sqrt(linalg.Dot(row, row)))
-		if !e.labels[i] {
-			scale = -scale
-		}
+		scale := pick(e.labels[i], 1.0, -1) / max(1, math.Sqrt(linalg.Dot(row, row)))
 		for j, x := range row {
 			r.v[i*e.d+j] = float64(x * scale)
 		}
@@ -308,10 +303,7 @@ const mostSteps = 200
 // minimise moves w to the minimiser with linear term b, of which nil is none; false
 // if it did not get there.
 func (r *ridge) minimise(b, w []float64) bool {
-	size := 0.0
-	if b != nil {
-		size = math.Sqrt(linalg.Dot(b, b))
-	}
+	size := math.Sqrt(linalg.Dot(b, b))
 	enough := converged + float64(1e-14*(float64(len(r.v)/r.d)+size))
 	copy(r.at, w)
 	r.evaluate(b, r.at, true)

@@ -57,14 +57,7 @@ func (s spec) over(tables []*Table) audit.MechanismSpec {
 		names[i] = t.Name
 	}
 	m.Params = append(m.Params, audit.ParamSpec{Name: "table", Doc: "the labelled examples that models are trained on", Choices: names})
-	chosen := func(p audit.Params) *Table {
-		for i, name := range names {
-			if name == p.Word("table") {
-				return tables[i]
-			}
-		}
-		panic("learners: no such table: " + p.Word("table"))
-	}
+	chosen := func(p audit.Params) *Table { return tables[slices.Index(names, p.Word("table"))] }
 	if m.Claim == nil {
 		m.Claim = func(p audit.Params) audit.Claim { return audit.DPClaim(p.Num("epsilon"), 0) }
 	}

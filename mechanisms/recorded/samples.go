@@ -1,6 +1,7 @@
 package recorded
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -152,12 +153,7 @@ func (s *Samples) note(format string, args ...any) {
 	s.Notes = append(s.Notes, fmt.Sprintf(format, args...))
 }
 
-func (s *Samples) datasetName() string {
-	if s.Reading.Dataset != "" {
-		return s.Reading.Dataset
-	}
-	return "dataset"
-}
+func (s *Samples) datasetName() string { return cmp.Or(s.Reading.Dataset, "dataset") }
 
 func (s *Samples) oneFile(f *File) error {
 	if len(f.Tables) == 1 {

@@ -1,6 +1,7 @@
 package recorded
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -220,9 +221,7 @@ func (t *tabulator) add(cells []string, line func() int) error {
 		c := t.table.Columns[i]
 		if t.text && t.o.Scores {
 			if cell == "" {
-				if t.ended[i] == 0 {
-					t.ended[i] = line()
-				}
+				t.ended[i] = cmp.Or(t.ended[i], line())
 				continue
 			}
 			if t.ended[i] > 0 {

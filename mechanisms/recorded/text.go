@@ -2,6 +2,7 @@ package recorded
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -99,14 +100,10 @@ func (t *textReader) close() (*Table, error) {
 
 func (t *textReader) record(cells []string) error {
 	if len(cells) == 1 && strings.TrimSpace(cells[0]) == "" {
-		if t.blank == 0 {
-			t.blank = t.cut.Line
-		}
+		t.blank = cmp.Or(t.blank, t.cut.Line)
 		return nil
 	}
-	if t.blank == 0 {
-		t.blank = t.cut.Blank
-	}
+	t.blank = cmp.Or(t.blank, t.cut.Blank)
 	if t.blank > 0 && t.first != nil {
 		return &audit.InputError{Field: fmt.Sprintf("%s, line %d", t.p.o.Name, t.blank), Found: "blank", Want: "a row; blank lines are allowed only at the end"}
 	}

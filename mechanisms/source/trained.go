@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -90,12 +91,8 @@ func trainParams(s Setup) audit.Params {
 func trainConfig(s Setup) (train.Config, *train.Dataset, error) {
 	var data *train.Dataset
 	if s.Data != nil {
-		var options train.CSV
-		if s.CSV != nil {
-			options = *s.CSV
-		}
 		var err error
-		if data, err = train.ReadCSV(s.Data, options); err != nil {
+		if data, err = train.ReadCSV(s.Data, *cmp.Or(s.CSV, new(train.CSV))); err != nil {
 			return train.Config{}, nil, audit.At("/data", err)
 		}
 	}

@@ -42,11 +42,7 @@ func (v vectors) add(t *trainer, present, sum []float64) {
 	clear(sum)
 	for k, on := range present {
 		if on != 0 {
-			scale := 1.0
-			if t.config.NoClipping {
-				scale = v.stretch[k]
-			}
-			matmul.AddScaled(sum, v.directions[k*v.p:(k+1)*v.p], scale)
+			matmul.AddScaled(sum, v.directions[k*v.p:(k+1)*v.p], t.config.length(v.stretch[k]))
 		}
 	}
 }

@@ -98,10 +98,7 @@ func elementScript(old []byte) ([]byte, error) {
 				continue
 			}
 			seen[k.Name] = true
-			is := map[settings.Type]string{settings.WordType: "string", settings.SwitchType: "boolean"}[k.Type]
-			if is == "" {
-				is = "string | number"
-			}
+			is := cmp.Or(map[settings.Type]string{settings.WordType: "string", settings.SwitchType: "boolean"}[k.Type], "string | number")
 			null := map[bool]string{true: "", false: " | null"}[is == "boolean"]
 			fmt.Fprintf(&properties, "  %s: %s%s;\n", property(k.Name), is, null)
 			name := k.Name

@@ -85,10 +85,7 @@ func (r *CanaryReport) Says() (x plot.Said) {
 	if t := r.certified(); t != nil {
 		in, out := membership.Shares(*t)
 		n, of := inRuns(in, out)
-		above := "above " + plot.Short(r.Evidence.Runs.Threshold)
-		if r.Evidence.Sequential != nil {
-			above = "above the threshold of its time"
-		}
+		above := "above " + plot.If(r.Evidence.Sequential != nil, "the threshold of its time", plot.Short(r.Evidence.Runs.Threshold))
 		x.Sentence = fmt.Sprintf("In %s of %s trainings a canary that was in scores %s; one that was not does in %s", n[0], of, above, n[1])
 		if r.coins() {
 			x.Sentence = fmt.Sprintf("Of %s canaries %s were in and score %s; %s were not and do", of, n[0], above, n[1])

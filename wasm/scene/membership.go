@@ -59,10 +59,7 @@ func (v histogram) plot(choice string) plot.Plot {
 	}
 	e := v.Edges
 	values := plot.Window{Lo: e[0], Hi: e[len(e)-1]}
-	wide := (values.Hi - values.Lo) / float64(max(1, len(e)-1))
-	if len(e) == 1 {
-		wide = max(1, math.Abs(e[0]))
-	}
+	wide := plot.If(len(e) == 1, max(1, math.Abs(e[0])), (values.Hi-values.Lo)/float64(max(1, len(e)-1)))
 	p.X = plot.Axis{Title: "score", Scale: plot.Scale{Lo: values.Lo - wide, Hi: values.Hi + wide}, Values: &values, Words: plot.Short, Zooms: true}
 	up, down := plot.Bars{Key: "canaries in (up)", Paint: plot.Ink(plot.First)}, plot.Bars{Key: "canaries out (down)", Paint: plot.Ink(plot.Second)}
 	for i := range v.In {

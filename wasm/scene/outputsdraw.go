@@ -11,10 +11,7 @@ import (
 
 // reach is the end of the axis of ratios: what all figures that are well known need.
 func (v *outputs) reach() float64 {
-	most := 2.1
-	if v.corridor {
-		most = max(most, 1.9*v.epsilon)
-	}
+	most := max(2.1, plot.If(v.corridor, 1.9*v.epsilon, 0))
 	need := 0.0
 	for _, m := range v.marks {
 		if least := max(m.lower, -m.upper); least > 0 {

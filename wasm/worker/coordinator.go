@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -65,13 +66,10 @@ type options struct {
 // answered in goroutines of their own.
 func coordinate(cat audit.Catalogue, page port, generator audit.Generator, set options) {
 	generator.CoreSHA256 = set.CoreSHA256
-	if set.HangAfter <= 0 {
-		set.HangAfter = hangAfter
-	}
 	start := time.Now()
 	c := &coordinator{cat: cat, page: page, generator: generator,
 		now: func() float64 { return time.Since(start).Seconds() }}
-	c.workers = newWorkerPool(set.HangAfter, func(number int, reason string) {
+	c.workers = newWorkerPool(cmp.Or(max(0, set.HangAfter), hangAfter), func(number int, reason string) {
 		page.post(message{Type: msgReplace, Worker: number, Reason: reason})
 	})
 	if set.Pause != nil {

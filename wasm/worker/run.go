@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -70,11 +71,7 @@ func grained(runs, data int) []source.Spec {
 	sources := source.Sources()
 	for i := range sources {
 		if s := &sources[i]; data <= mostTaskData {
-			n := runs
-			if n <= 0 {
-				n = s.Runs
-			}
-			s.ShardRuns = min(s.ShardRuns, max(leastGrain, n/canary.Looks))
+			s.ShardRuns = min(s.ShardRuns, max(leastGrain, cmp.Or(max(0, runs), s.Runs)/canary.Looks))
 		}
 	}
 	return sources

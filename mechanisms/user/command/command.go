@@ -2,6 +2,7 @@ package command
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -82,9 +83,7 @@ func Open(ctx context.Context, o Options) (*Program, error) {
 	if err := checkColumns(o.Columns); err != nil {
 		return nil, err
 	}
-	if o.Timeout <= 0 {
-		o.Timeout = DefaultTimeout
-	}
+	o.Timeout = cmp.Or(max(0, o.Timeout), DefaultTimeout)
 	if err := o.Space.Validate(); err != nil {
 		return nil, err
 	}

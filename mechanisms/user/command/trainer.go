@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -61,10 +62,7 @@ func (t trained) same(o trained) bool {
 // OpenTrainer finds the program; it is started when it is asked. When ctx ends, requests
 // under way do, and their processes are killed; Close ends all of them.
 func OpenTrainer(ctx context.Context, o TrainerOptions) (*Trainer, error) {
-	if o.Timeout <= 0 {
-		o.Timeout = DefaultTrainingTimeout
-	}
-	r, err := newRunner(ctx, o.Command, o.Parent, o.Timeout)
+	r, err := newRunner(ctx, o.Command, o.Parent, cmp.Or(max(0, o.Timeout), DefaultTrainingTimeout))
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@
 package module
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -49,12 +50,8 @@ func Open(ctx context.Context, name string, data []byte, o Options) (*Module, er
 	if err := Check(name, data); err != nil {
 		return nil, err
 	}
-	if o.Patience <= 0 {
-		o.Patience = Patience
-	}
-	if o.CompilePatience <= 0 {
-		o.CompilePatience = CompilePatience
-	}
+	o.Patience = cmp.Or(max(0, o.Patience), Patience)
+	o.CompilePatience = cmp.Or(max(0, o.CompilePatience), CompilePatience)
 	m := &Module{o: o, ctx: ctx, job: job{name, data, o.Patience}, sum: fmt.Sprintf("%x", sha256.Sum256(data))}
 	if o.SHA256 != "" && o.SHA256 != m.sum {
 		return nil, &audit.InputError{Field: name, Found: "another module, with SHA-256 " + m.sum, Want: "the one with SHA-256 " + o.SHA256 + ", as the report says"}

@@ -199,10 +199,7 @@ func (p *Plot) Layout(f Frame) *Scene {
 			}
 		}
 	}
-	boxes := p.stack
-	if p.panels()[0].Y.Names != nil {
-		boxes = p.columns
-	}
+	boxes := If(p.panels()[0].Y.Names != nil, p.columns, p.stack)
 	all := boxes(s, f, s.legend(keys, 4))
 	for i, q := range p.panels() {
 		all[i].draw(q.Marks, under)
