@@ -183,10 +183,7 @@ func auditOnce(t testing.TB, spec audit.MechanismSpec, plan pair.Plan) pair.Repo
 		plan.Beta = 1e-6
 	}
 	pool := engine.LocalPool(Options{}.workers())
-	want := audit.NoViolation
-	if spec.Fault != "" {
-		want = audit.Violation
-	}
+	want := map[bool]audit.Verdict{false: audit.NoViolation, true: audit.Violation}[spec.Fault != ""]
 	run := func() pair.Report {
 		r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pool, Generator: audit.Generator{Name: "dpscope/dptest", Version: audit.Version}}.Do(context.Background())
 		if err != nil {

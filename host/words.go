@@ -28,10 +28,7 @@ func badge(c *content) []byte {
 		title, _ := h.Banner()
 		right = h.ClaimedWords() + " claimed"
 		if row := h.Deciding(); h.LowerBound != nil && row != nil {
-			sign := "≥"
-			if row.Strict {
-				sign = ">"
-			}
+			sign := map[bool]string{false: "≥", true: ">"}[row.Strict]
 			right += fmt.Sprintf(" · %s %s %s shown", row.ID.Letter(), sign, phrase.Bound(*h.LowerBound, h.Claim.Limit()))
 		} else {
 			right += " · " + strings.ToLower(title)
@@ -44,10 +41,7 @@ func badge(c *content) []byte {
 		right += " · stored " + c.day
 	}
 	refuted := slices.ContainsFunc(c.audits, func(a format.Audit) bool { return a.Report.Head().Verdict == audit.Violation })
-	colour := "#525c65"
-	if refuted {
-		colour = "#a3152f"
-	}
+	colour := map[bool]string{false: "#525c65", true: "#a3152f"}[refuted]
 	right = phrase.Line(right)
 	wide := func(s string) int { return 10 + int(6.6*float64(utf8.RuneCountInString(s))) }
 	a, b := wide(left), wide(right)

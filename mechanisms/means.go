@@ -130,10 +130,7 @@ func (f meanFamily) claim(p audit.Params) audit.Claim {
 	if f.renyi {
 		return audit.Claim{Kind: audit.Renyi, Alpha: p.Num("alpha"), Epsilon: p.Num("epsilon")}
 	}
-	if f.gaussian {
-		return audit.DPClaim(p.Num("epsilon"), p.Num("delta"))
-	}
-	return pureClaim(p)
+	return audit.DPClaim(p.Num("epsilon"), p["delta"].Number) // which the pure ones do not have
 }
 
 func (f meanFamily) truth(p audit.Params) string {

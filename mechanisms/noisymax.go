@@ -66,10 +66,7 @@ func (n noisyMax) complete() mechanism {
 // reach is how far answers lie from 0 at most: enough, where a lone query tells
 // most, for ten scales of noise between it and the others.
 func (n noisyMax) reach(p audit.Params) float64 {
-	if n.value && n.exponential {
-		return max(noisyMaxReach, 20/p.Num("epsilon"))
-	}
-	return noisyMaxReach
+	return max(noisyMaxReach, pick(n.value && n.exponential, 20/p.Num("epsilon"), 0))
 }
 
 func (n noisyMax) output(p audit.Params) []audit.Column {

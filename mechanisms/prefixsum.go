@@ -23,10 +23,7 @@ var prefixSum = mechanism{
 	Claim: func(p audit.Params) audit.Claim { return audit.DPClaim(prefixSumLoss(p), 0) },
 	Truth: func(p audit.Params) string { return "epsilon = " + show(prefixSumLoss(p)) },
 	Domain: func(p audit.Params) audit.Domain {
-		if countsEvents(p) {
-			return whole(0, proposedRows, p.Num("m")-1)
-		}
-		return answers(p.Int("m"), -valueReach, valueReach, 1)
+		return pick(countsEvents(p), whole(0, proposedRows, p.Num("m")-1), answers(p.Int("m"), -valueReach, valueReach, 1))
 	},
 	Pairs: func(p audit.Params, _ audit.Relation) pairs {
 		if countsEvents(p) {

@@ -57,10 +57,7 @@ func (f *forest) spec(tables []*Table) audit.MechanismSpec {
 		MechanismSpec: audit.MechanismSpec{Name: f.name, Title: f.title, Source: f.source, Fault: f.fault, Mended: f.mended, Params: params, Relations: relations,
 			Truth: func(p audit.Params) string {
 				epsilon := p.Num("epsilon")
-				if f.wrongNeighbours {
-					return "epsilon = " + audit.Number(2*epsilon) + " where a row is replaced"
-				}
-				return "epsilon = " + audit.Number(epsilon)
+				return "epsilon = " + pick(f.wrongNeighbours, audit.Number(2*epsilon)+" where a row is replaced", audit.Number(epsilon))
 			}},
 		pairs: f.pairs,
 		known: func(audit.Params, *Table) audit.Table { return audit.Table{Learning: audit.Forest} },

@@ -137,10 +137,7 @@ func (f *logistic) pairs(p audit.Params, t *Table, _ audit.Relation) []audit.Pai
 	if f.anyLambda {
 		return []audit.Pair{lone, across, flipped}
 	}
-	if f.noise > 0 {
-		return []audit.Pair{across, flipped, lone}
-	}
-	return []audit.Pair{flipped, across, lone}
+	return pick(f.noise > 0, []audit.Pair{across, flipped, lone}, []audit.Pair{flipped, across, lone})
 }
 
 // logisticModel is a logistic regression at fixed parameters.

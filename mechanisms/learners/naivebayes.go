@@ -84,10 +84,7 @@ func (f *bayes) pairs(_ audit.Params, t *Table, r audit.Relation) []audit.Pair {
 	middle := ends(slices.Repeat([]float64{0}, len(t.Features)), 0)
 	if r == audit.AddRemove {
 		alike, joined := crafted("all rows alike, and one more at a corner", n, middle, nil, opposite), t.join("the table, and one row more at a corner", opposite)
-		if f.dataBounds {
-			return []audit.Pair{alike, joined}
-		}
-		return []audit.Pair{joined, alike}
+		return pick(f.dataBounds, []audit.Pair{alike, joined}, []audit.Pair{joined, alike})
 	}
 	flipped := t.flip("the longest row with its label flipped", t.longest())
 	if f.dataBounds {

@@ -214,10 +214,7 @@ func differing(a, b audit.Dataset) [][]float64 { return without(b, without(a, ni
 // second dataset has and the first has not, or of one that was taken away; nil where
 // the datasets hold the same rows.
 func poison(p audit.Pair) []float64 {
-	rows := differing(p.First, p.Second)
-	if len(rows) == 0 {
-		rows = differing(p.Second, p.First)
-	}
+	rows := append(differing(p.First, p.Second), differing(p.Second, p.First)...)
 	if len(rows) == 0 {
 		return nil
 	}

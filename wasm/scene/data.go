@@ -194,10 +194,7 @@ func (v *data) called(p examplePoint) string {
 }
 
 func (v *data) caption() string {
-	of := plot.Grouped(v.n[0])
-	if v.n[0] != v.n[1] {
-		of += " and " + plot.Grouped(v.n[1])
-	}
+	of := plot.Grouped(v.n[0]) + plot.If(v.n[0] != v.n[1], " and "+plot.Grouped(v.n[1]), "")
 	words := fmt.Sprintf("The two tables that models are trained on, of %s rows and %s features. The axes end at the declared bounds.", of, plot.Grouped(len(v.names)-1))
 	if v.odd == [2]int{} {
 		return words + " Both hold the same rows."

@@ -29,10 +29,7 @@ func hockeyStick(id, words string, epsilon float64, of string) divergenceKind {
 func kinds(c audit.Claim) []divergenceKind {
 	total := hockeyStick("tv", "total variation (hockey-stick at ε = 0)", 0, "total variation")
 	kl := divergenceKind{id: "kl", words: "Kullback-Leibler (Rényi at α = 1)", of: "Kullback-Leibler divergence in nats", part: func(p, q float64) float64 {
-		if p == 0 {
-			return 0
-		}
-		return p * math.Log(p/q)
+		return plot.If(p == 0, 0, p*math.Log(p/q))
 	}}
 	switch e, ok := epsilonOf(c); {
 	case ok && e > 0:
@@ -40,10 +37,7 @@ func kinds(c audit.Claim) []divergenceKind {
 	case c.Kind == "renyi" && c.Alpha > 1:
 		a := c.Alpha
 		return []divergenceKind{{id: "claim", words: "Rényi at the claimed order α = " + plot.Short(a), share: true, of: "the sum of p^α q^(1−α) at α = " + plot.Short(a), part: func(p, q float64) float64 {
-			if p == 0 {
-				return 0
-			}
-			return math.Exp(a*math.Log(p) + (1-a)*math.Log(q))
+			return plot.If(p == 0, 0, math.Exp(a*math.Log(p)+(1-a)*math.Log(q)))
 		}}, kl, total}
 	case c.Kind == "zcdp":
 		return []divergenceKind{kl, total}

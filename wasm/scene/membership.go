@@ -40,10 +40,7 @@ func (r *CanaryReport) membership() *membership.Evidence {
 func (v histogram) plot(choice string) plot.Plot {
 	log := choice == "log"
 	tall := func(n, of int) float64 { // of n scores of a class
-		if log {
-			return math.Log10(math.Max(0.1, float64(n))) + 1 // one score is seen
-		}
-		return share(n, of)
+		return plot.If(log, math.Log10(math.Max(0.1, float64(n)))+1, share(n, of)) // one score is seen
 	}
 	p := plot.Plot{Height: plot.Height{220, 0.5, 340}}
 	p.Numbers = plot.Numbers{Title: "Scores by where they lie", Head: []string{"scores", "in", "share", "out", "share"}}

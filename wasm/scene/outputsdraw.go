@@ -57,10 +57,7 @@ func (v *outputs) plot(parts []float64, of string) plot.Plot {
 	}
 	along.Zooms = parts != nil
 	at := func(along, value float64) [2]float64 {
-		if v.outcomes {
-			return [2]float64{value, along}
-		}
-		return [2]float64{along, value}
+		return plot.If(v.outcomes, [2]float64{value, along}, [2]float64{along, value})
 	}
 	shares, ratios := plot.Plot{Height: plot.Px(120), Wide: 0.46}, plot.Plot{Height: plot.Px(145), Wide: 0.54}
 	lit := t != nil && t.lit

@@ -106,11 +106,7 @@ func (v *outputs) shownSmall() string {
 }
 
 func (v *outputs) allowed() string {
-	words := times(v.epsilon)
-	if v.claim.Delta > 0 {
-		words += " times, and " + percentWords(v.claim.Delta) + " more"
-	}
-	return words
+	return times(v.epsilon) + plot.If(v.claim.Delta > 0, " times, and "+percentWords(v.claim.Delta)+" more", "")
 }
 
 // toldApart are the certified ratio, rounded down, and the one that is allowed, to as many
@@ -141,11 +137,7 @@ func (v *outputs) caption() string {
 
 // claimWords are the claim of a limit on ratios.
 func (v *outputs) claimWords() string {
-	words := "ε\u00a0=\u00a0" + plot.Short(v.epsilon)
-	if v.claim.Delta > 0 {
-		words += " with δ\u00a0=\u00a0" + plot.Short(v.claim.Delta)
-	}
-	return words
+	return "ε\u00a0=\u00a0" + plot.Short(v.epsilon) + plot.If(v.claim.Delta > 0, " with δ\u00a0=\u00a0"+plot.Short(v.claim.Delta), "")
 }
 
 // times is e^r, as one says it.

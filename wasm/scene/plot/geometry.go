@@ -177,10 +177,7 @@ func dashed(line []Point, on, off float64) []Point {
 			at += step
 			if left -= step; left <= 0 {
 				drawn = !drawn
-				left = on
-				if !drawn {
-					left = off
-				}
+				left = If(drawn, on, off)
 			}
 		}
 	}

@@ -62,10 +62,7 @@ func (n Node) write(b *strings.Builder) {
 
 // xmlRune replaces what XML does not allow, in names that a report brought.
 func xmlRune(r rune) rune {
-	if r < ' ' && r != '\t' && r != '\n' || r == 0xFFFE || r == 0xFFFF {
-		return '\uFFFD'
-	}
-	return r
+	return If(r < ' ' && r != '\t' && r != '\n' || r == 0xFFFE || r == 0xFFFF, '\uFFFD', r)
 }
 
 // roleNames are the custom properties of the page's styles, by role.
@@ -290,8 +287,5 @@ func hundredths(x float64) string { return fixed(x, 2) }
 func fixed(x float64, decimals int) string {
 	s := strconv.FormatFloat(x, 'f', decimals, 64)
 	s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
-	if s == "-0" || s == "" {
-		return "0"
-	}
-	return s
+	return If(s == "-0" || s == "", "0", s)
 }
