@@ -106,7 +106,7 @@ func (p *program) onMessage(args []js.Value) bool {
 		if err := json.Unmarshal([]byte(text(1)), &colours); err != nil || len(colours) != int(plot.Roles) {
 			panic("view: the script sent no theme")
 		}
-		p.painter.wear(colours)
+		p.painter.theme = colours
 	case "size":
 		v.Resize(at(1))
 	case "show":

@@ -22,8 +22,6 @@ type painter struct {
 	marks []byte // pixels of marks that are not painted yet; nil for none
 }
 
-func (e *painter) wear(theme [][3]uint8) { e.theme = theme }
-
 func (e *painter) show(s *plot.Scene) { e.scene, e.stale = s, true }
 
 // Update implements [ebiten.Game]; nothing moves by itself.
