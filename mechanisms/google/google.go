@@ -10,7 +10,6 @@
 package google
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -110,8 +109,11 @@ func (f family) spec() audit.MechanismSpec {
 			for _, name := range f.outputs(p) {
 				m.columns = append(m.columns, audit.Column{Name: name, Kind: audit.Real})
 			}
-			// The library checks its parameters when it is used.
-			if err := cmp.Or(checkBounds(p), m.once(audit.Dataset{Columns: m.unit}, make([]float64, len(m.columns)))); err != nil {
+			err := checkBounds(p)
+			if err == nil { // the library checks its parameters when it is used
+				err = m.once(audit.Dataset{Columns: m.unit}, make([]float64, len(m.columns)))
+			}
+			if err != nil {
 				return nil, &audit.InputError{Field: "parameters", Path: "/parameters", Found: err.Error(), Want: "what the library takes"}
 			}
 			return m, nil
