@@ -132,7 +132,7 @@ func TestResult(t *testing.T) {
 	defer server.Close()
 	alone := visit(t, "about:blank")
 	must.Get(chromedp.Call(alone.Ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))(t)
-	dress(t, alone, 360, 900, true)
+	dress(t, alone, 360, 900, "dark")
 	must.Do(t, chromedp.Do(alone.Ctx, chromedp.Navigate(server.URL)))
 	words := eval[string](t, alone, `document.body.innerText`)
 	banner, _ := report.Banner()
@@ -158,9 +158,9 @@ func TestTheme(t *testing.T) {
 	choose := func(theme string) {
 		eval[bool](t, tab, `(() => { const s = document.querySelector("#theme"); s.value = "`+theme+`"; s.dispatchEvent(new Event("change")); return true })()`)
 	}
-	dress(t, tab, 1100, 1000, false)
+	dress(t, tab, 1100, 1000, "light")
 	light := paper(tab)
-	dress(t, tab, 1100, 1000, true)
+	dress(t, tab, 1100, 1000, "dark")
 	dark := paper(tab)
 	if light == dark {
 		t.Fatalf("light and dark are both %s", light)
@@ -169,7 +169,7 @@ func TestTheme(t *testing.T) {
 	if got := paper(tab); got != light {
 		t.Errorf("light chosen on a dark system: %s, want %s", got, light)
 	}
-	dress(t, tab, 1100, 1000, false)
+	dress(t, tab, 1100, 1000, "light")
 	choose("dark")
 	if got := paper(tab); got != dark {
 		t.Errorf("dark chosen on a light system: %s, want %s", got, dark)

@@ -72,7 +72,7 @@ func TestEveryDoor(t *testing.T) {
 	for i, r := range rooms {
 		walk := func(size [2]int64) {
 			t.Helper()
-			dress(t, tab, size[0], size[1], false)
+			dress(t, tab, size[0], size[1], "light")
 			eval[bool](t, tab, `(document.activeElement.blur(), scrollTo(0, 0), document.querySelector(".logo").focus(), true)`)
 			for n := 0; eval[[]any](t, tab, focused)[0] != r.start; n++ {
 				if n == 120 {
@@ -82,7 +82,7 @@ func TestEveryDoor(t *testing.T) {
 			}
 			allTheWay(t, tab, fmt.Sprint(r.door, size), 3)
 		}
-		dress(t, tab, 1280, 800, false)
+		dress(t, tab, 1280, 800, "light")
 		eval[bool](t, tab, `(document.activeElement.blur(), document.querySelector(".logo").focus(), true)`)
 		for range i + 1 {
 			pressKey(t, tab, kb.Tab)
@@ -98,19 +98,23 @@ func TestEveryDoor(t *testing.T) {
 		for _, size := range testsize.Of(windows[i%2:i%2+1], windows) {
 			walk(size)
 		}
-		dress(t, tab, 1280, 800, false)
+		dress(t, tab, 1280, 800, "light")
 		r.result(t, tab)
 		said[r.door] = eval[string](t, tab, headline)
 		eval[bool](t, tab, `(document.querySelectorAll("main details").forEach((d) => { d.open = true; }), true)`)
 		for j, size := range windows {
-			for k, dark := range []bool{false, true} {
-				if testsize.All() || (j == i%2 && k == i/2%2) {
-					dress(t, tab, size[0], size[1], dark)
-					axeIn(t, tab, fmt.Sprintf("%s, %v, dark %v", r.door, size, dark), "document")
+			for k, look := range []string{"light", "dark", "forced"} {
+				if testsize.All() || (j == i%2 && k == i%3) {
+					dress(t, tab, size[0], size[1], look)
+					axeIn(t, tab, fmt.Sprintf("%s, %v, %s", r.door, size, look), "document")
 				}
 			}
 		}
-		dress(t, tab, 360, 740, false)
+		dress(t, tab, 1280, 800, "large")
+		if wide := eval[int64](t, tab, `document.documentElement.scrollWidth`); wide > 1280 {
+			t.Errorf("%s: with large text the page is %d px wide in a window of 1280", r.door, wide)
+		}
+		dress(t, tab, 360, 740, "light")
 		until(t, tab, drawn, 5*time.Second)
 		if wide := eval[string](t, tab, overflowing); wide != "" {
 			t.Errorf("%s: wider than 360 px: %s", r.door, wide)

@@ -96,7 +96,7 @@ func notBlank(t *testing.T, tab *browser.Tab, what string) {
 func dressed(t *testing.T, tab *browser.Tab, what string, dark bool) {
 	t.Helper()
 	width := map[bool]int64{true: 360, false: 1000}[dark]
-	dress(t, tab, width, 600, dark)
+	dress(t, tab, width, 600, map[bool]string{true: "dark", false: "light"}[dark])
 	until(t, tab, fmt.Sprintf(`((f, of) => Math.abs(f.clientWidth - of.clientWidth + parseFloat(getComputedStyle(of).paddingLeft) + parseFloat(getComputedStyle(of).paddingRight)) < 2)(%s, %[1]s.parentElement) && document.documentElement.clientWidth === %d && %s.laid.Plot.W > 0`, viewFrame, width, viewHook), 5*time.Second)
 	until(t, tab, `(f => f.clientHeight >= f.contentDocument.querySelector("#all").offsetHeight)(`+viewFrame+`)`, 5*time.Second)
 	name := fmt.Sprintf("%s, %d px, dark: %v", what, width, dark)

@@ -174,7 +174,7 @@ export class Own {
     for (const button of document.querySelectorAll("#own-language button")) {
       button.addEventListener("click", () => this.#speak(/** @type {any} */ (/** @type {HTMLElement} */ (button).dataset.language)));
     }
-    byId("own-more").open = matchMedia("(min-width: 761px)").matches;
+    byId("own-more").open = matchMedia("(min-width: 47.5625em)").matches;
     byId("own-hint").addEventListener("click", () => this.#reveal(this.#told + 1));
     this.#begin(templates[0]);
     this.#recall();
