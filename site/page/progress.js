@@ -82,6 +82,7 @@ export class ProgressPanel {
     const phase = replay ? "Replaying the certification" : (p.valid && shows[p.phase]) || (phases[p.phase] ?? p.phase);
     const bound = p.provisional !== undefined && `${p.quantity ?? "epsilon"} ≥ ${roundedDown(p.provisional)}`;
     const so = verdictSoFar(p);
+    /** @type {any[]} */
     const facts = [
       so && ["Claim", p.refuted > 0 ? html("strong", {}, so) : so],
       !replay && p.phase === "bet" && ["Pairs drawn from", grouped(p.trial)],
