@@ -76,6 +76,7 @@ var budgets = []budget{
 	{"element", 5 << 10, []string{"dp-audit.js"}, "write less: a page loads it before anything is pressed"},
 	{"embed", 40 << 10, []string{"embed*"}, "write less in site/embed"},
 	{"editor", 160 << 10, []string{"editor.js"}, "import less of CodeMirror in site/code"},
+	{"numpy", 6 << 20, []string{"python/*.whl"}, "look at what Pyodide ships as numpy"},
 	{"Python", 6 << 20, []string{"python/*"}, "take fewer files in site/build/code.go"},
 	{"page", 90 << 10, []string{"*.html", "*.js", "*.css"}, "write less in site/app and what it imports"},
 }
