@@ -233,8 +233,9 @@ run_tests() {
 	need_system
 	packages_of site/code && packages_of site/types || die "the tests need these packages of npm"
 	say "sizes"
+	local large
 	large=$(git ls-files -z 2>/dev/null | xargs -0 -r stat -c '%s %n' 2>/dev/null | awk '$1 > 200000 { print $2 }')
-	[[ -z $large ]] || die "no source: ${large//$'\n'/ }; take out of git what is built"
+	[[ -z $large ]] || die "too large for source: ${large//$'\n'/ }; what a build makes does not belong in git"
 	say "gofmt"
 	local unformatted
 	unformatted=$(gofmt -l .)

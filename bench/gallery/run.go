@@ -63,8 +63,13 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		}
 		*dir = filepath.Join(cache, "dpscope", "gallery")
 	}
-	older := filepath.Join(*dir, "adapter")
-	if err := cmp.Or(os.MkdirAll(*dir, 0o755), os.RemoveAll(older), os.CopyFS(*dir, Adapter)); err != nil {
+	if err := os.MkdirAll(*dir, 0o755); err != nil {
+		return fail(stderr, err)
+	}
+	if err := os.RemoveAll(filepath.Join(*dir, "adapter")); err != nil { // of an older release
+		return fail(stderr, err)
+	}
+	if err := os.CopyFS(*dir, Adapter); err != nil {
 		return fail(stderr, err)
 	}
 	self, err := os.Executable()

@@ -1,7 +1,6 @@
 package scores
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -130,7 +129,10 @@ func (ev Evidence) check(p Plan) error {
 		if e.ScoreSample == nil && p.Relation != audit.AddRemove {
 			return bad("portrait", "absent", "scores of explored runs, which a report of this version has")
 		}
-		if err := cmp.Or(e.ScoreSample.Check(explore, h.K, h.M), e.Check(explore, certify, tk, tm)); err != nil {
+		if err := e.ScoreSample.Check(explore, h.K, h.M); err != nil {
+			return err
+		}
+		if err := e.Check(explore, certify, tk, tm); err != nil {
 			return err
 		}
 		if e.Explored.Table == nil || e.Certified.Table == nil || e.Certified.Table.Runs() != certify {

@@ -229,7 +229,8 @@ type splitPair struct {
 
 func (t *Table) split(p audit.Pair) (s splitPair, err error) {
 	first, second, columns := differing(p.Second, p.First), differing(p.First, p.Second), p.First.Columns
-	return s, cmp.Or(t.take(without(p.First, first), columns, &s.common), t.take(first, columns, &s.only[0]), t.take(second, columns, &s.only[1]))
+	err = cmp.Or(t.take(without(p.First, first), columns, &s.common), t.take(first, columns, &s.only[0]), t.take(second, columns, &s.only[1]))
+	return s, err
 }
 
 // settled holds worst-case first weights, once they are found.

@@ -17,7 +17,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -194,18 +193,36 @@ func uncompiled() (files []file, version string, err error) {
 		return nil, "", fmt.Errorf("run it from the root of the module: %w", err)
 	}
 	goroot, err := goEnv("GOROOT")
-	version, noVersion := goEnv("GOVERSION")
-	if err := cmp.Or(err, noVersion); err != nil {
+	if err != nil {
+		return nil, "", err
+	}
+	version, err = goEnv("GOVERSION")
+	if err != nil {
+		return nil, "", err
+	}
+	files, err = bundle(goroot)
+	if err != nil {
 		return nil, "", err
 	}
 	docs := os.DirFS("docs")
-	files, bad := bundle(goroot)
-	written, unwritten := document(docs, files)
-	museum, closed := pages.Museum(docs)
-	known, unknown := json.Marshal(list(museum))
-	terms, unlicensed := licences(goroot)
-	example, undrawn := examplePicture(files)
-	if err := cmp.Or(bad, unwritten, closed, unknown, unlicensed, undrawn); err != nil {
+	written, err := document(docs, files)
+	if err != nil {
+		return nil, "", err
+	}
+	museum, err := pages.Museum(docs)
+	if err != nil {
+		return nil, "", err
+	}
+	known, err := json.Marshal(list(museum))
+	if err != nil {
+		return nil, "", err
+	}
+	terms, err := licences(goroot)
+	if err != nil {
+		return nil, "", err
+	}
+	example, err := examplePicture(files)
+	if err != nil {
 		return nil, "", err
 	}
 	return append(slices.Concat(files, written, example), file{"catalogue.json", known}, terms), version, nil
