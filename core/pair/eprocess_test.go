@@ -113,7 +113,7 @@ func TestClimbingBound(t *testing.T) {
 }
 
 // TestRefutedIsViolation: a claim of many decimals that is refuted, and no limit above it, is
-// a violation.
+// a violation; the bound is still to climb above it.
 func TestRefutedIsViolation(t *testing.T) {
 	claim := audit.DPClaim(1.23456789, 0)
 	a := &Audit{Plan: Plan{Mode: UntilRefuted, Beta: 0.05, Claim: &claim}, Claim: claim}
@@ -121,5 +121,12 @@ func TestRefutedIsViolation(t *testing.T) {
 	c.add([]int{0}, []float64{4})
 	if b := c.bound(); b != claim.Epsilon {
 		t.Errorf("the bound is %v, of a refuted claim of %v", b, claim.Epsilon)
+	}
+	a.Plan.Mode = Climbing
+	run := sequentialRun{audit: a, accounts: c, used: 1 << 20, climbed: []climb{{1 << 18, claim.Epsilon}}, result: SequentialResult{Refuted: 2}}
+	before := run.ended()
+	c.open([]int{1})
+	if c.add([]int{1}, []float64{4}); before || !run.ended() {
+		t.Errorf("ended: %v with no bound above the claim, %v with one that no longer climbs", before, run.ended())
 	}
 }

@@ -182,13 +182,14 @@ func (t SequentialTest) run(hook engine.Hook, tell func(part any)) (*SequentialR
 }
 
 // ended reports whether the stage ends before its budget is spent: when the claim is refuted
-// or, where the bound climbs on, once it has gained little in the last three quarters of the outputs.
+// or, where the bound climbs on, once it is above the claim and has gained little in the last three
+// quarters of the outputs.
 // The bound is valid at any time, so it may be looked at for that.
 func (r *sequentialRun) ended() bool {
 	if r.result.Refuted == 0 || r.audit.Plan.Mode == UntilRefuted {
 		return r.result.Refuted > 0
 	}
-	if r.used < max(sequentialAfter*r.result.Refuted/2, sequentialLeastEnd) {
+	if place, _ := r.accounts.edge(); place <= 0 || r.used < max(sequentialAfter*r.result.Refuted/2, sequentialLeastEnd) {
 		return false
 	}
 	quarter := 0
