@@ -26,8 +26,7 @@ type LearnerSpec struct {
 	Source string
 	// ByName: used only when a plan names it, not in the portfolio.
 	ByName bool
-	// Steady: a portfolio takes the first of these where validation cannot tell that another
-	// does better.
+	// Steady: a portfolio takes it where validation cannot tell that another does better.
 	Steady bool
 	// Bits: it reads how numbers are rounded. A plan that names it says that the claim is
 	// about doubles, and a portfolio trains it where a column says so ([Column.Bits]).

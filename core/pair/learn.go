@@ -53,9 +53,47 @@ func (t Explore) explore(hook engine.Hook) (*Explored, error) {
 // listed before it: the catalogue lists what is easiest to read first.
 const simplicity = 0.01
 
-// doubt is the share by which n validation outputs a side can favour a learner by chance: so
-// much better must it do than the steady one.
-func doubt(n int) float64 { return min(0.2, 15/math.Sqrt(float64(n))) }
+// surest chooses among the best learner and those whose value is within a standard error
+// of its, and whose event is as easy to read. Few outputs are in a rare event, so the scores of all
+// of them decide, by the area under their curve, and where these areas are as good as equal a
+// steady learner comes before the largest value.
+func surest(best *Explored, all []*Explored) *Explored {
+	most := 0.0
+	var near []*Explored
+	for _, e := range all {
+		behind := best.expected - e.expected // by 0: the first listed found the same event
+		if e == best || !best.simpler(e) && behind != 0 && behind <= math.Sqrt(best.variance+e.variance) {
+			near, most = append(near, e), max(most, e.area)
+		}
+	}
+	var found *Explored
+	for _, e := range near {
+		if e.area >= most-areaErr/math.Sqrt(float64(e.Explored.Pairs())) && (found == nil || !found.steady && (e.steady || e.expected > found.expected)) {
+			found = e
+		}
+	}
+	return found
+}
+
+// areaErr over the square root of the outputs a side is about the standard error of the
+// difference of two areas on the same outputs.
+const areaErr = 0.2
+
+// areaOf is by how much the area under the receiver operating characteristic of scores, of
+// both sides and sorted, differs from that of a score that says nothing.
+func areaOf(sorted [2][]float64) float64 {
+	sum, below, upTo := 0.0, 0, 0
+	for _, v := range sorted[0] {
+		for below < len(sorted[1]) && sorted[1][below] < v {
+			below++
+		}
+		for upTo < len(sorted[1]) && sorted[1][upTo] <= v {
+			upTo++
+		}
+		sum += float64(below + upTo)
+	}
+	return math.Abs(sum/float64(2*len(sorted[0])*len(sorted[1])) - 0.5)
+}
 
 // simpler reports whether the event of another witness is easier to read, and expected to
 // certify nearly as much.
@@ -113,7 +151,8 @@ func portfolio(a *Audit, t Explore, half [2][2]audit.Samples, hook engine.Hook) 
 		return nil, fmt.Errorf("no learner applies to the outputs of %s", a.Spec.Name)
 	}
 	check := func() error { return hook(0) }
-	var steady, best *Explored
+	var best *Explored
+	var all []*Explored
 	var notes []LearnerNote
 	most := threshold.Worthless // of any learner: pairs are ranked by what they show at most
 	for i, l := range learners {
@@ -130,18 +169,13 @@ func portfolio(a *Audit, t Explore, half [2][2]audit.Samples, hook engine.Hook) 
 		if best == nil || found.simpler(best) || !best.simpler(found) && found.expected > best.expected+max(threshold.ValueMargin, float64(simplicity*best.expected)) {
 			best = found
 		}
-		if l.Steady && steady == nil {
-			steady = found
-		}
+		all = append(all, found)
 	}
 	if best == nil {
 		return nil, fmt.Errorf("no learner could learn from the outputs of %s: %s: %s", a.Spec.Name, notes[0].Learner, notes[0].Note)
 	}
-	if steady != nil && !best.simpler(steady) && !t.Shown {
-		lead := best.expected - steady.expected // none: the first listed found the same event
-		if lead > threshold.ValueMargin && lead <= float64(doubt(min(half[0][1].Len(), half[1][1].Len()))*steady.expected) {
-			best = steady
-		}
+	if !t.Shown {
+		best = surest(best, all)
 	}
 	best.Learners, best.Value = notes, most
 	var err error
@@ -188,10 +222,16 @@ func learn(l audit.LearnerSpec, a *Audit, half [2][2]audit.Samples, st *stream.S
 	value := a.worth(best, halves)
 	found := &Explored{
 		Evidence: Evidence{Witness: Witness{Learner: l.Name}, Edges: edges, Explored: halves[0].Add(halves[1]), Prepared: prepared},
-		model:    m, Value: value, expected: a.foresee(value, scores, halves),
+		model:    m, Value: value, expected: a.foresee(value, scores, halves), area: areaOf(sorted), steady: l.Steady,
 	}
-	if pieces != nil && a.Plan.goal() == report.Epsilon {
-		found.pieces = pieces(best)
+	if a.Plan.goal() == report.Epsilon {
+		c := best.CountsOf(sorted[0], sorted[1])
+		found.variance = 1/float64(c.X+1) + 1/float64(c.Y+4) // an upper limit of no outputs is as uncertain as four
+		if pieces != nil {
+			found.pieces = pieces(best)
+		}
+	} else {
+		found.variance = found.expected * found.expected * min(0.02, 100/float64(n))
 	}
 	return found, nil
 }

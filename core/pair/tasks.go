@@ -155,6 +155,9 @@ type Explored struct {
 	model    audit.Model // of the witness, where it was learnt here
 	expected float64     // ranks learners as Value ranks pairs
 	pieces   int         // of outputs that are single numbers, in the event for epsilon; 0: not known
+	variance float64     // of expected, about
+	area     float64     // see areaOf
+	steady   bool        // see [audit.LearnerSpec]
 }
 
 // LearnerNote says how one learner of a portfolio did.
