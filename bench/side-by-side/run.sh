@@ -1,76 +1,68 @@
 #!/usr/bin/env bash
-# Audits the sparse vector technique "svt4" at a claim of epsilon = 1 with DP-Sniper
-# (Bichsel et al. 2021, PyTorch) and with dpscope, one after the other on one machine.
+# Audits the same mechanisms with dpscope and, one after the other on one machine, with
+# DP-Sniper, StatDP, DP-Auditorium, the sequential test of González et al. and jax_privacy.
 #
 #   bench/side-by-side/run.sh [FOLDER] > docs/results/side-by-side.txt
 #
-# FOLDER keeps the checkout of DP-Sniper; without one it is cloned anew. Needs Go, git,
-# and a Python with torch and scikit-learn: on Debian
-#   apt-get install --no-install-recommends python3-torch python3-sklearn
-# PYTHON names another one, SNIPER_SOURCE another place to clone from.
+# FOLDER keeps what is fetched of the others, PYTHON names another Python, RUNS how often all is repeated. Needs Go, git, curl and
+#   apt-get install --no-install-recommends python3-torch python3-sklearn python3-numba python3-tqdm python3-absl python3-attr
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-commit=ee087b2584ca97d1064154db5dd2bda0bb5a8ceb
-source=${SNIPER_SOURCE:-https://github.com/eth-sri/dp-sniper}
-python=${PYTHON:-/usr/bin/python3}
-processes=2
-runs=${RUNS:-3}
-
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-sniper=${1:-$work/dp-sniper}
-[[ -d $sniper ]] || git clone --quiet "$source" "$sniper"
-git -C "$sniper" checkout --quiet "$commit"
+folder=${1:-$work/peers}
+mkdir -p "$folder"
+
+checkout() { # OWNER/NAME COMMIT
+	local at=$folder/${1#*/}
+	[[ -d $at ]] || git clone --quiet "https://github.com/$1" "$at"
+	git -C "$at" checkout --quiet "$2"
+}
+checkout eth-sri/dp-sniper ee087b2584ca97d1064154db5dd2bda0bb5a8ceb
+checkout cmla-psu/statdp d1f1e8fafa1fe15342dc9502654ec241585b9919
+checkout google/differential-privacy b5b0286e313b64a692abfc8c528d54ef47d960a0
+checkout google-deepmind/jax_privacy 8967688c26d46f3b74bfdfe61ef1f984b887abab
+sequential=cacca8e6a84be4962b81919eb2e2e2e8d7bb74d0
+commit() { git -C "$folder/$1" rev-parse --short=10 HEAD; }
+notebook=dp_sequential_test/numerical_experiments.ipynb
+[[ -f $folder/$notebook ]] || curl --fail --silent --show-error --create-dirs -o "$folder/$notebook" \
+	"https://raw.githubusercontent.com/google-research/google-research/$sequential/$notebook"
 go build -o "$work/dpscope" ./cmd/dpscope
 
-# timed NAME COMMAND... prints what the command says of its result, and the seconds from
-# its start to its end.
-timed() {
-	local name=$1 begun=$EPOCHREALTIME
-	shift
-	"$@" >"$work/out" 2>"$work/err" || [[ $? == 1 ]] || {
-		cat "$work/err" >&2
-		exit 1
-	}
-	local ms=$(((${EPOCHREALTIME/./} - ${begun/./}) / 1000)) said
-	mapfile -t said < <(grep -v '^\[WARNING\]' "$work/out")
-	printf '%-34s%4d.%02d s  %s\n' "$name" $((ms / 1000)) $((ms % 1000 / 10)) "${said[0]}"
-	((${more:-0} == 0)) || printf '%43s%s\n' '' "${said[1]}" '' "${said[2]}"
-}
-
-# One thread a process: with the default of PyTorch, all processors in each of the two
-# processes, DP-Sniper took four times as long.
-dp_sniper() {
-	OMP_NUM_THREADS=1 PYTHONPATH=$sniper more=1 timed "DP-Sniper, $1" "$python" bench/side-by-side/sniper.py "$work/logs" "$processes" "$2" "$2"
-}
-
-dpscope() {
-	timed "$1" "$work/dpscope" audit -workers "$processes" -mechanism svt4 -param threshold=1 -epsilon 1 -seed "${@:2}"
-}
+export PEERS=$folder WORK=$work OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 GOMAXPROCS=1 PYTHONWARNINGS=ignore
+runs=${RUNS:-5} python=${PYTHON:-/usr/bin/python3}
 
 cat <<END
 \$ bench/side-by-side/run.sh
 
-svt4 of ten queries at epsilon 1 (threshold 1, one answer above it), bounds with 95 % confidence,
-$processes processes on $(nproc) processors; seconds are of the whole process, its start included.
-DP-Sniper at commit ${commit:0:10} as its own experiments run it (logistic regression, 16 pairs,
-events of probability 0.01 and more), but for epsilon (0.1 there), the confidence (0.9) and the
-numbers of outputs (10 700 000 a step and 200 000 000 for the bound there), which are the same
-for both here. Its bound counts fresh outputs of its best pair, as ours does. It takes no seed;
-dpscope has seeds 1 to $runs.
+$("$python" --version), $("$python" -c 'import numba, numpy, scipy, torch; print(*("%s %s" % (m.__name__, m.__version__) for m in (numpy, scipy, torch, numba)), sep=", ")'), $(go version | cut -d' ' -f3), dpscope at commit $(git rev-parse --short=10 HEAD)
+$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(env -u OMP_NUM_THREADS nproc) processors; processes that ran or waited on average in the minute before: $(cut -d' ' -f1 /proc/loadavg)
 
-$("$python" --version), torch $("$python" -c 'import torch; print(torch.__version__)'), NumPy $("$python" -c 'import numpy; print(numpy.__version__)'), $(go version | cut -d' ' -f3), dpscope at commit $(git rev-parse --short=10 HEAD)
-$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); processes that ran or waited on average in the minute before: $(cut -d' ' -f1 /proc/loadavg)
+All: error 0.05, one process, one thread, $runs runs, each a process of its own (seeds 1 to $runs; DP-Sniper and StatDP take none).
+The mean is dpscope's own for dpscope, and one function in NumPy for all others. 1 pair: it is told; else it is searched.
+n           outputs a side that the bound rests on, at most; of scores, all canaries
+to verdict  outputs drawn until the claim is refuted, both sides, all pairs and the search included: median of the runs that refute it
+drawn       outputs of the whole run
+seconds     to the verdict, of dpscope to the end, with the start of the process; "no start": without; means
+bound       lower bound on epsilon: mean (least to greatest)
+
+dpscope: -samples n. It stops earlier where its bound no longer climbs; -fixed explores before.
+DP-Sniper ($(commit dp-sniper)): as its experiments run it (events of probability 0.01 and more; svt4 by logistic regression, the mean by a
+  network), but n outputs a step, 10 700 000 there, and n for the bound, 200 000 000 there. It runs without its log for TensorBoard.
+StatDP ($(commit statdp)): its iSVT3 is svt4. n outputs a side select the event, 100 000 there, and n test it, 500 000 there. The bound is the
+  largest epsilon at which its test of these counts has p <= 0.05. With 1 000 outputs its selector ends with an error on svt4.
+DP-Auditorium ($(commit differential-privacy)): its runner, its SVT4, a told pair. It bounds delta; the bound here is the largest epsilon at which it rejects
+  delta = 0 on the same outputs, with 0.05 for each of the two directions of its runner. Histogram: the 11 outputs of svt4, else 10 bins
+  over 5 median distances (of 20 other outputs a side) to both sides of 0. MMD: Gaussian kernel as wide as that distance; at epsilon = 1 its
+  threshold, e - 1, is above all values it can take. Not run: the hockey-stick and Rényi testers need TensorFlow and the generators of
+  pairs Vizier, which Debian does not package; docs/results/tables-auditorium.txt has what its paper prints for all four testers.
+Sequential test (González et al., arXiv 2509.07055; google-research ${sequential:0:10}): the classes of its notebook, a told pair, the kernel's width (that
+  distance) and the bound (the largest epsilon rejected on the same outputs) as in its empirical_epsilon. Equal outputs at the very start
+  are left out, where it divides zero by zero. Its time grows with the square of n, so n ends at 5 000.
+jax_privacy ($(commit jax_privacy)): epsilon_one_run, epsilon_one_run_fdp and epsilon_clopper_pearson, by default (Bonferroni) and by Split, of the same
+  scores; docs/results/scores.txt says what each assumes.
 
 END
-for ((i = 1; i <= runs; i++)); do
-	dpscope "dpscope audit -until-refuted" "$i" -until-refuted
-	dpscope "dpscope audit" "$i"
-	dpscope "dpscope audit -fixed, 100 000" "$i" -fixed
-	dpscope "dpscope audit -fixed, 1 000 000" "$i" -fixed -samples 1000000
-	dp_sniper "100 000" 100000
-	dp_sniper "1 000 000" 1000000
-done
-echo
+"$python" bench/side-by-side/peers.py "$runs"
 echo "The same average at the end: $(cut -d' ' -f1 /proc/loadavg)"
