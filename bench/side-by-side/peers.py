@@ -15,8 +15,7 @@ import types
 import numpy as np
 
 BETA, DELTA = 0.05, 1e-5  # the allowed error of all; delta of the scores
-# Claims and the pair of neighbouring datasets of those who do not search. The mean is dpscope's
-# laplace-mean-raw-count: (sum + Laplace noise of scale 2/epsilon) / count.
+# Claims, and the pair of neighbouring datasets of those who do not search.
 MEAN_PAIR = [1.0], [1.0, 0.0]
 CASES = {
     "svt4": dict(epsilon=1, pair=([1.0] * 9 + [0.0], [0.0] * 9 + [1.0]), title="svt4: the sparse vector technique of Lee and Clifton, ten queries, threshold 1, one answer above it; claim epsilon = 1, truth at most 1.75"),
@@ -27,6 +26,7 @@ CASES = {
 
 
 def mean(rng, data, epsilon, size=None):
+    """As dpscope's laplace-mean-raw-count: the noise has scale 2/epsilon."""
     return (sum(data) + rng.laplace(0, 2 / epsilon, size)) / len(data)
 
 
@@ -120,8 +120,7 @@ def dp_sniper(case, n, _):
         witness = DDSearch(mechanism, DPSniper(mechanism, learner, config), pairs, config).run()
         witness.compute_eps_high_precision(mechanism, config)
         seconds, bound = time.perf_counter() - begun, float(witness.lower_bound)
-    # A training draws on both sides, a threshold on one, an estimate on both.
-    drawn = count * 5 * n + 2 * n
+    drawn = count * 5 * n + 2 * n  # a training draws on both sides, a threshold on one, an estimate on both
     yield f"DP-Sniper, {count} pairs", drawn, drawn, seconds, bound > epsilon, max(bound, 0)
 
 
@@ -154,7 +153,7 @@ def statdp(case, n, _):
     test_statistics(2, 1, 1.0, 10)  # numba compiles it
     with multiprocessing.Pool(1) as pool:
         begun = begin()
-        # The parts of detect_counterexample, of which it returns the p-value only.
+        # As detect_counterexample, which returns the p-value only.
         d1, d2, arguments, event = select_event(algorithm, inputs, epsilon, n, pool, quiet=True)
         (counts, *_), _ = run_algorithm(algorithm, d1, d2, arguments, event, n)
         less, more = sorted(counts)
@@ -176,8 +175,7 @@ def dp_auditorium(case, n, seed):
         begun = begin()
         scale = median_distance(draw(0, 20), draw(1, 20))
         outputs = draw(0, n), draw(1, n)
-        if name == "histogram":
-            # An output of svt4 is told by the number of answers below the threshold.
+        if name == "histogram":  # an output of svt4 is told by the number of answers below the threshold
             outputs = [(x == 2).sum(axis=1) if discrete else x[:, 0] for x in outputs]
 
         def rejects(epsilon):
@@ -206,8 +204,7 @@ def sequential(case, n, seed):
     width = median_distance(draw(0, 20), draw(1, 20))
     x, y = draw(0, n), draw(1, n)
     test = names["OneSidedTwoSampleSequentialTest"](epsilon, 0, width)
-    # A first pair of equal outputs would divide zero by zero.
-    first = int(np.argmax((x != y).any(axis=1)))
+    first = int(np.argmax((x != y).any(axis=1)))  # before, zero is divided by zero
     seen, seconds = None, None
     for i in range(first, n):
         if test.step(x[i], y[i]) >= 1 / BETA and not seen:
