@@ -278,7 +278,7 @@ func (b *brought) readScores(names []string, columns recorded.ScoreColumns) (*sc
 	defer show.clear()
 	var parsed []*recorded.File
 	for _, name := range names {
-		f, err := r.Read(name, recorded.ScoreOptions(recorded.Options{Name: filepath.Base(name)}))
+		f, err := r.Read(name, recorded.Options{Name: filepath.Base(name), Scores: true})
 		if err != nil {
 			return nil, err
 		}

@@ -3,7 +3,6 @@ package recorded
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"math"
 	"strconv"
 	"strings"
@@ -58,7 +57,7 @@ func (c *Column) Text(i int) string {
 }
 
 // put writes value i as the engine sees it, in one or two numbers, and returns how many.
-func (c *Column) put(i int, out []float64) int {
+func (c *Column) put(i uint32, out []float64) int {
 	switch c.Kind {
 	case audit.Symbol:
 		out[0] = float64(c.codes[i])
@@ -204,33 +203,27 @@ func (c *Column) addSymbol(s string, o *Options) *fault {
 	return nil
 }
 
-func (c *Column) constant(rows iter.Seq[int]) bool {
-	first := -1
-	for i := range rows {
-		if first < 0 {
-			first = i
-		}
-		if c.Kind != audit.Symbol && c.reals[i] != c.reals[first] || c.Kind != audit.Real && c.codes[i] != c.codes[first] {
+func (c *Column) constant(rows []uint32) bool {
+	for _, i := range rows {
+		if first := rows[0]; c.Kind != audit.Symbol && c.reals[i] != c.reals[first] || c.Kind != audit.Real && c.codes[i] != c.codes[first] {
 			return false
 		}
 	}
-	return first >= 0
+	return len(rows) > 0
 }
 
 // counter reports whether the values count the rows: each is one more than the
 // one before.
-func (c *Column) counter(rows iter.Seq[int]) bool {
+func (c *Column) counter(rows []uint32) bool {
 	if c.Kind != audit.Real {
 		return false
 	}
-	n, x := 0, 0.0 // of the row before
-	for i := range rows {
-		if n > 0 && c.reals[i] != x+1 || math.Abs(c.reals[i]) > 1<<53 {
+	for k, i := range rows {
+		if k > 0 && c.reals[i] != c.reals[rows[k-1]]+1 || math.Abs(c.reals[i]) > 1<<53 {
 			return false
 		}
-		n, x = n+1, c.reals[i]
 	}
-	return n > 1
+	return len(rows) > 1
 }
 
 // cellClass says what a cell's text is.

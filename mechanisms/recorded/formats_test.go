@@ -49,7 +49,7 @@ func TestFormatsAgree(t *testing.T) {
 	}
 	for _, x := range []struct {
 		name    string
-		format  recorded.Format
+		format  string
 		data    string
 		dataset string
 	}{

@@ -25,7 +25,7 @@ func packed(data string) string {
 // size and digest are the file's.
 func TestGzip(t *testing.T) {
 	text := csv(300)
-	for format, data := range map[recorded.Format]string{
+	for format, data := range map[string]string{
 		"csv.gz":   text,
 		"jsonl.gz": "{\"x\": 1, \"dataset\": 0}\n{\"x\": 2, \"dataset\": 1}\n",
 		"json.gz":  "[[1, 2],\n[3, 4]]",

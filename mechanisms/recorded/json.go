@@ -50,7 +50,7 @@ func (p *parser) json(in io.Reader, head []byte) ([]*Table, error) {
 }
 
 // jsonForm tells rows one after the other from one document, by its beginning.
-func jsonForm(head []byte) Format {
+func jsonForm(head []byte) string {
 	look := json.NewDecoder(bytes.NewReader(head))
 	open, _ := look.Token()
 	second, _ := look.Token()
@@ -216,7 +216,23 @@ func (r *jsonRows) row() error {
 	if err := r.split(string(r.raw)); err != nil {
 		return err
 	}
-	return r.add(r.raw[0] == '{')
+	object := r.raw[0] == '{'
+	if r.tab == nil {
+		if err := r.start(object); err != nil {
+			return err
+		}
+	}
+	if object != r.object {
+		words := map[bool]string{true: "an object", false: "an array or a value"}
+		return r.bad(words[object], words[r.object]+", as the first row")
+	}
+	if !object {
+		return r.tab.row(r.cells)
+	}
+	if err := r.order(); err != nil {
+		return err
+	}
+	return r.tab.row(r.ordered)
 }
 
 // split cuts a row, which is JSON, into its keys and its cells.
@@ -266,25 +282,6 @@ func (r *jsonRows) split(row string) error {
 		}
 	}
 	return r.bad(fmt.Sprintf("a row of more than %d values", MaxColumns), fmt.Sprintf("at most %d", MaxColumns))
-}
-
-func (r *jsonRows) add(object bool) error {
-	if r.tab == nil {
-		if err := r.start(object); err != nil {
-			return err
-		}
-	}
-	if object != r.object {
-		words := map[bool]string{true: "an object", false: "an array or a value"}
-		return r.bad(words[object], words[r.object]+", as the first row")
-	}
-	if !object {
-		return r.tab.row(r.cells)
-	}
-	if err := r.order(); err != nil {
-		return err
-	}
-	return r.tab.row(r.ordered)
 }
 
 func (r *jsonRows) bad(found, want string) error {

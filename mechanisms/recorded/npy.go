@@ -114,15 +114,15 @@ func (p *parser) npy(what string, in io.Reader) (*Table, error) {
 	if err != nil {
 		return nil, &audit.InputError{Field: place(8 + length), Found: "a header that cannot be read: " + err.Error(), Want: "descr, fortran_order and shape, as NumPy writes them"}
 	}
-	elem, f := parseElement(h.descr)
+	elem, f := parseElement(string(h.Descr))
 	if f != nil {
 		return nil, &audit.InputError{Field: what + ", dtype", Found: f.found, Want: f.want, Remedy: f.remedy}
 	}
-	t, err := p.shaped(what+", shape", h.shape)
+	t, err := p.shaped(what+", shape", h.Shape)
 	if err != nil {
 		return nil, err
 	}
-	rows, columns := h.shape[0], len(t.Columns)
+	rows, columns := h.Shape[0], len(t.Columns)
 	total := rows * columns
 	buf := make([]byte, min(total*elem.size, pieceBytes))
 	for done := 0; done < total; {
@@ -130,7 +130,7 @@ func (p *parser) npy(what string, in io.Reader) (*Table, error) {
 		n, err := io.ReadFull(in, some)
 		for ; n >= elem.size && len(some) >= elem.size; n, some = n-elem.size, some[elem.size:] {
 			column := done % columns
-			if h.fortran {
+			if h.Fortran {
 				column = done / rows
 			}
 			c := t.Columns[column]
@@ -214,47 +214,41 @@ func parseElement(descr string) (element, *fault) {
 	return e, nil
 }
 
-// npyHead is the header of an NPY file, a Python dictionary as text:
-//
-//	{'descr': '<f8', 'fortran_order': False, 'shape': (20000, 2), }
-type npyHead struct {
-	descr   string // a type, or the text of a list of fields
-	fortran bool
-	shape   []int
-}
-
 // asJSON turns the few forms of Python literals that NumPy writes into JSON. Python 2
 // wrote lengths with an L.
 var asJSON = strings.NewReplacer("'", `"`, "(", "[", "False", "false", "True", "true",
 	"L,)", "]", "L)", "]", "L,", ",", ",)", "]", ", )", "]", ")", "]", ", }", "}", ",}", "}")
 
-func parseHead(b []byte) (npyHead, error) {
+// npyHead is the header of an NPY file, a Python dictionary as text:
+//
+//	{'descr': '<f8', 'fortran_order': False, 'shape': (20000, 2), }
+type npyHead struct {
+	Descr   json.RawMessage `json:"descr"` // a type without its quotes, or a list of fields
+	Fortran bool            `json:"fortran_order"`
+	Shape   []int           `json:"shape"`
+}
+
+func parseHead(b []byte) (h npyHead, err error) {
 	text := asJSON.Replace(string(b))
-	var h struct {
-		Descr   json.RawMessage `json:"descr"`
-		Fortran bool            `json:"fortran_order"`
-		Shape   []int           `json:"shape"`
-	}
 	in := json.NewDecoder(strings.NewReader(text))
 	in.DisallowUnknownFields()
 	if err := in.Decode(&h); err != nil {
-		return npyHead{}, err
+		return h, err
 	}
 	if _, err := in.Token(); err != io.EOF {
-		return npyHead{}, errors.New("text after its end")
+		return h, errors.New("text after its end")
 	}
 	for _, key := range []string{"descr", "fortran_order", "shape"} {
 		if n := strings.Count(text, `"`+key+`"`); n != 1 {
-			return npyHead{}, fmt.Errorf("%s is there %d times", key, n)
+			return h, fmt.Errorf("%s is there %d times", key, n)
 		}
 	}
-	out := npyHead{string(h.Descr), h.Fortran, h.Shape}
-	if !strings.HasPrefix(out.descr, "[") {
-		if err := json.Unmarshal(h.Descr, &out.descr); err != nil {
-			return npyHead{}, err
-		}
+	if h.Descr[0] != '[' {
+		var text string
+		err = json.Unmarshal(h.Descr, &text)
+		h.Descr = json.RawMessage(text)
 	}
-	return out, nil
+	return h, err
 }
 
 // Limits of an NPZ. Deflate reaches a ratio of 1032 on an array of one value,

@@ -7,17 +7,14 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// Format is a file format.
-type Format string
-
-// Formats, as reports name them.
+// Formats, as reports name them; a file in gzip has ".gz" behind.
 const (
-	CSV       Format = "csv" // commas or semicolons
-	TSV       Format = "tsv"
-	JSONLines Format = "jsonl" // an object, an array or a value a line
-	JSON      Format = "json"  // one array of rows, or one object of arrays
-	NPY       Format = "npy"
-	NPZ       Format = "npz"
+	CSV       = "csv" // commas or semicolons
+	TSV       = "tsv"
+	JSONLines = "jsonl" // an object, an array or a value a line
+	JSON      = "json"  // one array of rows, or one object of arrays
+	NPY       = "npy"
+	NPZ       = "npz"
 )
 
 // Answers to Options.Header.

@@ -32,14 +32,15 @@ func Read(r io.Reader, o Options) (*File, error) {
 	if err = cmp.Or(p.from.err, err); err != nil {
 		return p.refused(), err
 	}
-	return &File{Name: o.Name, Format: p.format, Bytes: p.from.n, SHA256: fmt.Sprintf("%x", p.from.hash.Sum(nil)), Tables: tables, Notes: p.notes}, nil
+	is := audit.RecordedFile{Name: o.Name, Format: p.format, Bytes: p.from.n, SHA256: fmt.Sprintf("%x", p.from.hash.Sum(nil))}
+	return &File{RecordedFile: is, Tables: tables, Notes: p.notes}, nil
 }
 
 // parser is what the readers of all formats share.
 type parser struct {
 	o      Options
 	from   source
-	format Format
+	format string
 	tab    *tabulator // of a file that is one table of text
 	notes  []string
 	left   int // cells
@@ -58,7 +59,7 @@ func (p *parser) refused() *File {
 		}
 		t.Columns = append(t.Columns, &Column{Name: name, Kind: kind})
 	}
-	return &File{Name: p.o.Name, Format: p.format, Tables: []*Table{t}}
+	return &File{RecordedFile: audit.RecordedFile{Name: p.o.Name, Format: p.format}, Tables: []*Table{t}}
 }
 
 // note says once what was taken for granted.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
@@ -17,13 +16,13 @@ func (s *Samples) Spec() audit.MechanismSpec {
 
 // recording is what a report says of the samples.
 func (s *Samples) recording() *audit.Recording {
-	r := &audit.Recording{Datasets: s.Datasets, Rows: s.n, Notes: s.Notes, Reading: s.Reading}
+	r := &audit.Recording{Datasets: s.Datasets, Rows: [2]int{s.Rows(0), s.Rows(1)}, Notes: s.Notes, Reading: s.Reading}
 	r.Reading.Outputs, r.Reading.Kinds = slices.Clone(s.Reading.Outputs), maps.Clone(s.Reading.Kinds)
 	if r.Reading.NonFinite == Refuse {
 		r.Reading.NonFinite = ""
 	}
 	for _, f := range s.Files {
-		r.Files = append(r.Files, audit.RecordedFile{Name: f.Name, Format: string(f.Format), Bytes: f.Bytes, SHA256: f.SHA256})
+		r.Files = append(r.Files, f.RecordedFile)
 	}
 	for _, c := range s.Columns {
 		r.Columns = append(r.Columns, audit.Column{Name: c.Name, Kind: c.Kind})
@@ -47,12 +46,12 @@ func (r *recorded) Sample(audit.Dataset, *stream.Stream, []float64) error {
 func (r *recorded) Recorded(seed uint64, side, at int, out []float64) error {
 	s := r.samples
 	n := len(out) / audit.Width(s.Columns)
-	if at < 0 || at+n > s.n[side] {
-		return fmt.Errorf("recorded outputs %d to %d were asked for, there are %d", at, at+n, s.n[side])
+	if at < 0 || at+n > s.Rows(side) {
+		return fmt.Errorf("recorded outputs %d to %d were asked for, there are %d", at, at+n, s.Rows(side))
 	}
 	for _, i := range s.arranged(seed, side)[at : at+n] {
 		for _, c := range s.columns[side] {
-			out = out[c.put(int(i), out):]
+			out = out[c.put(i, out):]
 		}
 	}
 	return nil
@@ -68,7 +67,7 @@ func Replay(rec *audit.Recording, files []*File) (*Samples, error) {
 		for _, f := range rec.Files {
 			names = append(names, f.Name)
 		}
-		return nil, &audit.InputError{Field: "samples", Found: countFiles(len(files)), Want: countFiles(len(rec.Files)) + ", as the report has: " + strings.Join(firstFew(names), ", ")}
+		return nil, &audit.InputError{Field: "samples", Found: countFiles(len(files)), Want: countFiles(len(rec.Files)) + ", as the report has: " + firstFew(names)}
 	}
 	if len(files) == 2 && files[0].SHA256 == rec.Files[1].SHA256 {
 		files = []*File{files[1], files[0]}

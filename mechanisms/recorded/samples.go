@@ -3,7 +3,6 @@ package recorded
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -30,8 +29,7 @@ type Samples struct {
 	Notes    []string // what was taken for granted or left out, in words
 
 	columns [2][]*Column
-	rows    [2][]uint32 // of the table, where both datasets have one; else nil: all
-	n       [2]int
+	rows    [2][]uint32 // of each dataset, in its table
 
 	mu    sync.Mutex
 	seed  uint64
@@ -39,32 +37,12 @@ type Samples struct {
 }
 
 // Rows is how many outputs there are on a dataset, 0 or 1.
-func (s *Samples) Rows(side int) int { return s.n[side] }
+func (s *Samples) Rows(side int) int { return len(s.rows[side]) }
 
 // Row writes output i on a dataset, audit.Width(Columns) numbers.
 func (s *Samples) Row(side, i int, out []float64) {
-	i = s.row(side, i)
 	for _, c := range s.columns[side] {
-		out = out[c.put(i, out):]
-	}
-}
-
-// row is where output i on a dataset is in its table.
-func (s *Samples) row(side, i int) int {
-	if s.rows[side] != nil {
-		return int(s.rows[side][i])
-	}
-	return i
-}
-
-// each are the rows of its table that are of a dataset.
-func (s *Samples) each(side int) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for i := range s.n[side] {
-			if !yield(s.row(side, i)) {
-				return
-			}
-		}
+		out = out[c.put(s.rows[side][i], out):]
 	}
 }
 
@@ -76,24 +54,20 @@ func (s *Samples) arranged(seed uint64, side int) []uint32 {
 		s.seed, s.order = seed, [2][]uint32{}
 	}
 	if s.order[side] == nil {
-		rows := make([]uint32, 0, s.n[side])
-		for i := range s.each(side) {
-			rows = append(rows, uint32(i))
-		}
+		rows := slices.Clone(s.rows[side])
 		stream.New(stream.Key{Seed: seed, Purpose: "split", Side: side}).Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 		s.order[side] = rows
 	}
 	return s.order[side]
 }
 
-func upTo(n int) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for i := range n {
-			if !yield(i) {
-				return
-			}
-		}
+// upTo are the first n rows of a table.
+func upTo(n int) []uint32 {
+	rows := make([]uint32, n)
+	for i := range rows {
+		rows[i] = uint32(i)
 	}
+	return rows
 }
 
 // Pair takes the outputs on two datasets from one file, with a column or an
@@ -109,16 +83,7 @@ func Pair(files []*File, r audit.Reading) (*Samples, error) {
 			}
 		}
 	}
-	var err error
-	switch len(files) {
-	case 1:
-		err = s.oneFile(files[0])
-	case 2:
-		err = s.twoFiles(files[0], files[1])
-	default:
-		err = &audit.InputError{Field: "samples", Found: fmt.Sprintf("%d files", len(files)), Want: "one file or two"}
-	}
-	if err != nil {
+	if err := oneOrTwo("samples", files, s.oneFile, s.twoFiles); err != nil {
 		return nil, err
 	}
 	var notes []string
@@ -131,22 +96,33 @@ func Pair(files []*File, r audit.Reading) (*Samples, error) {
 		}
 	}
 	s.Notes = append(notes, s.Notes...)
-	for side := range s.n {
-		if s.n[side] > MaxRows {
-			return nil, &audit.InputError{Field: "samples, " + s.Datasets[side], Found: fmt.Sprintf("of %d rows", s.n[side]), Want: fmt.Sprintf("at most %d", MaxRows), Remedy: "take fewer rows"}
+	for side, rows := range s.rows {
+		if len(rows) > MaxRows {
+			return nil, &audit.InputError{Field: "samples, " + s.Datasets[side], Found: fmt.Sprintf("of %d rows", len(rows)), Want: fmt.Sprintf("at most %d", MaxRows), Remedy: "take fewer rows"}
 		}
-		if s.n[side] < MinRows {
-			return nil, &audit.InputError{Field: "samples, " + s.Datasets[side], Found: fmt.Sprintf("of %d rows", s.n[side]),
+		if len(rows) < MinRows {
+			return nil, &audit.InputError{Field: "samples, " + s.Datasets[side], Found: fmt.Sprintf("of %d rows", len(rows)),
 				Want: fmt.Sprintf("at least %d, the smallest useful number: half of them explore, half certify", MinRows), Remedy: "run the mechanism more often"}
 		}
 	}
 	if err := s.chooseColumns(); err != nil {
 		return nil, err
 	}
-	if s.n[0] != s.n[1] {
-		s.note("%s has %d rows, %s has %d: a random sample of the longer one is used, as many rows as the shorter one has", s.Datasets[0], s.n[0], s.Datasets[1], s.n[1])
+	if s.Rows(0) != s.Rows(1) {
+		s.note("%s has %d rows, %s has %d: a random sample of the longer one is used, as many rows as the shorter one has", s.Datasets[0], s.Rows(0), s.Datasets[1], s.Rows(1))
 	}
 	return s, nil
+}
+
+// oneOrTwo takes outputs or scores from one file, or from two.
+func oneOrTwo(field string, files []*File, one func(*File) error, two func(a, b *File) error) error {
+	switch len(files) {
+	case 1:
+		return one(files[0])
+	case 2:
+		return two(files[0], files[1])
+	}
+	return &audit.InputError{Field: field, Found: fmt.Sprintf("%d files", len(files)), Want: "one file or two"}
 }
 
 func (s *Samples) note(format string, args ...any) {
@@ -185,14 +161,10 @@ func (s *Samples) oneFile(f *File) error {
 
 func arrayNames(f *File) string {
 	var names []string
-	for i, t := range f.Tables {
-		if i == 8 {
-			names = append(names, "...")
-			break
-		}
+	for _, t := range f.Tables {
 		names = append(names, fmt.Sprintf("%q", t.Name))
 	}
-	return strings.Join(names, ", ")
+	return firstFew(names)
 }
 
 // Columns are those of all tables. Those of several arrays are called after them.
@@ -219,9 +191,9 @@ func (s *Samples) split(f *File, t *Table) error {
 	if by == nil {
 		remedy := "name the column that says which dataset a row is of, or give a file for each dataset"
 		if two := f.TwoValued(); len(two) > 0 {
-			remedy = fmt.Sprintf("name the column that says which dataset a row is of (%s: two values), or give a file for each dataset", strings.Join(firstFew(two), ", "))
+			remedy = fmt.Sprintf("name the column that says which dataset a row is of (%s: two values), or give a file for each dataset", firstFew(two))
 		}
-		return &audit.InputError{Field: f.Name, Found: "one dataset: columns " + strings.Join(firstFew(t.names()), ", "),
+		return &audit.InputError{Field: f.Name, Found: "one dataset: columns " + firstFew(t.names()),
 			Want: fmt.Sprintf("outputs on two datasets: a column %q with 0 and 1, or a second file", name), Remedy: remedy}
 	}
 	s.By = by.Name
@@ -242,14 +214,8 @@ func (s *Samples) split(f *File, t *Table) error {
 		}
 		s.rows[side] = append(s.rows[side], uint32(i))
 	}
-	var columns []*Column
-	for _, c := range t.Columns {
-		if c != by {
-			columns = append(columns, c)
-		}
-	}
+	columns := t.without(by)
 	s.columns = [2][]*Column{columns, columns}
-	s.n = [2]int{len(s.rows[0]), len(s.rows[1])}
 	return nil
 }
 
@@ -329,7 +295,7 @@ func (s *Samples) twoFiles(a, b *File) error {
 					Remedy: "give one file with both datasets, or two files of one each"}
 			}
 			s.note("%s: the column %q is ignored: it says which dataset this is", f.Name, by.Name)
-			t = &Table{Columns: slices.DeleteFunc(slices.Clone(t.Columns), func(c *Column) bool { return c == by })}
+			t = &Table{Columns: t.without(by)}
 		}
 		tables[i] = t
 	}
@@ -345,13 +311,13 @@ func (s *Samples) twoFiles(a, b *File) error {
 
 func (s *Samples) join(a, b *Table) error {
 	if len(a.Columns) != len(b.Columns) {
-		return &audit.InputError{Field: "samples, " + s.Datasets[1], Found: fmt.Sprintf("of %d columns (%s)", len(b.Columns), strings.Join(firstFew(b.names()), ", ")),
-			Want: fmt.Sprintf("of %d, as %s (%s)", len(a.Columns), s.Datasets[0], strings.Join(firstFew(a.names()), ", "))}
+		return &audit.InputError{Field: "samples, " + s.Datasets[1], Found: fmt.Sprintf("of %d columns (%s)", len(b.Columns), firstFew(b.names())),
+			Want: fmt.Sprintf("of %d, as %s (%s)", len(a.Columns), s.Datasets[0], firstFew(a.names()))}
 	}
 	for _, c := range a.Columns {
 		d := b.Column(c.Name)
 		if d == nil {
-			return &audit.InputError{Field: "samples, " + s.Datasets[1], Found: "with the columns " + strings.Join(firstFew(b.names()), ", "), Want: fmt.Sprintf("those of %s: %s", s.Datasets[0], strings.Join(firstFew(a.names()), ", ")),
+			return &audit.InputError{Field: "samples, " + s.Datasets[1], Found: "with the columns " + firstFew(b.names()), Want: fmt.Sprintf("those of %s: %s", s.Datasets[0], firstFew(a.names())),
 				Remedy: "if a file has no header, say so"}
 		}
 		if err := unify(s, c, d); err != nil {
@@ -360,7 +326,7 @@ func (s *Samples) join(a, b *Table) error {
 		s.columns[0] = append(s.columns[0], c)
 		s.columns[1] = append(s.columns[1], d)
 	}
-	s.n = [2]int{a.Rows(), b.Rows()}
+	s.rows = [2][]uint32{upTo(a.Rows()), upTo(b.Rows())}
 	return nil
 }
 
@@ -409,7 +375,7 @@ func (s *Samples) chooseColumns() error {
 		// A column that numbers the rows, in the file or in each dataset, says nothing of the
 		// mechanism and everything of how the file was written.
 		other := all[1][i]
-		if len(chosen) == 0 && (c == other && c.counter(upTo(c.Len())) || c.counter(s.each(0)) && other.counter(s.each(1))) {
+		if len(chosen) == 0 && (c == other && c.counter(upTo(c.Len())) || c.counter(s.rows[0]) && other.counter(s.rows[1])) {
 			s.note("the column %q is ignored: it counts the rows", c.Name)
 			continue
 		}
@@ -430,10 +396,10 @@ func (s *Samples) chooseColumns() error {
 func (s *Samples) noteConstants() {
 	for i, a := range s.columns[0] {
 		b := s.columns[1][i]
-		if !a.constant(s.each(0)) || !b.constant(s.each(1)) {
+		if !a.constant(s.rows[0]) || !b.constant(s.rows[1]) {
 			continue
 		}
-		x, y := a.Text(s.row(0, 0)), b.Text(s.row(1, 0))
+		x, y := a.Text(int(s.rows[0][0])), b.Text(int(s.rows[1][0]))
 		if x == y {
 			s.note("the column %q is %s in every row: it has no information", a.Name, x)
 			continue
@@ -443,10 +409,9 @@ func (s *Samples) noteConstants() {
 	}
 }
 
-func firstFew(names []string) []string {
-	const most = 8
-	if len(names) > most {
-		return append(slices.Clone(names[:most]), "...")
+func firstFew(names []string) string {
+	if len(names) > 8 {
+		names = append(slices.Clone(names[:8]), "...")
 	}
-	return names
+	return strings.Join(names, ", ")
 }

@@ -54,12 +54,6 @@ var (
 	outNames = []string{"out", "out_canary_scores"}
 )
 
-// ScoreOptions are the options with which a file of scores is read.
-func ScoreOptions(o Options) Options {
-	o.Scores = true
-	return o
-}
-
 // ReadScores takes scores from one file of any of these forms, or from two files of
 // one column each, the scores of canaries that were in first:
 //
@@ -69,7 +63,7 @@ func ScoreOptions(o Options) Options {
 //     which may differ in length; as arrays of two dimensions, a matrix whose
 //     canaries are those of in, then those of out.
 //
-// The files are read with [ScoreOptions]; columns say what is called otherwise.
+// The files are read with [Options].Scores; columns say what is called otherwise.
 func ReadScores(files []*File, columns ScoreColumns) (*Scores, error) {
 	s := &Scores{Files: files, columns: columns}
 	if columns.Lower {
@@ -83,16 +77,7 @@ func ReadScores(files []*File, columns ScoreColumns) (*Scores, error) {
 			}
 		}
 	}
-	var err error
-	switch len(files) {
-	case 1:
-		err = s.oneFile(files[0])
-	case 2:
-		err = s.twoFiles(files[0], files[1])
-	default:
-		err = &audit.InputError{Field: "scores", Found: fmt.Sprintf("%d files", len(files)), Want: "one file or two"}
-	}
-	if err != nil {
+	if err := oneOrTwo("scores", files, s.oneFile, s.twoFiles); err != nil {
 		return nil, err
 	}
 	return s, s.check()
@@ -104,14 +89,14 @@ func (s *Scores) oneFile(f *File) error {
 	if len(f.Tables) == 1 && f.Tables[0].Name == "" {
 		t := f.Tables[0]
 		// Columns are looked up as one-column arrays.
-		split := &File{Name: f.Name, Tables: nil}
+		split := &File{RecordedFile: f.RecordedFile}
 		for _, c := range t.Columns {
 			split.Tables = append(split.Tables, &Table{Name: c.Name, Columns: []*Column{c}})
 		}
-		if run := split.Table("run"); run != nil {
+		if split.Table("run") != nil {
 			return s.byRun(f, t, split)
 		}
-		return s.arrays(split)
+		f = split
 	}
 	return s.arrays(f)
 }
@@ -257,7 +242,7 @@ func (s *Scores) byRun(f *File, t *Table, split *File) error {
 		return err
 	}
 	if scores == nil || members == nil {
-		return &audit.InputError{Field: f.Name, Found: "with the columns " + strings.Join(firstFew(t.names()), ", "), Want: "run, score and member"}
+		return &audit.InputError{Field: f.Name, Found: "with the columns " + firstFew(t.names()), Want: "run, score and member"}
 	}
 	run, score, member := t.Column("run"), scores.Columns[0], members.Columns[0]
 	if err := cmp.Or(t.checkEven(f.Name), score.areScores(f.Name)); err != nil {

@@ -15,7 +15,7 @@ func scores(t *testing.T, data ...string) (*recorded.Scores, error) {
 	t.Helper()
 	var files []*recorded.File
 	for _, d := range data {
-		f, err := recorded.Read(strings.NewReader(d), recorded.ScoreOptions(recorded.Options{Name: "scores"}))
+		f, err := recorded.Read(strings.NewReader(d), recorded.Options{Name: "scores", Scores: true})
 		if err != nil {
 			return nil, err
 		}
@@ -128,7 +128,7 @@ func TestScoreNotes(t *testing.T) {
 // the scores that columns score and member give.
 func TestScoreColumns(t *testing.T) {
 	read := func(data string, columns recorded.ScoreColumns) (*recorded.Scores, error) {
-		f := must.Get(recorded.Read(strings.NewReader(data), recorded.ScoreOptions(recorded.Options{Name: "losses"})))(t)
+		f := must.Get(recorded.Read(strings.NewReader(data), recorded.Options{Name: "losses", Scores: true}))(t)
 		return recorded.ReadScores([]*recorded.File{f}, columns)
 	}
 	named := recorded.ScoreColumns{Score: "loss", Member: "is_member", Lower: true}

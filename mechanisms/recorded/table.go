@@ -12,10 +12,7 @@ import (
 
 // File is what was read from one file.
 type File struct {
-	Name   string
-	Format Format
-	Bytes  int64
-	SHA256 string // of the bytes, in hexadecimal
+	audit.RecordedFile
 	// Tables is one table, or the arrays of an NPZ or of a JSON object, in
 	// their order in the file.
 	Tables []*Table
@@ -73,6 +70,11 @@ func (t *Table) checkEven(name string) error {
 		}
 	}
 	return nil
+}
+
+// without are the columns but for one.
+func (t *Table) without(one *Column) []*Column {
+	return slices.DeleteFunc(slices.Clone(t.Columns), func(c *Column) bool { return c == one })
 }
 
 func (t *Table) names() []string {

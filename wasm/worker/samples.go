@@ -124,7 +124,8 @@ func (c *coordinator) inspect(ctx context.Context, r request[inspectRequest]) (i
 		}
 		if err != nil && ask.As == "" && recorded.NamesOfScores(names) {
 			out.As, out.Columns = recorded.OfScores, []columnFacts{}
-			files, _, err = d.read(ctx, r.id, given, recorded.ScoreOptions(options))
+			options.Scores = true
+			files, _, err = d.read(ctx, r.id, given, options)
 		}
 	}
 	if ctx.Err() != nil {
@@ -180,7 +181,7 @@ func (out *inspected) describe(files []*recorded.File, q inspectRequest) {
 		for _, t := range f.Tables {
 			rows = max(rows, t.Rows())
 		}
-		out.Files = append(out.Files, fileFacts{f.Name, string(f.Format), f.Bytes, f.SHA256, rows})
+		out.Files = append(out.Files, fileFacts{f.Name, f.Format, f.Bytes, f.SHA256, rows})
 	}
 	columns := files[0].Columns()
 	columns = columns[:min(len(columns), headColumns)]
