@@ -1,7 +1,6 @@
 package learners
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -208,7 +207,7 @@ type dpSGDModel struct {
 	worst   bool
 	pair    *audit.Pair
 	split   func() (splitPair, error)
-	settled *settled
+	start   func() []float64 // worst-case first weights
 }
 
 // For summarises with the pair in view.
@@ -216,7 +215,7 @@ func (m *dpSGDModel) For(p audit.Pair) audit.Mechanism {
 	to := *m
 	to.pair = &p
 	to.split = sync.OnceValues(func() (splitPair, error) { return m.table.split(p) })
-	to.settled = new(settled)
+	to.start = sync.OnceValue(to.settle)
 	return &to
 }
 
@@ -228,15 +227,34 @@ type splitPair struct {
 }
 
 func (t *Table) split(p audit.Pair) (s splitPair, err error) {
-	first, second, columns := differing(p.Second, p.First), differing(p.First, p.Second), p.First.Columns
-	err = cmp.Or(t.take(without(p.First, first), columns, &s.common), t.take(first, columns, &s.only[0]), t.take(second, columns, &s.only[1]))
-	return s, err
+	first, second := differing(p.Second, p.First), differing(p.First, p.Second)
+	var parts [3]train.Rows
+	for i, rows := range [][][]float64{without(p.First, first), first, second} {
+		e, err := t.examples(audit.Dataset{Columns: p.First.Columns, Values: slices.Concat(rows...)}, 0)
+		if err != nil {
+			return s, err
+		}
+		parts[i] = e.Rows
+	}
+	return splitPair{parts[0], [2]train.Rows(parts[1:])}, nil
 }
 
-// settled holds worst-case first weights, once they are found.
-type settled struct {
-	sync.Once
-	weights []float64
+// on is a model of which these rows are the common ones.
+func (m *dpSGDModel) on(rows train.Rows) *train.Model {
+	common := m.table.shape()
+	common.X, common.Labels = rows.X, rows.Labels
+	return train.NewModel(m.config, common, m.table.Rows.Len())
+}
+
+// settle trains without noise on what a pair shares, once after another, 200 steps or more in
+// all.
+func (m *dpSGDModel) settle() []float64 {
+	rows, _ := m.split() // whoever samples has its error
+	model := m.on(rows.common)
+	for left := max(1, 200/m.config.Steps); left > 0 && model.Train(nil, train.Rows{}, nil); left-- {
+		copy(model.Start(), model.Weights())
+	}
+	return model.Start()
 }
 
 func (m *dpSGDModel) Columns() []audit.Column {
@@ -280,18 +298,9 @@ func (m *dpSGDModel) Sample(d audit.Dataset, s *stream.Stream, out []float64) er
 	if err != nil {
 		return err
 	}
-	common := m.table.shape()
-	common.X, common.Labels = rows.common.X, rows.common.Labels
-	model := train.NewModel(m.config, common, m.table.Rows.Len())
+	model := m.on(rows.common)
 	if m.worst {
-		m.settled.Do(func() {
-			// Those of a training without noise, one after another, of 200 steps or more in all.
-			for left := max(1, 200/m.config.Steps); left > 0 && model.Train(nil, train.Rows{}, nil); left-- {
-				copy(model.Start(), model.Weights())
-			}
-			m.settled.weights = append([]float64{}, model.Start()...)
-		})
-		copy(model.Start(), m.settled.weights)
+		copy(model.Start(), m.start())
 	}
 	x := poison(*p)
 	zero := slices.Repeat([]float64{0}, len(m.table.Features))
@@ -330,29 +339,15 @@ func (m *dpSGDModel) Sample(d audit.Dataset, s *stream.Stream, out []float64) er
 
 // Train is the model without noise: its weights.
 func (m *dpSGDModel) Train(d audit.Dataset) ([]float64, error) {
-	common := m.table.shape()
-	var rows train.Rows
-	if err := m.table.take(without(d, nil), d.Columns, &rows); err != nil {
+	e, err := m.table.examples(d, 0)
+	if err != nil {
 		return nil, err
 	}
-	common.X, common.Labels = rows.X, rows.Labels
-	model := train.NewModel(m.config, common, m.table.Rows.Len())
+	model := m.on(e.Rows)
 	if !model.Train(nil, train.Rows{}, nil) {
 		return nil, fmt.Errorf("the training without noise diverged: take a smaller learning rate")
 	}
-	return append([]float64{}, model.Weights()...), nil
-}
-
-func (t *Table) take(rows [][]float64, columns int, to *train.Rows) error {
-	e, err := t.examples(audit.Dataset{Columns: columns, Values: slices.Concat(rows...)}, 0)
-	if err != nil {
-		return err
-	}
-	to.X, to.Labels = e.x, make([]int32, e.n)
-	for i, label := range e.labels {
-		to.Labels[i] = pick[int32](label, 1, 0)
-	}
-	return nil
+	return slices.Clone(model.Weights()), nil
 }
 
 // viewer looks at trainings as an auditor does who knows the rows that the datasets
@@ -367,7 +362,7 @@ type viewer struct {
 
 func (m *dpSGDModel) viewer(model *train.Model, only [2]train.Rows) *viewer {
 	n := len(model.Start())
-	v := &viewer{start: append([]float64{}, model.Start()...)}
+	v := &viewer{start: slices.Clone(model.Start())}
 	sums := [2][]float64{make([]float64, n), make([]float64, n)}
 	v.along, v.diff = make([]float64, n), make([]float64, n)
 	switch m.summary {

@@ -146,7 +146,7 @@ func (m *forestModel) Sample(d audit.Dataset, s *stream.Stream, out []float64) e
 			}
 			left := in[:0]
 			for _, i := range in {
-				if (e.x[i*e.d+j] < at) == below {
+				if (e.X[i*e.d+j] < at) == below {
 					left = append(left, i)
 				}
 			}
@@ -154,7 +154,7 @@ func (m *forestModel) Sample(d audit.Dataset, s *stream.Stream, out []float64) e
 		}
 		margin := 0
 		for _, i := range in {
-			margin += pick(e.labels[i], 1, -1)
+			margin += 2*int(e.Labels[i]) - 1
 		}
 		out[k] = pick(draws[m.depth] < stream.Logistic(float64(m.weight*float64(margin))), 1.0, 0)
 	}

@@ -421,9 +421,7 @@ func TestSensitivityOfGradients(t *testing.T) {
 			}
 			model.At(weights)
 			for side, d := range []audit.Dataset{two.First, two.Second} {
-				var rows train.Rows
-				must.Do(t, m.table.take(without(d, nil), 5, &rows))
-				model.ClippedSum(rows, sums[side])
+				model.ClippedSum(must.Get(m.table.examples(d, 0))(t).Rows, sums[side])
 			}
 			square := 0.0
 			for i, v := range sums[0] {
@@ -466,13 +464,9 @@ func TestFurtherRowsAreRows(t *testing.T) {
 		m := made(t, name).(*dpSGDModel)
 		d := m.table.Rows
 		want := must.Get(m.Train(d))(t)
-		common, further := m.table.shape(), train.Rows{}
-		var rows train.Rows
-		must.Do(t, m.table.take(without(d, nil), 5, &rows))
-		common.X, common.Labels = rows.X[:4*92], rows.Labels[:92]
-		further.X, further.Labels = rows.X[4*92:], rows.Labels[92:]
-		model := train.NewModel(m.config, common, d.Len())
-		if !model.Train(nil, further, nil) {
+		rows := must.Get(m.table.examples(d, 0))(t).Rows
+		model := m.on(train.Rows{X: rows.X[:4*92], Labels: rows.Labels[:92]})
+		if !model.Train(nil, train.Rows{X: rows.X[4*92:], Labels: rows.Labels[92:]}, nil) {
 			t.Fatal("diverged")
 		}
 		for i, v := range model.Weights() {

@@ -267,10 +267,10 @@ type ridge struct {
 
 // newRidge clips rows to norm 1 and multiplies them by their label, -1 or 1.
 func newRidge(e examples, lambda float64) *ridge {
-	r := &ridge{v: make([]float64, len(e.x)), d: e.d, nLambda: float64(float64(e.n) * lambda)}
+	r := &ridge{v: make([]float64, len(e.X)), d: e.d, nLambda: float64(float64(e.n) * lambda)}
 	for i := range e.n {
 		row := e.row(i)
-		scale := pick(e.labels[i], 1.0, -1) / max(1, math.Sqrt(linalg.Dot(row, row)))
+		scale := float64(2*e.Labels[i]-1) / max(1, math.Sqrt(linalg.Dot(row, row)))
 		for j, x := range row {
 			r.v[i*e.d+j] = float64(x * scale)
 		}

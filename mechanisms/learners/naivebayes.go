@@ -138,7 +138,7 @@ func (m *bayesModel) sums(e examples) sums {
 	if m.dataBounds && e.n > 0 {
 		t.middle, t.half = make([]float64, e.d), make([]float64, e.d)
 		for j := range e.d {
-			low, high := e.x[j], e.x[j]
+			low, high := e.X[j], e.X[j]
 			for i := range e.n {
 				low, high = min(low, e.row(i)[j]), max(high, e.row(i)[j])
 			}
@@ -146,7 +146,7 @@ func (m *bayesModel) sums(e examples) sums {
 		}
 	}
 	for i := range e.n {
-		y := pick(e.labels[i], 1, 0)
+		y := int(e.Labels[i])
 		t.n[y]++
 		for j, x := range e.row(i) {
 			if t.half != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
 // Table is labelled examples in declared bounds: what a learner is trained on.
@@ -151,9 +152,8 @@ func digits() *Table {
 // the table's bounds, labels 1 from 1/2 on. It checks the shape and that every number
 // is finite; the engine checks domains, this guards other callers.
 type examples struct {
-	n, d   int
-	x      []float64 // n rows of d features
-	labels []bool    // the label is 1
+	train.Rows
+	n, d int // rows, features
 }
 
 func (t *Table) examples(d audit.Dataset, fewest int) (examples, error) {
@@ -164,7 +164,7 @@ func (t *Table) examples(d audit.Dataset, fewest int) (examples, error) {
 	if e.n < fewest {
 		return e, &audit.InputError{Field: "dataset", Found: fmt.Sprintf("%d rows", e.n), Want: fmt.Sprintf("at least %d", fewest)}
 	}
-	e.x, e.labels = make([]float64, 0, e.n*e.d), make([]bool, e.n)
+	e.X, e.Labels = make([]float64, 0, e.n*e.d), make([]int32, e.n)
 	for i := range e.n {
 		row := d.Row(i)
 		for j, v := range row {
@@ -172,15 +172,15 @@ func (t *Table) examples(d audit.Dataset, fewest int) (examples, error) {
 				return e, &audit.InputError{Field: fmt.Sprintf("dataset.values[%d]", i*d.Columns+j), Found: audit.Number(v), Want: "a finite number"}
 			}
 			if j < e.d {
-				e.x = append(e.x, max(t.Lower[j], min(t.Upper[j], v)))
+				e.X = append(e.X, max(t.Lower[j], min(t.Upper[j], v)))
 			}
 		}
-		e.labels[i] = row[e.d] >= 0.5
+		e.Labels[i] = pick[int32](row[e.d] >= 0.5, 1, 0)
 	}
 	return e, nil
 }
 
-func (e examples) row(i int) []float64 { return e.x[i*e.d : (i+1)*e.d] }
+func (e examples) row(i int) []float64 { return e.X[i*e.d : (i+1)*e.d] }
 
 func tally(rows [][]float64) map[string]int {
 	counts := map[string]int{}
@@ -218,5 +218,5 @@ func poison(p audit.Pair) []float64 {
 	if len(rows) == 0 {
 		return nil
 	}
-	return append([]float64{}, rows[0][:len(rows[0])-1]...)
+	return slices.Clone(rows[0][:len(rows[0])-1])
 }
