@@ -335,7 +335,7 @@ func (p *parser) array(f *zip.File) (*Table, error) {
 		return nil, broken(err)
 	}
 	defer in.Close()
-	x := &part{in: in, broken: broken, each: func(int64) error { return p.from.tell() }} // in ends with an error where there is more than f says
+	x := &part{in: in, broken: broken, each: func(int64) error { return p.tell() }} // in ends with an error where there is more than f says
 	t, err := p.npy(what, x)
 	if err = cmp.Or(x.err, err); err != nil {
 		return nil, err

@@ -8,7 +8,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -26,20 +25,31 @@ func Read(r io.Reader, o Options) (*File, error) {
 	if err := CheckSize(o.Name, o.Size, o); err != nil {
 		return nil, err
 	}
-	p := &parser{o: o, left: o.MaxCells, from: source{r: r, hash: sha256.New()}}
-	p.from.o = &p.o
+	hash := sha256.New()
+	p := &parser{o: o, left: o.MaxCells}
+	p.from = part{in: io.TeeReader(r, hash), broken: func(err error) error {
+		if audit.IsInput(err) {
+			return err
+		}
+		return fmt.Errorf("%s: %w", o.Name, err)
+	}, each: func(n int64) error {
+		if err := CheckSize(o.Name, n, o); err != nil {
+			return err
+		}
+		return p.tell()
+	}}
 	tables, err := p.read()
 	if err = cmp.Or(p.from.err, err); err != nil {
 		return p.refused(), err
 	}
-	is := audit.RecordedFile{Name: o.Name, Format: p.format, Bytes: p.from.n, SHA256: fmt.Sprintf("%x", p.from.hash.Sum(nil))}
+	is := audit.RecordedFile{Name: o.Name, Format: p.format, Bytes: p.from.n, SHA256: fmt.Sprintf("%x", hash.Sum(nil))}
 	return &File{RecordedFile: is, Tables: tables, Notes: p.notes}, nil
 }
 
 // parser is what the readers of all formats share.
 type parser struct {
 	o      Options
-	from   source
+	from   part // the file
 	format string
 	tab    *tabulator // of a file that is one table of text
 	notes  []string
@@ -67,40 +77,12 @@ func (p *parser) note(format string, args ...any) {
 	p.notes = append(p.notes, fmt.Sprintf(format, args...))
 }
 
-// source is the file: it counts its bytes and takes their digest.
-type source struct {
-	r    io.Reader
-	o    *Options
-	hash hash.Hash
-	n    int64
-	err  error // why it could not be read on
-}
-
-// pieceBytes is how much is read at a time, and read between two calls of Options.Progress.
-const pieceBytes = 1 << 18
-
-func (s *source) Read(b []byte) (int, error) {
-	n, err := s.r.Read(b[:min(len(b), pieceBytes)])
-	s.hash.Write(b[:n])
-	s.n += int64(n)
-	switch {
-	case err != nil && err != io.EOF && !audit.IsInput(err):
-		err = fmt.Errorf("%s: %w", s.o.Name, err)
-	case n > 0:
-		err = cmp.Or(CheckSize(s.o.Name, s.n, *s.o), s.tell(), err)
-	}
-	if err != nil && err != io.EOF {
-		s.err = err
-	}
-	return n, err
-}
-
 // tell tells of progress, if somebody wants to know.
-func (s *source) tell() error {
-	if s.o.Progress == nil {
+func (p *parser) tell() error {
+	if p.o.Progress == nil {
 		return nil
 	}
-	return s.o.Progress(s.n)
+	return p.o.Progress(p.from.n)
 }
 
 var byteOrderMark = []byte("\uFEFF")
@@ -153,7 +135,7 @@ func (p *parser) read() ([]*Table, error) {
 		if n > p.o.MaxExpanded {
 			return &audit.InputError{Field: p.o.Name, Found: "beyond " + sizeWords(p.o.MaxExpanded) + " when it is unpacked", Want: "at most that", Remedy: "take fewer rows or columns"}
 		}
-		return p.from.tell()
+		return p.tell()
 	}}
 	in = bufio.NewReaderSize(packed, MaxLine)
 	head, _ = in.Peek(len(zipMagic))
@@ -169,13 +151,16 @@ func (p *parser) damaged(err error) error {
 	return &audit.InputError{Field: p.o.Name, Found: fmt.Sprintf("a damaged gzip file (%s)", strings.TrimPrefix(err.Error(), "gzip: ")), Want: "a whole one", Remedy: "copy or save it again"}
 }
 
-// part is what is packed in a file.
+// pieceBytes is how much is read at a time, and read between two calls of Options.Progress.
+const pieceBytes = 1 << 18
+
+// part is a file, or what is packed in one.
 type part struct {
 	in     io.Reader
 	broken func(error) error   // is an error of in as one of the file
 	each   func(n int64) error // sees how much was read
 	n      int64
-	err    error
+	err    error // why it could not be read on
 }
 
 func (x *part) Read(b []byte) (int, error) {

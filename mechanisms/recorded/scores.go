@@ -17,7 +17,6 @@ type Scores struct {
 	Sorted [2][]float64
 	// Matrix is there where the scores are those of several runs.
 	Matrix *Matrix
-	Files  []*File
 	Notes  []string // in words: what was taken for granted, ties
 
 	columns ScoreColumns
@@ -65,7 +64,7 @@ var (
 //
 // The files are read with [Options].Scores; columns say what is called otherwise.
 func ReadScores(files []*File, columns ScoreColumns) (*Scores, error) {
-	s := &Scores{Files: files, columns: columns}
+	s := &Scores{columns: columns}
 	if columns.Lower {
 		s.Notes = append(s.Notes, "a lower score means in: all scores are negated, and so are thresholds")
 	}
