@@ -24,7 +24,6 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
@@ -353,32 +352,24 @@ type quiet struct{}
 func (quiet) Log(context.Context, log.Severity, int, string) {}
 
 func (f *jobFlags) finish(data []byte, stdout, stderr io.Writer) int {
-	run := format.Run{Strict: f.strict, Pictures: stills.Of}
-	var code int
-	if report.KindOf(data) == suite.ReportKind {
-		whole, err := suite.ParseReport(data)
-		if err != nil {
-			return fail(stderr, err)
-		}
-		end := audit.Completed
-		for _, a := range whole.Audits {
-			run.Audits = append(run.Audits, format.Audit{Name: a.Name, Report: a.Report})
-			if a.Report.Head().Termination.Reason == audit.Stopped {
-				end = audit.Stopped
-			}
-		}
-		run.Summary, run.Value = whole.Summary, whole
-		code = cli.VerdictCode(whole.Verdict, end, f.strict)
-	} else {
-		r, err := core.ParseReport(data)
-		if err != nil {
-			return fail(stderr, err)
-		}
-		h := r.Head()
-		run.Audits = []format.Audit{{Name: h.Subject, Report: r}}
-		code = cli.VerdictCode(h.Verdict, h.Termination.Reason, f.strict)
+	audits, whole, err := suite.AuditsIn(data)
+	if err != nil {
+		return fail(stderr, err)
 	}
-	err := format.Write(stdout, f.format, run)
+	run := format.Run{Strict: f.strict, Pictures: stills.Of}
+	verdict, end := audits[0].Report.Head().Verdict, audit.Completed
+	for _, a := range audits {
+		h := a.Report.Head()
+		run.Audits = append(run.Audits, format.Audit{Name: cmp.Or(a.Name, h.Subject), Report: a.Report})
+		if h.Termination.Reason == audit.Stopped {
+			end = audit.Stopped
+		}
+	}
+	if whole != nil {
+		run.Summary, run.Value, verdict = whole.Summary, *whole, whole.Verdict
+	}
+	code := cli.VerdictCode(verdict, end, f.strict)
+	err = format.Write(stdout, f.format, run)
 	if f.out != "" {
 		err = errors.Join(err, cli.WriteWhole(f.out, data))
 	}

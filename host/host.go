@@ -112,8 +112,8 @@ func fail(w http.ResponseWriter, err error) {
 	}
 }
 
-// stored is the answer to an upload.
-type stored struct {
+// Receipt is the answer to an upload.
+type Receipt struct {
 	ID      string `json:"id"`
 	Address string `json:"address"`
 	SHA256  string `json:"sha256"`          // in base58, of which the id is the beginning
@@ -239,7 +239,7 @@ func (s *Host) post(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
-	out := stored{ID: id, Address: s.Origin(r) + ShownPath + id, SHA256: sumOf(data)}
+	out := Receipt{ID: id, Address: s.Origin(r) + ShownPath + id, SHA256: sumOf(data)}
 	status := http.StatusOK
 	if isNew {
 		out.Token, status = token, http.StatusCreated

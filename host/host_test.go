@@ -141,11 +141,11 @@ func said(t testing.TB, r *http.Response) string {
 }
 
 // upload stores something new.
-func upload(t testing.TB, h http.Handler, data []byte) stored {
+func upload(t testing.TB, h http.Handler, data []byte) Receipt {
 	t.Helper()
 	r := ask(t, h, "POST", ReportsPath, data)
 	got := said(t, r)
-	var out stored
+	var out Receipt
 	if err := json.Unmarshal([]byte(got), &out); err != nil || r.StatusCode != http.StatusCreated || out.Token == "" {
 		t.Fatalf("%d: %s", r.StatusCode, got)
 	}
@@ -219,7 +219,7 @@ func TestOnce(t *testing.T) {
 	h, m := aHost()
 	data := keptReport(t, "scores.json")
 	first := upload(t, h, data)
-	var again stored
+	var again Receipt
 	r := ask(t, h, "POST", ReportsPath, data)
 	if err := json.Unmarshal([]byte(said(t, r)), &again); err != nil || r.StatusCode != 200 || again.ID != first.ID || again.Token != "" {
 		t.Errorf("the second time: %d %+v", r.StatusCode, again)
@@ -271,7 +271,7 @@ func TestEventually(t *testing.T) {
 	for _, blind := range []bool{false, true} {
 		m.blind, m.unseen[first.ID] = blind, 1
 		r := ask(t, h, "POST", ReportsPath, data)
-		var again stored
+		var again Receipt
 		if err := json.Unmarshal([]byte(said(t, r)), &again); err != nil || again.ID != first.ID || len(m.values) != 1 {
 			t.Errorf("blind %v: %d %+v, %d values", blind, r.StatusCode, again, len(m.values))
 		}
@@ -500,7 +500,7 @@ func TestReportsShown(t *testing.T) {
 		switch r.StatusCode {
 		case 201:
 			took++
-			var out stored
+			var out Receipt
 			json.Unmarshal([]byte(got), &out)
 			gives(t, h, 200, "GET", ShownPath+out.ID, nil)
 		case 422:

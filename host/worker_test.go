@@ -60,7 +60,7 @@ func TestServed(t *testing.T) {
 func served(t *testing.T, base string) {
 	for name, data := range map[string][]byte{"pair": must.Get(os.ReadFile("../site/example.json"))(t), "scores": keptReport(t, "scores.json"), "plan": keptReport(t, "plan-only.json"), "code": linked(t, "function mechanism() { return 1 }")} {
 		r, said := asked(t, "POST", base+ReportsPath, data)
-		var out stored
+		var out Receipt
 		if err := json.Unmarshal([]byte(said), &out); err != nil || r.StatusCode != 201 || !Is(out.ID, data) || out.Address != base+ShownPath+out.ID || r.Header.Get("RateLimit") == "" && t.Name() == "TestServed/native" {
 			t.Fatalf("%s: %d %s %v", name, r.StatusCode, said, r.Header)
 		}

@@ -23,16 +23,8 @@ type Client struct {
 	Base string       // address of the host
 }
 
-// Stored says where a report is.
-type Stored struct {
-	ID      string `json:"id"`
-	Address string `json:"address"`
-	Token   string `json:"token"` // to delete it by; empty where it was there already
-}
-
 // Share stores a report. That the host gave it the id that its content has is checked.
-func (c Client) Share(ctx context.Context, data []byte) (Stored, error) {
-	var out Stored
+func (c Client) Share(ctx context.Context, data []byte) (out host.Receipt, err error) {
 	if len(data) > host.MostBytes {
 		return out, &audit.InputError{Field: "report", Found: fmt.Sprintf("%d bytes", len(data)), Want: fmt.Sprintf("at most %d", host.MostBytes), Remedy: "send it as a file"}
 	}
