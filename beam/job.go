@@ -28,7 +28,7 @@ type job struct {
 	store store
 	flags *jobFlags
 
-	show   *meter
+	show   cli.Meter
 	stderr io.Writer
 	begun  bool // there is something in the store
 }
@@ -73,10 +73,10 @@ func (j *job) search(ctx context.Context) error {
 			return err
 		}
 		var data []byte
-		if data, _, err = j.audit.Draw(ctx, g, 0, 0, j.show.watch); err != nil {
+		if data, _, err = j.audit.Draw(ctx, g, 0, 0, j.watch); err != nil {
 			return err
 		}
-		j.show.clear()
+		j.show.Clear()
 		if err = j.store.write(ctx, j.store.search(), data); err != nil {
 			return err
 		}
@@ -165,68 +165,38 @@ func (j *job) run(parent context.Context, missing []int, of int) error {
 	for {
 		select {
 		case err := <-done:
-			j.show.clear()
+			j.show.Clear()
 			return err
 		case <-ctx.Done(): // what Beam still does in this process ends with it
 			return context.Cause(ctx)
 		case <-time.After(time.Second):
 			if there, _, err := j.store.drawn(ctx); err == nil {
-				j.show.drawn(len(there)-(of-len(missing)), len(missing), time.Since(began))
+				j.drawn(len(there)-(of-len(missing)), len(missing), time.Since(began))
 			}
 		}
 	}
 }
 
-// meter shows progress on one line of a terminal, and nothing elsewhere.
-type meter struct {
-	w    io.Writer // nil: nowhere
-	now  func() float64
-	last float64
-}
-
-func newMeter(w io.Writer) *meter {
-	if !cli.IsTerminal(w) {
-		w = nil
-	}
-	return &meter{w, cli.Clock(), -1}
-}
-
-// meterWidth keeps the line on one line of a usual terminal.
-const meterWidth = 79
-
-func (m *meter) line(text string) {
-	if m.w != nil && m.now()-m.last >= 0.1 {
-		m.last = m.now()
-		fmt.Fprintf(m.w, "\r%-*.*s", meterWidth, meterWidth, text)
-	}
-}
-
-func (m *meter) clear() {
-	if m.w != nil {
-		fmt.Fprintf(m.w, "\r%*s\r", meterWidth, "")
-	}
-}
-
-func (m *meter) watch(name string, _ any, g *core.Env) {
-	if m.w == nil {
+// watch shows the progress of the search.
+func (j *job) watch(name string, _ any, g *core.Env) {
+	if j.show.W == nil {
 		return
 	}
 	if name != "" {
 		name += ": "
 	}
-	g.Pair = func(p pair.Progress) {
-		m.line(fmt.Sprintf("%s%s %3.0f %%", name, p.Phase, 100*float64(p.Rows)/float64(max(1, p.Total))))
+	tell := func(phase string, n, of int) {
+		j.show.Sometimes(fmt.Sprintf("%s%s %3.0f %%", name, phase, 100*float64(n)/float64(max(1, of))))
 	}
-	g.Canaries = func(p canary.Progress) {
-		m.line(fmt.Sprintf("%s%s %3.0f %%", name, p.Phase, 100*float64(p.Runs)/float64(max(1, p.Total))))
-	}
+	g.Pair = func(p pair.Progress) { tell(string(p.Phase), p.Rows, p.Total) }
+	g.Canaries = func(p canary.Progress) { tell(string(p.Phase), p.Runs, p.Total) }
 }
 
 // drawn shows how many of the shares of a job are drawn.
-func (m *meter) drawn(n, of int, since time.Duration) {
+func (j *job) drawn(n, of int, since time.Duration) {
 	text := fmt.Sprintf("drawing %d of %d shares", n, of)
 	if n > 0 {
 		text += fmt.Sprintf(", about %s left", (since * time.Duration(of-n) / time.Duration(n)).Round(time.Second))
 	}
-	m.line(text)
+	j.show.Sometimes(text)
 }

@@ -314,7 +314,7 @@ func (f *jobFlags) do(kind string, plan any, data []byte, stdout, stderr io.Writ
 	if err != nil {
 		return fail(stderr, err)
 	}
-	j := &job{audit: asked, store: store(f.work), flags: f, show: newMeter(stderr), stderr: stderr}
+	j := &job{audit: asked, store: store(f.work), flags: f, show: cli.NewMeter(stderr, false), stderr: stderr}
 	if f.dry() {
 		if err := j.showOnly(ctx); err != nil {
 			return fail(stderr, err)
@@ -329,7 +329,7 @@ func (f *jobFlags) do(kind string, plan any, data []byte, stdout, stderr io.Writ
 		j.store = store(filepath.ToSlash(dir))
 	}
 	found, err := j.do(ctx)
-	j.show.clear()
+	j.show.Clear()
 	if ctx.Err() != nil {
 		err = cli.ErrStopped
 	}

@@ -86,7 +86,7 @@ func (j *job) repeats(ctx context.Context) error {
 		o, _ := t.program()
 		g.File = j.audit.Data
 		err = training.Check(o.program, plan, g, func(training, of int) {
-			j.show.line(fmt.Sprintf("check of the program: training %d of %d", training, of))
+			j.show.Sometimes(fmt.Sprintf("check of the program: training %d of %d", training, of))
 		}, j.stderr)
 	case missing(err):
 		err = nil

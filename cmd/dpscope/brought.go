@@ -238,8 +238,8 @@ func (b *brought) recordedCatalogue() (audit.Catalogue, error) {
 
 // reader reads the files of one audit, and show what it has read of them.
 func (b *brought) reader() (r *recordings.Reader, show *meter) {
-	r, show = &recordings.Reader{}, newMeter(b.stderr, false)
-	if show.w != nil {
+	r, show = &recordings.Reader{}, &meter{cli.NewMeter(b.stderr, false)}
+	if show.W != nil {
 		r.Tell = show.reading
 	}
 	return r, show
@@ -248,7 +248,7 @@ func (b *brought) reader() (r *recordings.Reader, show *meter) {
 // readSamples reads files of outputs; their names are without their folders.
 func (b *brought) readSamples(paths []string, reading audit.Reading) (files []*recorded.File, err error) {
 	r, show := b.reader()
-	defer show.clear()
+	defer show.Clear()
 	for i, path := range paths {
 		var file *recorded.File
 		switch o := (recorded.Options{Name: path, Reading: reading}); {
@@ -275,7 +275,7 @@ func (b *brought) readScores(names []string, columns recorded.ScoreColumns) (*sc
 		return nil, &audit.InputError{Field: "files of scores", Found: strconv.Itoa(len(names)), Want: "one with both classes, or two: canaries that were in, and those that were out"}
 	}
 	r, show := b.reader()
-	defer show.clear()
+	defer show.Clear()
 	var parsed []*recorded.File
 	for _, name := range names {
 		f, err := r.Read(name, recorded.Options{Name: filepath.Base(name), Scores: true})
@@ -284,7 +284,7 @@ func (b *brought) readScores(names []string, columns recorded.ScoreColumns) (*sc
 		}
 		parsed = append(parsed, f)
 	}
-	show.show("sorting the scores")
+	show.Show("sorting the scores")
 	return scores.ReadScores(parsed, columns)
 }
 

@@ -81,7 +81,7 @@ func (j *job) open(ctx context.Context, b *brought, show *meter) (err error) {
 		err = training.After(j.plan, b.after, shares.Open)
 	case b.Check:
 		err = training.Check(program, j.plan, j.env, show.checking(), b.stderr)
-		show.clear()
+		show.Clear()
 	}
 	return err
 }
@@ -117,7 +117,7 @@ func (f *single) does(plan any, from *canary.Parent) int {
 	if err := j.read(&f.brought); err != nil {
 		return fail(f.stderr, err)
 	}
-	stdout, show := f.stdout, newMeter(f.stderr, f.parent)
+	stdout, show := f.stdout, &meter{cli.NewMeter(f.stderr, f.parent)}
 	if f.parent {
 		stdout = io.Discard // it is for requests
 	}
@@ -151,7 +151,7 @@ func (f *single) does(plan any, from *canary.Parent) int {
 	}
 	show.watch("", plan, &j.env)
 	r, err := a.Run(ctx, j.env)
-	show.clear()
+	show.Clear()
 	name := r.Head().Subject
 	if own, ok := r.(pair.Report); ok && own.Inputs.Samples != nil {
 		name = own.Inputs.Samples.Files[0].Name
@@ -161,7 +161,7 @@ func (f *single) does(plan any, from *canary.Parent) int {
 
 // endShare ends the drawing of a share, and returns the exit code.
 func endShare(err error, show *meter, stderr io.Writer) int {
-	show.clear()
+	show.Clear()
 	if err != nil {
 		return fail(stderr, err)
 	}

@@ -3,9 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/dpscope/dpscope/audit/phrase"
@@ -19,31 +17,12 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/user/command"
 )
 
-// meter shows progress on one line of a terminal, and nothing elsewhere.
-type meter struct {
-	w    io.Writer // nil: nobody sees it
-	now  func() float64
-	last float64 // when a line was shown
-	wide int     // of that line
-
-	before string // stands before every line
-	lines  bool   // each is a line of its own, for the program that started this one
-}
-
-// meterWidth keeps the line on one line of a usual terminal.
-const meterWidth = 79
-
-// newMeter is the meter of a terminal or, with parent, of the program that started this one.
-func newMeter(w io.Writer, parent bool) *meter {
-	if !parent && !cli.IsTerminal(w) {
-		return &meter{}
-	}
-	return &meter{w: w, now: cli.Clock(), last: math.Inf(-1), lines: parent}
-}
+// meter shows the progress of what this command does.
+type meter struct{ cli.Meter }
 
 // watch shows the progress of the audit of a plan.
 func (m *meter) watch(_ string, plan any, g *core.Env) {
-	if m.w == nil {
+	if m.W == nil {
 		return
 	}
 	switch p := plan.(type) {
@@ -52,7 +31,7 @@ func (m *meter) watch(_ string, plan any, g *core.Env) {
 	case canary.Plan:
 		g.Canaries = m.canaries(p)
 	case scores.Plan:
-		m.show("auditing the scores")
+		m.Show("auditing the scores")
 	}
 }
 
@@ -69,7 +48,7 @@ func (m *meter) pair(p pair.Progress) {
 	if p.Phase == pair.Exploring {
 		line += fmt.Sprintf(", trial %d of %d", p.Trial, p.Trials)
 	}
-	m.sometimes(line)
+	m.Sometimes(line)
 }
 
 func (m *meter) canaries(p canary.Plan) func(canary.Progress) {
@@ -85,7 +64,7 @@ func (m *meter) canaries(p canary.Plan) func(canary.Progress) {
 				line += fmt.Sprintf(", ε >= %.3f so far%s", phrase.Floor(b.Epsilon, 3), uncertain(g.Holds))
 			}
 		}
-		m.sometimes(line)
+		m.Sometimes(line)
 	}
 }
 
@@ -99,7 +78,7 @@ func (m *meter) reading(p recordings.Progress) {
 	if p.Seconds > 0.5 {
 		line += fmt.Sprintf(", %.0f MB/s", float64(p.Bytes)/mb/p.Seconds)
 	}
-	m.sometimes(line)
+	m.Sometimes(line)
 }
 
 // checking shows the trainings that a program is asked for before an audit.
@@ -111,7 +90,7 @@ func (m *meter) checking() command.Checked {
 			left := took / float64(training-1) * float64(of-training+1)
 			line += timeLeft(&left, false)
 		}
-		m.show(line)
+		m.Show(line)
 	}
 }
 
@@ -137,34 +116,4 @@ func timeLeft(seconds *float64, most bool) string {
 		about = "at most"
 	}
 	return fmt.Sprintf(", %s %s left", about, time.Duration(math.Ceil(*seconds))*time.Second)
-}
-
-// sometimes shows a line if the last one has been there for a while.
-func (m *meter) sometimes(line string) {
-	if m.w != nil && m.now()-m.last >= 0.1 {
-		m.last = m.now()
-		m.show(line)
-	}
-}
-
-// show puts a line in place of the last.
-func (m *meter) show(line string) {
-	if m.w == nil {
-		return
-	}
-	line = m.before + line
-	if m.lines {
-		fmt.Fprintf(m.w, "\r%s\n", line)
-		return
-	}
-	letters := []rune(line)
-	letters = letters[:min(len(letters), meterWidth)]
-	fmt.Fprintf(m.w, "\r%s%s", string(letters), strings.Repeat(" ", max(0, m.wide-len(letters))))
-	m.wide = len(letters)
-}
-
-func (m *meter) clear() {
-	if m.w != nil && m.wide > 0 {
-		fmt.Fprintf(m.w, "\r%s\r", strings.Repeat(" ", m.wide))
-	}
 }

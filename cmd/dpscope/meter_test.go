@@ -1,13 +1,13 @@
 package main
 
 import (
-	"math"
 	"strings"
 	"testing"
 
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
@@ -16,7 +16,7 @@ import (
 func TestMeter(t *testing.T) {
 	var out strings.Builder
 	now := 0.0
-	m := &meter{w: &out, now: func() float64 { now++; return now }, last: math.Inf(-1)}
+	m := &meter{cli.Meter{W: &out, Now: func() float64 { now++; return now }}}
 	bound := 1.25
 	line := func(p pair.Progress) string {
 		out.Reset()
@@ -38,7 +38,7 @@ func TestMeter(t *testing.T) {
 		}
 	}
 	long := pair.Progress{Phase: pair.Exploring, Rows: 40, Total: 100, Trial: 3, Trials: 4, Left: new(7e5), AtMost: true, Refuted: 123456789, Provisional: &bound}
-	if got := line(long); len([]rune(got)) > meterWidth || !strings.HasPrefix(got, "explore  40 %, at most 194h26m40s left, refuted after 123 456 789 outputs") {
+	if got := line(long); len([]rune(got)) > cli.MeterWidth || !strings.HasPrefix(got, "explore  40 %, at most 194h26m40s left, refuted after 123 456 789 outputs") {
 		t.Errorf("%q", got)
 	}
 	out.Reset()

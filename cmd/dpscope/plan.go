@@ -203,7 +203,7 @@ func (f *auditFlags) auditPlan() int {
 			plan.Data[j.name] = j.env.File
 		}
 	}
-	show := newMeter(f.stderr, false)
+	show := &meter{cli.NewMeter(f.stderr, false)}
 	return endShare(f.shards.Do(ctx, suite.ReportKind, plan, nil, newJob(nil, *f.workers).env, show.watch), show, f.stderr)
 }
 
@@ -219,11 +219,11 @@ func (f *auditFlags) runPlan(ctx context.Context, file *suite.File, chosen []int
 			broken = append(broken, format.Broken{Name: j.name, Why: j.broken.Error()})
 			continue
 		}
-		show := newMeter(f.stderr, false)
-		show.before = fmt.Sprintf("%d/%d %.20q: ", i+1, len(todo), j.name)
+		show := &meter{cli.NewMeter(f.stderr, false)}
+		show.Before = fmt.Sprintf("%d/%d %.20q: ", i+1, len(todo), j.name)
 		show.watch("", j.plan, &j.env)
 		report, err := j.audit.Run(ctx, j.env)
-		show.clear()
+		show.Clear()
 		if err != nil {
 			fail(f.stderr, fmt.Errorf("audit %s: %w", j.name, err))
 		}

@@ -114,6 +114,59 @@ func IsTerminal(w io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
+// Meter shows progress on one line of a terminal.
+type Meter struct {
+	W      io.Writer // nil: nobody sees it
+	Now    func() float64
+	Lines  bool   // each is a line of its own, for the program that started this one
+	Before string // stands before every line
+
+	last float64 // when a line was shown
+	wide int     // of that line
+}
+
+// MeterWidth keeps the line on one line of a usual terminal.
+const MeterWidth = 79
+
+// NewMeter is the meter of a terminal or, with lines, of the program that started this one.
+func NewMeter(w io.Writer, lines bool) Meter {
+	if !lines && !IsTerminal(w) {
+		return Meter{}
+	}
+	return Meter{W: w, Now: Clock(), Lines: lines, last: math.Inf(-1)}
+}
+
+// Sometimes shows a line if the last one has been there for a while.
+func (m *Meter) Sometimes(line string) {
+	if m.W != nil && m.Now()-m.last >= 0.1 {
+		m.last = m.Now()
+		m.Show(line)
+	}
+}
+
+// Show puts a line in place of the last.
+func (m *Meter) Show(line string) {
+	if m.W == nil {
+		return
+	}
+	line = m.Before + line
+	if m.Lines {
+		fmt.Fprintf(m.W, "\r%s\n", line)
+		return
+	}
+	letters := []rune(line)
+	letters = letters[:min(len(letters), MeterWidth)]
+	fmt.Fprintf(m.W, "\r%s%s", string(letters), strings.Repeat(" ", max(0, m.wide-len(letters))))
+	m.wide = len(letters)
+}
+
+// Clear clears the line.
+func (m *Meter) Clear() {
+	if m.W != nil && m.wide > 0 {
+		fmt.Fprintf(m.W, "\r%s\r", strings.Repeat(" ", m.wide))
+	}
+}
+
 // Unfinished begins the name of a file until [WriteWhole] has written all of it.
 const Unfinished = ".dpscope-"
 
