@@ -3,7 +3,6 @@ package user
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
@@ -104,23 +103,4 @@ func Fail(columns []audit.Column, out []float64) {
 		out[at] = audit.ErrorOutcome.In(c.Kind)
 		at += c.Width()
 	}
-}
-
-// tryFailing tries code on both datasets of a pair, and is the error of code that fails on
-// both: that is a fault of the code, not an output.
-func tryFailing(pair audit.Pair, call func(audit.Dataset) error) (failed [2]bool, err error) {
-	for side, d := range []audit.Dataset{pair.First, pair.Second} {
-		var f *Failed
-		e := call(audit.Dataset{Columns: d.Columns, Values: slices.Clone(d.Values)})
-		if e != nil && !errors.As(e, &f) {
-			return failed, e
-		}
-		if failed[side] = e != nil; e != nil {
-			err = e
-		}
-	}
-	if !failed[0] || !failed[1] {
-		return failed, nil
-	}
-	return failed, fmt.Errorf("on both datasets of the first pair: %w", err)
 }

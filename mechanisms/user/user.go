@@ -83,23 +83,25 @@ func Try(call Call, width int, space audit.Space, pair *audit.Pair) (unseeded st
 	if pair == nil {
 		pair = new(space.Trial())
 	}
-	failed, err := tryFailing(*pair, func(d audit.Dataset) error { return call(d, trySeed, make([]float64, tryRows*width)) })
-	if err != nil {
-		return "", err
-	}
-	for side, d := range []audit.Dataset{pair.First, pair.Second} {
-		if failed[side] {
-			continue
-		}
+	failed := 0 // datasets on which it fails at once
+	for _, d := range []audit.Dataset{pair.First, pair.Second} {
 		var draws [3][]float64
 		for i, seed := range []uint64{trySeed, trySeed, trySeed + 1<<40} {
 			draws[i] = make([]float64, tryRows*width)
 			copied := audit.Dataset{Columns: d.Columns, Values: slices.Clone(d.Values)}
-			if err := call(copied, seed, draws[i]); errors.As(err, new(*Failed)) {
-				continue // sometimes
-			} else if err != nil {
+			err = call(copied, seed, draws[i])
+			if err != nil && !errors.As(err, new(*Failed)) {
 				return "", err
 			}
+			if err != nil && i == 0 {
+				break
+			}
+		}
+		if draws[1] == nil {
+			if failed++; failed == 2 { // that is a fault of the code, not an output
+				return "", fmt.Errorf("on both datasets of the first pair: %w", err)
+			}
+			continue
 		}
 		if err := Judge(draws[0], draws[2], width); err != nil {
 			return "", err
