@@ -49,7 +49,7 @@ func (v vectors) add(t *trainer, present, sum []float64) {
 
 func (v vectors) gradients(*trainer) (clipped, stretch []float64) { return v.directions, v.stretch }
 
-// points are canaries with features and a label, whose gradient is the model's.
+// points are canaries, or examples, with features and a label, whose gradient is the model's.
 type points struct {
 	x        []float64
 	labels   []int32

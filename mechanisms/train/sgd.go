@@ -31,13 +31,12 @@ type trainer struct {
 	model  *network
 	start  []float64 // the public first weights
 	pool   points    // that tail canaries are drawn from
+	common points    // the examples that are no canaries
 	// expected is the number of examples that the learning rate is divided by, times
 	// the rate.
 	expected int
 
 	mask    []float64
-	rows    []float64
-	labels  []int32
 	factors []float64
 	draws   []float64
 	s       step
@@ -47,7 +46,8 @@ func newTrainer(c Config, d *Dataset) *trainer {
 	t := &trainer{config: c, data: d, expected: d.Len(), model: newNetwork(c.sizes(d), c.Activation)}
 	t.model.initialise(stream.New(stream.Key{Purpose: "train/initial"}))
 	p := len(t.model.theta)
-	t.start = append([]float64(nil), t.model.theta...)
+	t.start = slices.Clone(t.model.theta)
+	t.common = points{x: d.X, labels: d.Labels, features: len(d.Features), scratch: &pointScratch{}}
 	t.draws = make([]float64, p)
 	t.s.released, t.s.data, t.s.canaries = make([]float64, p), make([]float64, p), make([]float64, p)
 	return t
@@ -76,8 +76,7 @@ func (t *trainer) run(st *stream.Stream, inside canaries, sigma float64, watch w
 		}
 		m.ready()
 		st.Bernoulli(t.mask, c.Rate)
-		t.sample(t.mask[:n])
-		t.clippedSum(t.rows, t.labels, t.s.data)
+		t.common.add(t, t.mask[:n], t.s.data)
 		t.s.present = t.mask[n:]
 		inside.add(t, t.s.present, t.s.canaries)
 		st.Gaussian(t.draws, float64(sigma*c.Clip))
@@ -94,17 +93,6 @@ func (t *trainer) run(st *stream.Stream, inside canaries, sigma float64, watch w
 	}
 	m.ready()
 	return true, nil
-}
-
-func (t *trainer) sample(mask []float64) {
-	d := len(t.data.Features)
-	t.rows, t.labels = t.rows[:0], t.labels[:0]
-	for i, on := range mask {
-		if on != 0 {
-			t.rows = append(t.rows, t.data.X[i*d:(i+1)*d]...)
-			t.labels = append(t.labels, t.data.Labels[i])
-		}
-	}
 }
 
 // clippedSum writes the sum of the examples' clipped gradients: as they are,
