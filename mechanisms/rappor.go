@@ -125,11 +125,7 @@ func (f rapporFamily) release(p audit.Params, d audit.Dataset) sampler {
 		b.Uniform(b.out, 0, 1)
 		for out := b.out; len(out) > 0; out = out[len(likely):] {
 			for i, p := range likely {
-				bit := 0.0
-				if out[i] < p {
-					bit = 1
-				}
-				out[i] = bit
+				out[i] = pick(out[i] < p, 1.0, 0)
 			}
 		}
 	}

@@ -142,11 +142,12 @@ func (t Task) Run(hook engine.Hook, _ func(any)) (any, error) {
 	if a.Spec.New == nil {
 		return nil, a.Plan.Trainer.Undrawn()
 	}
-	src, err := a.Spec.New(a.Setup)
+	setup := a.Setup
+	setup.Interrupt = func() error { return hook(0) }
+	src, err := a.Spec.New(setup)
 	if err != nil {
 		return nil, fmt.Errorf("source %s: %w", a.Spec.Name, err)
 	}
-	source.Interrupt(src, hook)
 	if t.Phase == Once {
 		return d, a.once(d, src.(source.OneRunSource), hook)
 	}

@@ -46,7 +46,7 @@ func (f *Flags) Register(s *cli.Flags, only ...string) {
 // Open is a program that trains, which runs until it is closed, and all sources, with that
 // of its trainings.
 func Open(ctx context.Context, line string, timeout time.Duration, parent *command.Parent) (*command.Trainer, []source.Spec, error) {
-	program, err := command.OpenTrainer(ctx, command.TrainerOptions{Command: line, Timeout: timeout, Parent: parent})
+	program, err := command.OpenTrainer(ctx, line, timeout, parent)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -157,6 +157,9 @@ type Setup struct {
 	Data     []byte     // the user's file
 	vectors  [][]float64
 	Trainer  *Trainer // of the source of that name, else nil
+	// Interrupt is asked now and then, by sources whose runs take long, whether to go on; nil:
+	// nobody is.
+	Interrupt func() error
 }
 
 // Pool says how canaries are made of given vectors.

@@ -115,15 +115,11 @@ func newTrained(s Setup) (Source, error) {
 		return nil, err
 	}
 	model, err := train.New(c, data)
-	if err == nil && s.M == 0 {
+	if err != nil {
+		return nil, err
+	}
+	if model.Check = s.Interrupt; s.M == 0 {
 		err = model.CheckCanaries(s.K)
 	}
 	return model, err
-}
-
-// Interrupt has a source whose runs take long ask hook now and then whether to go on.
-func Interrupt(src any, hook func(rows int) error) {
-	if x, ok := src.(interface{ InterruptedBy(check func() error) }); ok {
-		x.InterruptedBy(func() error { return hook(0) })
-	}
 }

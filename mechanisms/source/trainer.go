@@ -92,7 +92,9 @@ func TrainerSpec(train Training) Spec {
 		},
 	}
 	if train != nil {
-		s.New = func(s Setup) (Source, error) { return &trainer{train: train, relation: s.Relation}, nil }
+		s.New = func(s Setup) (Source, error) {
+			return &trainer{train: train, relation: s.Relation, check: s.Interrupt}, nil
+		}
 	}
 	return s
 }
@@ -143,9 +145,6 @@ type trainer struct {
 	members []bool
 	scores  []float64
 }
-
-// InterruptedBy is for [Interrupt].
-func (t *trainer) InterruptedBy(check func() error) { t.check = check }
 
 // Run implements [Source].
 func (t *trainer) Run(st *stream.Stream, in, out []float64) (bool, error) {

@@ -51,9 +51,6 @@ func New(c Config, data *Dataset) (*Source, error) {
 	return s, err
 }
 
-// InterruptedBy sets Check.
-func (s *Source) InterruptedBy(check func() error) { s.Check = check }
-
 // noise is the noise that is really added, over C.
 func (t *trainer) noise() float64 { return float64(t.config.Sigma * t.config.NoiseFactor) }
 

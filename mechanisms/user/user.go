@@ -13,10 +13,6 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// MostSeed is the largest seed that outside code gets: what a float64 holds
-// exactly.
-const MostSeed = 1<<53 - 1
-
 // MostColumns bounds the columns of one output.
 const MostColumns = 1000
 

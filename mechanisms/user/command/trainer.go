@@ -19,15 +19,6 @@ import (
 // DefaultTrainingTimeout is how long one training may take.
 const DefaultTrainingTimeout = time.Hour
 
-// TrainerOptions say how a program that trains is run.
-type TrainerOptions struct {
-	Command string        // the program and its arguments, read as a shell would
-	Timeout time.Duration // of one training; where it is not above 0, [DefaultTrainingTimeout]
-	// Parent is a program that runs already and answers requests, in lines; nil: Command is
-	// started. Command is then only what a report calls it.
-	Parent *Parent
-}
-
 // Trainer is a program of the user's that trains models with canaries. It is started once
 // for each goroutine that trains, and kept. A request is one training, a line of JSON, and
 // so is the answer:
@@ -59,10 +50,12 @@ func (t trained) same(o trained) bool {
 	return t.diverged == o.diverged && slices.EqualFunc(t.scores, o.scores, func(x, y float64) bool { return x == y || x != x && y != y })
 }
 
-// OpenTrainer finds the program; it is started when it is asked. When ctx ends, requests
-// under way do, and their processes are killed; Close ends all of them.
-func OpenTrainer(ctx context.Context, o TrainerOptions) (*Trainer, error) {
-	r, err := newRunner(ctx, o.Command, o.Parent, cmp.Or(max(0, o.Timeout), DefaultTrainingTimeout))
+// OpenTrainer finds the program of a command line; it is started when it is asked. timeout is
+// of one training; where it is not above 0, [DefaultTrainingTimeout]. A parent, which runs
+// already, answers requests in lines; the command line is then only what a report calls it.
+// When ctx ends, requests under way do, and their processes are killed; Close ends all of them.
+func OpenTrainer(ctx context.Context, line string, timeout time.Duration, parent *Parent) (*Trainer, error) {
+	r, err := newRunner(ctx, line, parent, cmp.Or(max(0, timeout), DefaultTrainingTimeout))
 	if err != nil {
 		return nil, err
 	}

@@ -105,13 +105,9 @@ func trainProgram(form string, in *bufio.Reader, out *bufio.Writer) {
 }
 
 // openTrainer runs a form of the test's program until the test ends.
-func openTrainer(t testing.TB, form string, change ...func(*command.TrainerOptions)) *command.Trainer {
+func openTrainer(t testing.TB, form string, timeout time.Duration) *command.Trainer {
 	t.Helper()
-	o := command.TrainerOptions{Command: line(t, "train-"+form)}
-	for _, f := range change {
-		f(&o)
-	}
-	p := must.Get(command.OpenTrainer(t.Context(), o))(t)
+	p := must.Get(command.OpenTrainer(t.Context(), line(t, "train-"+form), timeout, nil))(t)
 	t.Cleanup(p.Close)
 	return p
 }
@@ -126,7 +122,7 @@ func some(n int) []bool {
 }
 
 func TestTrainer(t *testing.T) {
-	p := openTrainer(t, "correct")
+	p := openTrainer(t, "correct", 0)
 	members, scores := some(9), make([]float64, 9)
 	if diverged, err := p.Train(members, 12, scores, nil); diverged || err != nil {
 		t.Fatal(diverged, err)
@@ -158,10 +154,10 @@ func TestTrainer(t *testing.T) {
 	}
 	wg.Wait()
 	odd := make([]float64, 9)
-	if diverged, err := openTrainer(t, "odd").Train(members, 1, odd, nil); diverged || err != nil || !math.IsNaN(odd[0]) || !math.IsNaN(odd[1]) || !math.IsNaN(odd[2]) || !math.IsNaN(odd[3]) || odd[4] != odd[4] {
+	if diverged, err := openTrainer(t, "odd", 0).Train(members, 1, odd, nil); diverged || err != nil || !math.IsNaN(odd[0]) || !math.IsNaN(odd[1]) || !math.IsNaN(odd[2]) || !math.IsNaN(odd[3]) || odd[4] != odd[4] {
 		t.Errorf("scores that are not finite: %v %v %v", odd, diverged, err)
 	}
-	if diverged, err := openTrainer(t, "diverges").Train(members, 1, odd, nil); !diverged || err != nil {
+	if diverged, err := openTrainer(t, "diverges", 0).Train(members, 1, odd, nil); !diverged || err != nil {
 		t.Errorf("a training that diverged: %v %v", diverged, err)
 	}
 }
@@ -186,7 +182,7 @@ func TestTrainerFaults(t *testing.T) {
 	} {
 		t.Run(c.form, func(t *testing.T) {
 			t.Parallel()
-			p := openTrainer(t, c.form, func(o *command.TrainerOptions) { o.Timeout = 2 * time.Second })
+			p := openTrainer(t, c.form, 2*time.Second)
 			var err error
 			for i := 0; i < 2 && err == nil; i++ {
 				_, err = p.Train(some(4), 12, make([]float64, 4), nil)
@@ -194,14 +190,14 @@ func TestTrainerFaults(t *testing.T) {
 			must.Refuse(t, err, c.says)
 		})
 	}
-	must.Input(t, must.Err(command.OpenTrainer(t.Context(), command.TrainerOptions{Command: "no-such-program-here x"})), "is not found", "a program that is not there")
+	must.Input(t, must.Err(command.OpenTrainer(t.Context(), "no-such-program-here x", 0, nil)), "is not found", "a program that is not there")
 }
 
 // TestTrainerCheck: one request asked twice shows whether trainings can be drawn again; the
 // same scores for another seed are refused; the first answer is asked for once.
 func TestTrainerCheck(t *testing.T) {
 	for form, same := range map[string]bool{"correct": true, "own": false, "coarse": true, "diverges": true} {
-		p := openTrainer(t, form)
+		p := openTrainer(t, form, 0)
 		told := 0
 		got, err := p.Check(some(12), 12, func(training, of int) {
 			if told++; training != told || of != 3 {
@@ -214,17 +210,17 @@ func TestTrainerCheck(t *testing.T) {
 	}
 	for _, form := range []string{"ignores", "start"} {
 		for _, n := range []int{2, 12} {
-			must.Refuse(t, must.Err(openTrainer(t, form).Check(some(n), 12, nil)), fmt.Sprintf("its answer is the same %d scores for the seeds 12 and ", n), form, n)
+			must.Refuse(t, must.Err(openTrainer(t, form, 0).Check(some(n), 12, nil)), fmt.Sprintf("its answer is the same %d scores for the seeds 12 and ", n), form, n)
 		}
 	}
 	// Seeds that give the same scores later are seen, too.
-	p := openTrainer(t, "ignores")
+	p := openTrainer(t, "ignores", 0)
 	scores := make([]float64, 12)
 	must.Get(p.Train(some(12), 1, scores, nil))(t)
 	must.Refuse(t, must.Err(p.Train(some(12), 2, scores, nil)), "the same 12 scores for the seeds 1 and 2")
 	// What was asked for the check is not asked again: a program that gives another answer
 	// each time gives that one.
-	q := openTrainer(t, "own")
+	q := openTrainer(t, "own", 0)
 	must.Get(q.Check(some(12), 12, nil))(t)
 	a, b, c := make([]float64, 12), make([]float64, 12), make([]float64, 12)
 	for _, s := range [][]float64{a, b, c} {
@@ -239,7 +235,7 @@ func TestTrainerCheck(t *testing.T) {
 // training and its process.
 func TestTrainerStops(t *testing.T) {
 	enough := errors.New("refuted already")
-	p := openTrainer(t, "hangs")
+	p := openTrainer(t, "hangs", 0)
 	scores := make([]float64, 4)
 	must.Get(p.Train(some(4), 1, scores, nil))(t)
 	if _, err := p.Train(some(4), 2, scores, func() error { return enough }); err != enough {
@@ -248,7 +244,7 @@ func TestTrainerStops(t *testing.T) {
 	// The next one has another process.
 	must.Get(p.Train(some(4), 3, scores, nil))(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	q := must.Get(command.OpenTrainer(ctx, command.TrainerOptions{Command: line(t, "train-hangs")}))(t)
+	q := must.Get(command.OpenTrainer(ctx, line(t, "train-hangs"), 0, nil))(t)
 	defer q.Close()
 	must.Get(q.Train(some(4), 1, scores, nil))(t)
 	time.AfterFunc(50*time.Millisecond, cancel)
@@ -278,7 +274,7 @@ func TestTrainerParent(t *testing.T) {
 			fmt.Fprintf(answers, "{\"seed\": %d, \"scores\": %s}\n", q.Seed, array(len(noise), func(i int) string { return number(noise[i]) }))
 		}
 	}()
-	p := must.Get(command.OpenTrainer(t.Context(), command.TrainerOptions{Command: "mine:train", Parent: &command.Parent{Requests: in, Answers: out}}))(t)
+	p := must.Get(command.OpenTrainer(t.Context(), "mine:train", 0, &command.Parent{Requests: in, Answers: out}))(t)
 	if same, err := p.Check(some(12), 12, nil); !same || err != nil || asked != 3 {
 		t.Errorf("%v %v after %d requests", same, err, asked)
 	}
