@@ -348,7 +348,6 @@ func (f *jobFlags) do(kind string, plan any, data []byte, stdout, stderr io.Writ
 // quiet is a logger of Beam's that says nothing.
 type quiet struct{}
 
-// Log says nothing.
 func (quiet) Log(context.Context, log.Severity, int, string) {}
 
 func (f *jobFlags) finish(data []byte, stdout, stderr io.Writer) int {

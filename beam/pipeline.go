@@ -75,7 +75,6 @@ type mergeFn struct {
 	Missing int // shares that this job draws
 }
 
-// ProcessElement merges.
 func (f *mergeFn) ProcessElement(ctx context.Context, _ string, drawn int) error {
 	if drawn != f.Missing {
 		return fmt.Errorf("%d shares were drawn, must be %d", drawn, f.Missing)

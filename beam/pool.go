@@ -50,7 +50,6 @@ func startPool(ctx context.Context, died func(error)) (address string, stop func
 	return listen.Addr().String(), server.Stop, nil
 }
 
-// StartWorker starts a worker.
 func (p *workerPool) StartWorker(_ context.Context, r *fnpb.StartWorkerRequest) (*fnpb.StartWorkerResponse, error) {
 	if err := p.start(r); err != nil {
 		return &fnpb.StartWorkerResponse{Error: err.Error()}, nil
@@ -87,7 +86,6 @@ func (p *workerPool) start(r *fnpb.StartWorkerRequest) error {
 	return nil
 }
 
-// StopWorker ends a worker.
 func (p *workerPool) StopWorker(_ context.Context, r *fnpb.StopWorkerRequest) (*fnpb.StopWorkerResponse, error) {
 	if end, ok := p.workers.LoadAndDelete(r.GetWorkerId()); ok {
 		end.(context.CancelFunc)()

@@ -108,7 +108,6 @@ func From(specs []audit.MechanismSpec, name string, params ...string) audit.Mech
 	return reg
 }
 
-// Columns implements [audit.Mechanism].
 func (r *registered) Columns() []audit.Column {
 	if r.err != nil {
 		return nil
@@ -116,7 +115,6 @@ func (r *registered) Columns() []audit.Column {
 	return r.Mechanism.Columns()
 }
 
-// Sample implements [audit.Mechanism].
 func (r *registered) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
 	if r.err != nil {
 		return r.err

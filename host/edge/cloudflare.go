@@ -35,7 +35,6 @@ const absent = "<null>"
 // knows that there is a value already.
 type values struct{}
 
-// Get implements [host.Store].
 func (values) Get(_ context.Context, key string) ([]byte, error) {
 	ns, err := kv.NewNamespace(binding)
 	if err != nil {
@@ -56,7 +55,6 @@ func (values) Get(_ context.Context, key string) ([]byte, error) {
 	return nil, errors.New("a value of another program")
 }
 
-// Replace implements [host.Store].
 func (values) Replace(_ context.Context, key string, value []byte) error {
 	ns, err := kv.NewNamespace(binding)
 	if err != nil {
@@ -69,12 +67,10 @@ func (values) Replace(_ context.Context, key string, value []byte) error {
 	return ns.PutString(key, text, nil)
 }
 
-// Create implements [host.Store].
 func (v values) Create(ctx context.Context, key string, value []byte) error {
 	return v.Replace(ctx, key, value)
 }
 
-// Delete implements [host.Store].
 func (values) Delete(_ context.Context, key string) error {
 	ns, err := kv.NewNamespace(binding)
 	if err != nil {

@@ -74,12 +74,10 @@ func Open(name string, most int64) (*Store, error) {
 	return s, nil
 }
 
-// Close closes the folder.
 func (s *Store) Close() error { return errors.Join(s.dir.Close(), s.root.Close()) }
 
 func nameOf(key string) string { return hex.EncodeToString([]byte(key)) }
 
-// Get implements [host.Store].
 func (s *Store) Get(_ context.Context, key string) ([]byte, error) {
 	s.mu.RLock()
 	value, err := s.root.ReadFile(nameOf(key))
@@ -107,7 +105,6 @@ func (s *Store) Create(_ context.Context, key string, value []byte) error {
 	})
 }
 
-// Replace implements [host.Store].
 func (s *Store) Replace(_ context.Context, key string, value []byte) error {
 	return s.put(key, value, s.root.Rename)
 }
@@ -143,7 +140,6 @@ func (s *Store) size(key string) int64 {
 	return sizeOf(info.Size())
 }
 
-// Delete implements [host.Store].
 func (s *Store) Delete(_ context.Context, key string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -33,7 +33,6 @@ func (s *Samples) recording() *audit.Recording {
 // recorded gives out samples in a random order.
 type recorded struct{ samples *Samples }
 
-// Columns describes one output.
 func (r *recorded) Columns() []audit.Column { return r.samples.Columns }
 
 // Sample refuses: recorded outputs are no source of new ones.

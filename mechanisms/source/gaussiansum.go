@@ -170,7 +170,6 @@ type gaussianSum struct {
 // a sum that is 0 all of it is across.
 type sumStep struct{ length, along, across float64 }
 
-// Run implements [Source].
 func (g *gaussianSum) Run(st *stream.Stream, in, out []float64) (bool, error) {
 	g.walk = g.walk[:0]
 	for i := range in {
@@ -265,7 +264,6 @@ func (g *gaussianSum) radius(st *stream.Stream) float64 {
 // orthogonalSum draws orthonormal canaries: each sees itself and noise.
 type orthogonalSum struct{ *gaussianSum }
 
-// Run implements [Source].
 func (g orthogonalSum) Run(st *stream.Stream, in, out []float64) (bool, error) {
 	st.Gaussian(in, g.Sigma)
 	for i := range in {

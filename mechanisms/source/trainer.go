@@ -146,7 +146,6 @@ type trainer struct {
 	scores  []float64
 }
 
-// Run implements [Source].
 func (t *trainer) Run(st *stream.Stream, in, out []float64) (bool, error) {
 	k := len(in)
 	if t.relation == audit.Replace {
@@ -203,7 +202,6 @@ func (t *trainer) read(side []float64, first int) {
 	}
 }
 
-// OneRun implements [OneRunSource].
 func (t *trainer) OneRun(st *stream.Stream, scores []float64, member []bool) (bool, error) {
 	t.room(len(scores))
 	coins := make([]float64, len(scores))

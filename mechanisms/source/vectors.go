@@ -95,7 +95,6 @@ type vectorSum struct {
 	with, but []float64 // outputs with all canaries, and with all but the last
 }
 
-// Run implements [Source].
 func (p *vectorSum) Run(st *stream.Stream, in, out []float64) (bool, error) {
 	draw := func(n int) [][]float64 {
 		drawn := make([][]float64, n)

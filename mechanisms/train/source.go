@@ -54,7 +54,6 @@ func New(c Config, data *Dataset) (*Source, error) {
 // noise is the noise that is really added, over C.
 func (t *trainer) noise() float64 { return float64(t.config.Sigma * t.config.NoiseFactor) }
 
-// Config is the resolved configuration.
 func (s *Source) Config() Config { return s.t.config }
 
 // Parameters is the number of weights.

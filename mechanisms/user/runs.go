@@ -16,7 +16,6 @@ type Failed struct{ Err error }
 
 func (f *Failed) Error() string { return f.Err.Error() }
 
-// Unwrap returns it.
 func (f *Failed) Unwrap() error { return f.Err }
 
 // Runs draws outputs of code of which runs may fail. A request for many outputs that fails
@@ -88,7 +87,6 @@ func (r *Runs) Note(why string) {
 	}
 }
 
-// Failure implements [audit.Failing].
 func (r *Runs) Failure() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

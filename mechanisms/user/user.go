@@ -32,7 +32,6 @@ func New(columns []audit.Column, call Call) *Mechanism {
 	return &Mechanism{columns: columns, call: call}
 }
 
-// Columns implements [audit.Mechanism].
 func (m *Mechanism) Columns() []audit.Column { return m.columns }
 
 // Sample implements [audit.Mechanism]. It takes one word of the stream for each request.

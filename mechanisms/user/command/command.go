@@ -102,7 +102,6 @@ func Open(ctx context.Context, o Options) (*Program, error) {
 	return p, nil
 }
 
-// Columns implements [audit.Mechanism].
 func (p *Program) Columns() []audit.Column { return p.columns }
 
 // Unseeded says why the same seed does not give the same outputs; empty where it
@@ -289,7 +288,6 @@ const checkEvery = 100 * time.Millisecond
 // unwanted is the error of who does not want an answer any more.
 type unwanted struct{ error }
 
-// Unwrap returns it.
 func (u unwanted) Unwrap() error { return u.error }
 
 // ask sends a request and returns what answers it, valid until the next request. An

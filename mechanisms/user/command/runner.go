@@ -49,7 +49,6 @@ func newRunner(ctx context.Context, command string, parent *Parent, timeout time
 	return r, nil
 }
 
-// Close ends all processes.
 func (r *runner) Close() {
 	if r.parent != nil {
 		r.parent.End(0)

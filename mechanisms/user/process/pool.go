@@ -57,14 +57,12 @@ func (p *Pool[P]) Start(start func() (P, error)) (x P, err error) {
 	return x, nil
 }
 
-// Release puts a process back.
 func (p *Pool[P]) Release(x P) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.idle = append(p.idle, x)
 }
 
-// Drop ends a process.
 func (p *Pool[P]) Drop(x P) {
 	x.End(0)
 	p.mu.Lock()
