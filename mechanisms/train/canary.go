@@ -18,11 +18,11 @@ type canaries interface {
 	// part returns those numbered from up to, without, to.
 	part(from, to int) canaries
 	// add writes what those present give to a step's sum.
-	add(t *trainer, present, sum []float64)
+	add(t *Model, present, sum []float64)
 	// gradients returns every canary's clipped gradient at the model, weights
 	// long, one after another, until the next call; and by how much those of a
 	// training that forgets to clip are longer.
-	gradients(t *trainer) (clipped, stretch []float64)
+	gradients(t *Model) (clipped, stretch []float64)
 }
 
 // vectors are canaries whose gradient is the same at every step.
@@ -38,7 +38,7 @@ func (v vectors) part(from, to int) canaries {
 	return vectors{v.p, v.directions[from*v.p : to*v.p], v.stretch[from:to]}
 }
 
-func (v vectors) add(t *trainer, present, sum []float64) {
+func (v vectors) add(t *Model, present, sum []float64) {
 	clear(sum)
 	for k, on := range present {
 		if on != 0 {
@@ -47,7 +47,7 @@ func (v vectors) add(t *trainer, present, sum []float64) {
 	}
 }
 
-func (v vectors) gradients(*trainer) (clipped, stretch []float64) { return v.directions, v.stretch }
+func (v vectors) gradients(*Model) (clipped, stretch []float64) { return v.directions, v.stretch }
 
 // points are canaries, or examples, with features and a label, whose gradient is the model's.
 type points struct {
@@ -58,8 +58,8 @@ type points struct {
 }
 
 type pointScratch struct {
-	rows, clipped, stretch, factors []float64
-	labels                          []int32
+	present                   Rows
+	clipped, stretch, factors []float64
 }
 
 func (v points) count() int { return len(v.labels) }
@@ -69,19 +69,19 @@ func (v points) part(from, to int) canaries {
 	return v
 }
 
-func (v points) add(t *trainer, present, sum []float64) {
+func (v points) add(t *Model, present, sum []float64) {
 	s := v.scratch
-	s.rows, s.labels = s.rows[:0], s.labels[:0]
+	s.present = Rows{s.present.X[:0], s.present.Labels[:0]}
 	for k, on := range present {
 		if on != 0 {
-			s.rows = append(s.rows, v.x[k*v.features:(k+1)*v.features]...)
-			s.labels = append(s.labels, v.labels[k])
+			s.present.X = append(s.present.X, v.x[k*v.features:(k+1)*v.features]...)
+			s.present.Labels = append(s.present.Labels, v.labels[k])
 		}
 	}
-	t.clippedSum(s.rows, s.labels, sum)
+	t.ClippedSum(s.present, sum)
 }
 
-func (v points) gradients(t *trainer) (clipped, stretch []float64) {
+func (v points) gradients(t *Model) (clipped, stretch []float64) {
 	s, m := v.scratch, t.model
 	n, p := v.count(), len(m.theta)
 	m.forward(v.x, v.labels)
@@ -100,7 +100,7 @@ func (v points) gradients(t *trainer) (clipped, stretch []float64) {
 // right singular vectors of the examples, at one norm, each with the label that has the
 // largest loss at the reference (ClipBKD, lifted; LiDP appendix D.1). The first weights are
 // public and every training starts from them, so that one reference tells the label.
-func (t *trainer) tailPool(r *network) (points, error) {
+func (t *Model) tailPool(r *network) (points, error) {
 	d, n, p := len(t.data.Features), t.data.Len(), t.config.Tail
 	gram, part := make([]float64, d*d), make([]float64, d*d)
 	var left, right matmul.Packed[float64]
@@ -144,7 +144,7 @@ func (t *trainer) tailPool(r *network) (points, error) {
 }
 
 // draw makes n canaries, independent and of one distribution.
-func (t *trainer) draw(st *stream.Stream, n int) canaries {
+func (t *Model) draw(st *stream.Stream, n int) canaries {
 	if t.config.Canary == Gradient {
 		p := len(t.model.theta)
 		v := vectors{p, make([]float64, n*p), make([]float64, n)}
@@ -189,7 +189,7 @@ type members struct {
 	in []bool
 }
 
-func (v members) add(t *trainer, present, sum []float64) {
+func (v members) add(t *Model, present, sum []float64) {
 	for k, in := range v.in {
 		if !in {
 			present[k] = 0
@@ -239,7 +239,7 @@ type witness struct {
 	residual []float64
 }
 
-func (w *witness) see(t *trainer, s step) {
+func (w *witness) see(t *Model, s step) {
 	c, p := t.config, len(s.released)
 	gradients, stretch := w.scored.gradients(t)
 	gradient := func(k int) []float64 { return gradients[k*p : (k+1)*p] }
@@ -291,7 +291,7 @@ func (c Config) length(stretch float64) float64 {
 }
 
 // final scores canaries by the final model.
-func (w *witness) final(t *trainer, r *network) {
+func (w *witness) final(t *Model, r *network) {
 	c, m, scores := t.config, t.model, w.scores
 	switch v := w.scored.(type) {
 	case vectors:

@@ -24,8 +24,16 @@ type step struct {
 // watcher looks at the training after each step, before the weights move.
 type watcher func(step)
 
-// trainer runs DP-SGD, again and again.
-type trainer struct {
+// Rows are examples: features, an example a row, and numbers of classes.
+type Rows struct {
+	X      []float64
+	Labels []int32
+}
+
+// Model is a training by DP-SGD, done again and again: on rows that are common to two datasets
+// and on further ones, those in which the datasets differ; or on examples, with the canaries
+// that a [Source] plants among them. It is for one goroutine.
+type Model struct {
 	config Config
 	data   *Dataset
 	model  *network
@@ -35,6 +43,7 @@ type trainer struct {
 	// expected is the number of examples that the learning rate is divided by, times
 	// the rate.
 	expected int
+	further  pointScratch
 
 	mask    []float64
 	factors []float64
@@ -42,8 +51,11 @@ type trainer struct {
 	s       step
 }
 
-func newTrainer(c Config, d *Dataset) *trainer {
-	t := &trainer{config: c, data: d, expected: d.Len(), model: newNetwork(c.sizes(d), c.Activation)}
+// NewModel makes a model of a resolved configuration. Features and classes of data say
+// how large the model is; its examples are the common ones, and may be none. A step
+// divides by the rate times expected, which is the same for neighbours.
+func NewModel(c Config, d *Dataset, expected int) *Model {
+	t := &Model{config: c, data: d, expected: expected, model: newNetwork(c.sizes(d), c.Activation)}
 	t.model.initialise(stream.New(stream.Key{Purpose: "train/initial"}))
 	p := len(t.model.theta)
 	t.start = slices.Clone(t.model.theta)
@@ -63,7 +75,7 @@ func (c Config) move(examples int) float64 {
 // noise of deviation sigma C, and reports whether the weights stayed finite. Each
 // step draws who takes part, the examples first, then the noise. A diverged
 // training ends where it diverged.
-func (t *trainer) run(st *stream.Stream, inside canaries, sigma float64, watch watcher, check func() error) (finite bool, err error) {
+func (t *Model) run(st *stream.Stream, inside canaries, sigma float64, watch watcher, check func() error) (finite bool, err error) {
 	c, m, n := t.config, t.model, t.data.Len()
 	copy(m.theta, t.start)
 	scale := -c.move(t.expected)
@@ -95,17 +107,58 @@ func (t *trainer) run(st *stream.Stream, inside canaries, sigma float64, watch w
 	return true, nil
 }
 
-// clippedSum writes the sum of the examples' clipped gradients: as they are,
-// where the training forgets to clip.
-func (t *trainer) clippedSum(rows []float64, labels []int32, sum []float64) {
+// ClippedSum writes the sum of the rows' clipped gradients at the model's weights: of gradients
+// as they are, where the training forgets to clip.
+func (t *Model) ClippedSum(rows Rows, sum []float64) {
 	m := t.model
-	m.forward(rows, labels)
-	m.backward(labels)
+	m.forward(rows.X, rows.Labels)
+	m.backward(rows.Labels)
 	if !t.config.NoClipping {
 		t.factors = m.clipping(t.config.Clip, t.factors)
 		m.weigh(t.factors)
 	}
 	m.sum(sum)
+}
+
+// Start is the model's first weights, which may be written to: the guarantee is of
+// every choice that does not depend on the noise.
+func (t *Model) Start() []float64 { return t.start }
+
+// Weights are those after a training.
+func (t *Model) Weights() []float64 { return t.model.theta }
+
+// Train trains with these rows beside the common ones, with noise unless st is nil, and
+// reports whether the weights stayed finite. See, if not nil, is called at every step,
+// before the weights move, with the noisy sum and with what the common examples gave to
+// it, both until it returns.
+func (t *Model) Train(st *stream.Stream, further Rows, see func(released, common []float64)) (finite bool) {
+	noise := t.noise()
+	if st == nil {
+		st, noise = stream.New(stream.Key{Purpose: "train/noiseless"}), 0
+	}
+	var watch watcher
+	if see != nil {
+		watch = func(s step) { see(s.released, s.data) }
+	}
+	inside := points{x: further.X, labels: further.Labels, features: len(t.data.Features), scratch: &t.further}
+	finite, _ = t.run(st, inside, noise, watch, nil) // without a check there is no error
+	return finite
+}
+
+// At puts the model at these weights.
+func (t *Model) At(weights []float64) {
+	copy(t.model.theta, weights)
+	t.model.ready()
+}
+
+// LogOdds is the logarithm of the odds of class 1 against class 0 at the model's
+// weights, for the features of one example.
+func (t *Model) LogOdds(features []float64) float64 {
+	n := t.model
+	n.forward(features, []int32{0})
+	against := n.losses[0]
+	n.forward(features, []int32{1})
+	return against - n.losses[0]
 }
 
 const (

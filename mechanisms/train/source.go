@@ -12,7 +12,7 @@ type Source struct {
 	// Check, if not nil, is called at every step and ends a run by its error.
 	Check func() error
 
-	t         *trainer
+	t         *Model
 	reference *network // trained without canaries and noise, where something is measured against it
 	residual  []float64
 }
@@ -29,7 +29,7 @@ func New(c Config, data *Dataset) (*Source, error) {
 	if data == nil {
 		data = NewSynthetic(c.Data)
 	}
-	t := newTrainer(c, data)
+	t := NewModel(c, data, data.Len())
 	s := &Source{t: t}
 	if c.Access != Final && c.Canary != Tail {
 		return s, nil
@@ -52,7 +52,7 @@ func New(c Config, data *Dataset) (*Source, error) {
 }
 
 // noise is the noise that is really added, over C.
-func (t *trainer) noise() float64 { return float64(t.config.Sigma * t.config.NoiseFactor) }
+func (t *Model) noise() float64 { return float64(t.config.Sigma * t.config.NoiseFactor) }
 
 func (s *Source) Config() Config { return s.t.config }
 
@@ -174,7 +174,7 @@ func (s *Source) Outcome(d *Dataset) Outcome { return s.t.outcome(d) }
 
 const evaluated = 1024 // rows at a time
 
-func (t *trainer) outcome(data *Dataset) Outcome {
+func (t *Model) outcome(data *Dataset) Outcome {
 	m, d, n := t.model, len(data.Features), data.Len()
 	var o Outcome
 	right := 0

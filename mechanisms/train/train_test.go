@@ -50,7 +50,7 @@ func TestPoissonSampling(t *testing.T) {
 	n, k := 0.0, 0.0
 	squares := 0.0
 	must.Get(s.t.run(stream.New(stream.Key{Purpose: "sampling"}), inside, 1, func(at step) {
-		size := float64(len(s.t.common.scratch.labels))
+		size := float64(len(s.t.common.scratch.present.Labels))
 		n += size
 		squares += (size - 60*c.Rate) * (size - 60*c.Rate)
 		for _, v := range at.present {
@@ -103,9 +103,9 @@ func TestStep(t *testing.T) {
 				m := newNetwork(c.sizes(tr.data), c.Activation)
 				copy(m.theta, tr.model.theta)
 				m.ready()
-				m.forward(tr.common.scratch.rows, tr.common.scratch.labels)
-				m.backward(tr.common.scratch.labels)
-				for k := range tr.common.scratch.labels {
+				m.forward(tr.common.scratch.present.X, tr.common.scratch.present.Labels)
+				m.backward(tr.common.scratch.present.Labels)
+				for k := range tr.common.scratch.present.Labels {
 					m.gradient(k, own)
 					length := 1.0
 					if !c.NoClipping {
