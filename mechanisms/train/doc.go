@@ -1,20 +1,14 @@
 // Package train trains small models by DP-SGD with canaries among the examples,
 // and scores them: what an audit of a training draws its runs from.
 //
-// # Training
-//
 // The models are a linear softmax classifier and a perceptron with two hidden
 // layers, under cross-entropy. DP-SGD (Abadi et al. 2016) takes T steps: every
 // example takes part in a step with probability q on its own, its gradient is
 // scaled to a norm of at most C, Gaussian noise of deviation sigma C is added to
 // the sum, and the weights move against it by the learning rate over q N, the
 // expected number of examples taking part, whatever the number that does. Sigma
-// comes from a claim (epsilon, delta) by Rényi accounting
-// ([account.SubsampledGaussian], theorems 4 and 5 of Mironov, Talwar and Zhang
-// 2019). Two faults can be set, so that an audit can be seen to find them: no
-// clipping, and less noise than accounted for.
-//
-// # Canaries
+// comes from a claim (epsilon, delta) by Rényi accounting (Mironov, Talwar and
+// Zhang 2019, theorems 4 and 5).
 //
 // A gradient canary is a uniformly random direction of the weights' space whose
 // gradient is that direction at every step, its norm a multiple of C before
@@ -23,21 +17,12 @@
 // (appendix D.1); at the median norm of the examples it may leave their domain. A
 // poisoning canary is a random corner of the domain with a random label.
 //
-// # What the auditor sees
+// The auditor sees the last weights alone, or all noisy sums and also all other
+// examples and which of them took part. The accounting covers that: its bound
+// holds for every outcome of the others' sampling, so it holds for an output that
+// tells it.
 //
-// With access "final" only the last weights: the score is their inner product
-// with the direction, or how far the loss of the canary has fallen, both against
-// a reference that is fixed before any run. With access "steps" all noisy sums,
-// and also all other examples and which of them took part. The accounting covers
-// that: its bound holds for every outcome of the others' sampling, so it
-// holds for an output that tells it. What remains of a step's sum when the
-// others are taken away is the canary, or not, in Gaussian noise, and the score
-// adds up the steps' log likelihood ratios.
-//
-// # Bits
-//
-// Everything that decides a score has the same bits on every platform: products
-// are rounded before they are added, exponentials, logarithms and random numbers
-// come from stream. Accounting is not so: [Config.Resolve] writes sigma into
-// the configuration, rounded up to four digits, and from there it is given.
+// Everything that decides a score has the same bits on every platform. Accounting
+// has not: [Config.Resolve] writes sigma into the configuration, rounded up to
+// four digits, and from there it is given.
 package train

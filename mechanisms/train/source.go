@@ -69,15 +69,10 @@ func (s *Source) CheckCanaries(n int) error {
 }
 
 // Run draws a run with len(in) canaries, at least one, and len(out) fresh ones.
-// By addition and removal it trains twice: in gets the scores of all canaries
-// under a training on all of them, out those of the fresh ones under a training
-// on all but the last. By replacement it trains once, on all canaries, and scores
-// both (LiDP appendix B.2). Higher scores speak for a canary that was trained on.
-//
-// Where a training diverges, the scores under it, and only those, are
-// -MaxFloat64: an event "score above a threshold" then has the probability that
-// it has among all trainings, diverged ones included. diverged says that at
-// least one did. Errors are those of Check.
+// By addition and removal it trains twice, on all canaries for in and on all but the
+// last for out; by replacement once, on all (LiDP appendix B.2). Where a training
+// diverges, the scores under it, and only those, are -MaxFloat64, so that an event has
+// the probability that it has among all trainings. Errors are those of Check.
 func (s *Source) Run(st *stream.Stream, in, out []float64) (diverged bool, err error) {
 	k, m := len(in), len(out)
 	if k < 1 {

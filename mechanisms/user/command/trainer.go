@@ -26,11 +26,8 @@ const DefaultTrainingTimeout = time.Hour
 //	{"members": [1, 0, 1], "seed": 6755399441055744}
 //	{"seed": 6755399441055744, "scores": [3.1, -0.2, 2.7]}
 //
-// A request says of every canary whether it is among the examples, 1, or not, 0; canaries,
-// data and training follow from the seed, a whole number below 2^53. The answer has the
-// seed of the request and a score for every canary, member or not. Of a model that is no
-// use it has "diverged": true, and may go without scores. A program that refuses a request
-// answers {"error": "why"}.
+// docs/training.md is the contract: a score for every canary, member or not, unless the
+// answer has "diverged": true.
 type Trainer struct {
 	*runner
 	seen *blocks // scores
