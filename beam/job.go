@@ -35,10 +35,7 @@ type job struct {
 
 // showOnly lets the runner show the job that it would run.
 func (j *job) showOnly(ctx context.Context) error {
-	all := make([]int, cmp.Or(j.flags.shares, usualShares))
-	for i := range all {
-		all[i] = i
-	}
+	all := audit.Listed(cmp.Or(j.flags.shares, usualShares), func(i int) int { return i })
 	return beamx.Run(ctx, pipeline(j.store, all, len(all), j.flags.goroutines(), j.flags.lanes(), j.flags.trainer))
 }
 

@@ -160,11 +160,7 @@ func newFuzzer(m audit.Mechanism, claim audit.Claim, opts Options, processes int
 	}
 	z.at, z.seeds = at, [][]byte{slices.Repeat([]byte{0}, len(openings[0])), slices.Repeat([]byte{0xff}, len(openings[0]))}
 	for _, u := range openings {
-		seed := make([]byte, len(u))
-		for i, x := range u {
-			seed[i] = byte(math.Round(steps * x))
-		}
-		z.seeds = append(z.seeds, seed)
+		z.seeds = append(z.seeds, audit.Listed(len(u), func(i int) byte { return byte(math.Round(steps * u[i])) }))
 	}
 	// What is wrong with the plan is wrong with every input.
 	p, _ := z.pair(z.seeds[2])

@@ -77,11 +77,9 @@ var learnerOutputs = []learnerOutput{
 }
 
 func columns(kinds ...audit.ColumnKind) []audit.Column {
-	var all []audit.Column
-	for i, k := range kinds {
-		all = append(all, audit.Column{Name: fmt.Sprint("column ", i+1), Kind: k})
-	}
-	return all
+	return audit.Listed(len(kinds), func(i int) audit.Column {
+		return audit.Column{Name: fmt.Sprint("column ", i+1), Kind: kinds[i]}
+	})
 }
 
 type learnerOutput struct {

@@ -169,11 +169,9 @@ func (list pairs) of(columns int) []audit.Pair {
 	table := func(values []float64) audit.Dataset {
 		return audit.Dataset{Columns: columns, Values: append([]float64{}, values...)}
 	}
-	made := make([]audit.Pair, len(list))
-	for i, p := range list {
-		made[i] = audit.Pair{Label: p.label, First: table(p.first), Second: table(p.second)}
-	}
-	return made
+	return audit.Listed(len(list), func(i int) audit.Pair {
+		return audit.Pair{Label: list[i].label, First: table(list[i].first), Second: table(list[i].second)}
+	})
 }
 
 // of is a dataset of [neighbours].
@@ -219,11 +217,9 @@ func oneColumn(kind audit.ColumnKind, name string, labels ...audit.Label) func(a
 // columnsOf is n columns of one kind; their names are the format with from, from+1, ...
 // put in.
 func columnsOf(n int, kind audit.ColumnKind, format string, from int, labels ...audit.Label) []audit.Column {
-	columns := make([]audit.Column, n)
-	for i := range columns {
-		columns[i] = audit.Column{Name: fmt.Sprintf(format, i+from), Kind: kind, Labels: labels}
-	}
-	return columns
+	return audit.Listed(n, func(i int) audit.Column {
+		return audit.Column{Name: fmt.Sprintf(format, i+from), Kind: kind, Labels: labels}
+	})
 }
 
 // epsilonParam is the parameter that nearly every mechanism has. Its range keeps the

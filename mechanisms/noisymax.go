@@ -73,10 +73,9 @@ func (n noisyMax) output(p audit.Params) []audit.Column {
 	if n.value {
 		return []audit.Column{{Name: "maximum", Kind: audit.Real}}
 	}
-	labels := make([]audit.Label, p.Int("m"))
-	for i := range labels {
-		labels[i] = audit.Label{Value: float64(i), Text: fmt.Sprintf("query %d", i+1)}
-	}
+	labels := audit.Listed(p.Int("m"), func(i int) audit.Label {
+		return audit.Label{Value: float64(i), Text: fmt.Sprintf("query %d", i+1)}
+	})
 	return []audit.Column{{Name: "largest", Kind: audit.Symbol, Labels: labels}}
 }
 

@@ -117,10 +117,8 @@ func (f rapporFamily) noise(p audit.Params) bitNoise {
 // release draws one uniform number a bit.
 func (f rapporFamily) release(p audit.Params, d audit.Dataset) sampler {
 	noise := f.noise(p)
-	filter, likely := bloom(int(d.Values[0]), p.Int("bits"), p.Int("hashes")), make([]float64, p.Int("bits"))
-	for i := range likely {
-		likely[i] = pick(filter>>i&1 != 0, noise.one, noise.zero)
-	}
+	filter := bloom(int(d.Values[0]), p.Int("bits"), p.Int("hashes"))
+	likely := audit.Listed(p.Int("bits"), func(i int) float64 { return pick(filter>>i&1 != 0, noise.one, noise.zero) })
 	return func(b *block) {
 		b.Uniform(b.out, 0, 1)
 		for out := b.out; len(out) > 0; out = out[len(likely):] {

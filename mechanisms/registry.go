@@ -73,9 +73,5 @@ func All() []audit.MechanismSpec {
 		domainFromData,
 		sizeLeak(),
 	}
-	specs := make([]audit.MechanismSpec, len(list))
-	for i, m := range list {
-		specs[i] = m.spec()
-	}
-	return specs
+	return audit.Listed(len(list), func(i int) audit.MechanismSpec { return list[i].spec() })
 }

@@ -30,11 +30,7 @@ const unseeded = "the library draws from the operating system's generator and ta
 
 // All lists the mechanisms, each before its misuse.
 func All() []audit.MechanismSpec {
-	var all []audit.MechanismSpec
-	for _, f := range families {
-		all = append(all, f.spec())
-	}
-	return all
+	return audit.Listed(len(families), func(i int) audit.MechanismSpec { return families[i].spec() })
 }
 
 var families = []family{
@@ -237,11 +233,7 @@ func partitions(n int, word string) []string {
 	if n == 1 {
 		return []string{word}
 	}
-	out := make([]string, n)
-	for i := range out {
-		out[i] = fmt.Sprintf("%s %d", word, i+1)
-	}
-	return out
+	return audit.Listed(n, func(i int) string { return fmt.Sprintf("%s %d", word, i+1) })
 }
 
 func same(n int, v interval) []interval { return slices.Repeat([]interval{v}, n) }

@@ -108,11 +108,9 @@ func (m *forestModel) For(p audit.Pair) audit.Mechanism {
 
 // Columns are the votes of the trees, 0 or 1.
 func (m *forestModel) Columns() []audit.Column {
-	columns := make([]audit.Column, m.trees)
-	for i := range columns {
-		columns[i] = audit.Column{Name: fmt.Sprintf("vote of tree %d", i+1), Kind: audit.Symbol}
-	}
-	return columns
+	return audit.Listed(m.trees, func(i int) audit.Column {
+		return audit.Column{Name: fmt.Sprintf("vote of tree %d", i+1), Kind: audit.Symbol}
+	})
 }
 
 // Sample draws, for each tree, a feature and a threshold for each split, then the
@@ -125,10 +123,7 @@ func (m *forestModel) Sample(d audit.Dataset, s *stream.Stream, out []float64) e
 	lower, upper := make([]float64, e.d), make([]float64, e.d)
 	draws := make([]float64, m.depth+1)
 	features := make([]float64, m.depth)
-	all, in := make([]int, e.n), make([]int, e.n)
-	for i := range all {
-		all[i] = i
-	}
+	all, in := audit.Listed(e.n, func(i int) int { return i }), make([]int, e.n)
 	for k := range out {
 		copy(lower, m.table.Lower)
 		copy(upper, m.table.Upper)

@@ -150,11 +150,9 @@ type logisticModel struct {
 
 // Columns are the coefficients of the features.
 func (m *logisticModel) Columns() []audit.Column {
-	columns := make([]audit.Column, len(m.table.Features))
-	for j, name := range m.table.Features {
-		columns[j] = audit.Column{Name: "w of " + name, Kind: audit.Real}
-	}
-	return columns
+	return audit.Listed(len(m.table.Features), func(j int) audit.Column {
+		return audit.Column{Name: "w of " + m.table.Features[j], Kind: audit.Real}
+	})
 }
 
 // law is how the noise is drawn for n rows: its norm is the sum of as many exponential

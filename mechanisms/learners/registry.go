@@ -52,10 +52,7 @@ type spec struct {
 }
 
 func (s spec) over(tables []*Table) audit.MechanismSpec {
-	m, names := s.MechanismSpec, make([]string, len(tables))
-	for i, t := range tables {
-		names[i] = t.Name
-	}
+	m, names := s.MechanismSpec, audit.Listed(len(tables), func(i int) string { return tables[i].Name })
 	m.Params = append(m.Params, audit.ParamSpec{Name: "table", Doc: "the labelled examples that models are trained on", Choices: names})
 	chosen := func(p audit.Params) *Table { return tables[slices.Index(names, p.Word("table"))] }
 	if m.Claim == nil {

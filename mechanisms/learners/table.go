@@ -36,11 +36,7 @@ func (t *Table) with(i int, row []float64) audit.Dataset {
 // BuiltIn are the tables that come along, each made once. The last, of digits, is large:
 // learners by DP-SGD only have it in [All].
 func BuiltIn() []*Table {
-	list := make([]*Table, len(builtIn))
-	for i, make := range builtIn {
-		list[i] = make()
-	}
-	return list
+	return audit.Listed(len(builtIn), func(i int) *Table { return builtIn[i]() })
 }
 
 var builtIn = []func() *Table{

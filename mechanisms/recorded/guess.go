@@ -47,14 +47,11 @@ func Sign(name string) string {
 }
 
 // names are those of a file's columns, or of its arrays.
-func (f *File) names() (out []string) {
+func (f *File) names() []string {
 	if len(f.Tables) == 1 {
 		return f.Tables[0].names()
 	}
-	for _, t := range f.Tables {
-		out = append(out, t.Name)
-	}
-	return out
+	return audit.Listed(len(f.Tables), func(i int) string { return f.Tables[i].Name })
 }
 
 // NamesOfScores reports whether a file with these columns or arrays holds membership

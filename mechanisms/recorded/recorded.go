@@ -62,10 +62,7 @@ func (r *recorded) Recorded(seed uint64, side, at int, out []float64) error {
 // in the report: they may have moved.
 func Replay(rec *audit.Recording, files []*File) (*Samples, error) {
 	if len(rec.Files) != len(files) {
-		var names []string
-		for _, f := range rec.Files {
-			names = append(names, f.Name)
-		}
+		names := audit.Listed(len(rec.Files), func(i int) string { return rec.Files[i].Name })
 		return nil, &audit.InputError{Field: "samples", Found: countFiles(len(files)), Want: countFiles(len(rec.Files)) + ", as the report has: " + firstFew(names)}
 	}
 	if len(files) == 2 && files[0].SHA256 == rec.Files[1].SHA256 {

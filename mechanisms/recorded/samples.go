@@ -62,13 +62,7 @@ func (s *Samples) arranged(seed uint64, side int) []uint32 {
 }
 
 // upTo are the first n rows of a table.
-func upTo(n int) []uint32 {
-	rows := make([]uint32, n)
-	for i := range rows {
-		rows[i] = uint32(i)
-	}
-	return rows
-}
+func upTo(n int) []uint32 { return audit.Listed(n, func(i int) uint32 { return uint32(i) }) }
 
 // Pair takes the outputs on two datasets from one file, with a column or an
 // array that tells the dataset, or with one array for each; or from two files of
@@ -160,11 +154,7 @@ func (s *Samples) oneFile(f *File) error {
 }
 
 func arrayNames(f *File) string {
-	var names []string
-	for _, t := range f.Tables {
-		names = append(names, fmt.Sprintf("%q", t.Name))
-	}
-	return firstFew(names)
+	return firstFew(audit.Listed(len(f.Tables), func(i int) string { return fmt.Sprintf("%q", f.Tables[i].Name) }))
 }
 
 // Columns are those of all tables. Those of several arrays are called after them.
@@ -345,10 +335,7 @@ func unify(s *Samples, a, b *Column) error {
 	if a.Kind == audit.Real {
 		return nil
 	}
-	to := make([]uint32, len(b.Symbols))
-	for i, w := range b.Symbols {
-		to[i] = a.code(w)
-	}
+	to := audit.Listed(len(b.Symbols), func(i int) uint32 { return a.code(b.Symbols[i]) })
 	for i, k := range b.codes {
 		b.codes[i] = to[k]
 	}

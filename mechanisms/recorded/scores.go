@@ -204,9 +204,6 @@ func (s *Scores) scoreMember(name string, score, member *Table) error {
 			return err
 		}
 	}
-	if !score.Matrix {
-		return s.classes(name, score.Columns[0], member.Columns[0])
-	}
 	m := &Matrix{Runs: score.Rows(), Canaries: len(score.Columns)}
 	for i := range m.Runs {
 		for k, c := range score.Columns {
@@ -217,20 +214,11 @@ func (s *Scores) scoreMember(name string, score, member *Table) error {
 			m.Score, m.Member = append(m.Score, s.of(c, i)), append(m.Member, in)
 		}
 	}
-	s.setMatrix(m)
-	return nil
-}
-
-func (s *Scores) classes(name string, score, member *Column) error {
-	var of [2][]float64
-	for i := range score.Len() {
-		in, err := isMember(name, member, i)
-		if err != nil {
-			return err
-		}
-		of[class(in)] = append(of[class(in)], s.of(score, i))
+	if !score.Matrix {
+		s.classify(m)
+		return nil
 	}
-	s.sort(of[In], of[Out])
+	s.setMatrix(m)
 	return nil
 }
 
@@ -280,6 +268,11 @@ func (s *Scores) byRun(f *File, t *Table, split *File) error {
 func (s *Scores) setMatrix(m *Matrix) {
 	s.Matrix = m
 	s.Notes = append(s.Notes, fmt.Sprintf("a matrix of %d runs by %d canaries: a row is a run", m.Runs, m.Canaries))
+	s.classify(m)
+}
+
+// classify sorts the scores of each class.
+func (s *Scores) classify(m *Matrix) {
 	var of [2][]float64
 	for i, x := range m.Score {
 		of[class(m.Member[i])] = append(of[class(m.Member[i])], x)
@@ -323,11 +316,7 @@ func (s *Scores) of(c *Column, i int) float64 {
 }
 
 func (s *Scores) all(c *Column) []float64 {
-	out := make([]float64, c.Len())
-	for i := range out {
-		out[i] = s.of(c, i)
-	}
-	return out
+	return audit.Listed(c.Len(), func(i int) float64 { return s.of(c, i) })
 }
 
 var memberWords = map[string]bool{"1": true, "0": false, "true": true, "false": false, "in": true, "out": false, "yes": true, "no": false}

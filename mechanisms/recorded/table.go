@@ -78,11 +78,7 @@ func (t *Table) without(one *Column) []*Column {
 }
 
 func (t *Table) names() []string {
-	out := make([]string, len(t.Columns))
-	for i, c := range t.Columns {
-		out[i] = c.Name
-	}
-	return out
+	return audit.Listed(len(t.Columns), func(i int) string { return t.Columns[i].Name })
 }
 
 // Table finds an array by name, or nil.

@@ -97,11 +97,7 @@ type vectorSum struct {
 
 func (p *vectorSum) Run(st *stream.Stream, in, out []float64) (bool, error) {
 	draw := func(n int) [][]float64 {
-		drawn := make([][]float64, n)
-		for k := range drawn {
-			drawn[k] = p.vectors[st.Intn(len(p.vectors))]
-		}
-		return drawn
+		return audit.Listed(n, func(int) []float64 { return p.vectors[st.Intn(len(p.vectors))] })
 	}
 	inside, fresh := draw(len(in)), draw(len(out))
 	released := func(to []float64, canaries [][]float64) []float64 {

@@ -297,10 +297,7 @@ func (w *witness) final(t *Model, r *network) {
 	case vectors:
 		// In units of the deviation that all steps' noise gives to it.
 		unit := float64(c.move(t.data.Len())*c.Sigma) * float64(float64(c.Clip*c.Clip)*math.Sqrt(float64(c.Steps)))
-		moved := make([]float64, v.p)
-		for i, from := range r.theta {
-			moved[i] = from - m.theta[i]
-		}
+		moved := audit.Listed(v.p, func(i int) float64 { return r.theta[i] - m.theta[i] })
 		for k := range scores {
 			scores[k] = matmul.Dot(moved, v.directions[k*v.p:(k+1)*v.p]) / unit
 		}

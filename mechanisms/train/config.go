@@ -267,9 +267,5 @@ func checkWord(field, v string, known ...string) error {
 
 // numbered makes names: prefix1, prefix2, ...
 func numbered(prefix string, n int) []string {
-	names := make([]string, n)
-	for i := range names {
-		names[i] = prefix + strconv.Itoa(i+1)
-	}
-	return names
+	return audit.Listed(n, func(i int) string { return prefix + strconv.Itoa(i+1) })
 }

@@ -115,10 +115,7 @@ func (p *csvReader) head(line int, first []string) error {
 	}
 	p.columns = len(first)
 	o := p.options
-	names := make([]string, len(first))
-	for i, field := range first {
-		names[i] = strings.TrimSpace(field)
-	}
+	names := trimmed(first)
 	p.label = len(first) - 1
 	if n, err := strconv.Atoi(o.Label); err == nil && (o.Header == "no" || !slices.Contains(names, o.Label)) {
 		if n < 1 || n > len(first) {
@@ -179,6 +176,10 @@ func (p *csvReader) head(line int, first []string) error {
 	p.out.InferredClasses = len(o.Classes) == 0
 	p.out.Unit = o.Scaling == "unit"
 	return nil
+}
+
+func trimmed(cells []string) []string {
+	return audit.Listed(len(cells), func(i int) string { return strings.TrimSpace(cells[i]) })
 }
 
 func (p *csvReader) line(line int, record []string) error {

@@ -3,7 +3,6 @@ package train
 import (
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/dpscope/dpscope/mechanisms/recorded/csv"
 )
@@ -29,10 +28,7 @@ func Look(text []byte, label string, rows int) (Preview, error) {
 		if len(cells) == 1 && len(cells[0]) == 0 {
 			return nil // blank
 		}
-		row := make([]string, len(cells))
-		for i, cell := range cells {
-			row[i] = strings.TrimSpace(cell)
-		}
+		row := trimmed(cells)
 		first := p.columns == 0
 		if first {
 			if err := p.head(line, cells); err != nil {

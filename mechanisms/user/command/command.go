@@ -177,15 +177,11 @@ func (p *Program) ask(x *worker, d audit.Dataset, n int, seed uint64) (answer, e
 }
 
 func request(d audit.Dataset, n int, seed uint64) []byte {
-	rows := make([][]float64, d.Len())
-	for i := range rows {
-		rows[i] = d.Row(i)
-	}
 	return line(struct {
 		Dataset [][]float64 `json:"dataset"`
 		N       int         `json:"n"`
 		Seed    uint64      `json:"seed"`
-	}{rows, n, seed})
+	}{audit.Listed(d.Len(), d.Row), n, seed})
 }
 
 // line is a value as a line of JSON. Its numbers are finite.
