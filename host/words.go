@@ -60,12 +60,10 @@ func text(s string) string {
 }
 
 func codePage(w io.Writer, p *format.Page, c *content) error {
-	type setting struct{ Name, Value string }
-	var settings []setting
+	settings := map[string]string{} // in the page by name
 	for name, value := range c.code.Settings {
-		settings = append(settings, setting{phrase.Line(name), phrase.Line(value)})
+		settings[phrase.Line(name)] = phrase.Line(value)
 	}
-	slices.SortFunc(settings, func(a, b setting) int { return strings.Compare(a.Name, b.Name) })
 	said := ""
 	if c.result != nil {
 		said = fmt.Sprintf("Whoever shared it says: %s", c.result.Verdict)
@@ -103,8 +101,8 @@ var codeTemplate = sync.OnceValue(func() *template.Template {
 {{- end}}
 <table class="facts"><tbody>
 <tr><th scope="row">language</th><td>{{.Language}}</td></tr>
-{{- range .Settings}}
-<tr><th scope="row">{{.Name}}</th><td>{{.Value}}</td></tr>
+{{- range $name, $value := .Settings}}
+<tr><th scope="row">{{$name}}</th><td>{{$value}}</td></tr>
 {{- end}}
 </tbody></table>
 <pre>{{.Code}}</pre>

@@ -40,9 +40,7 @@ func countFamily(f family, repeated bool) family {
 	f.outputs = func(p audit.Params) []string { return partitions(p.Int(maxPartitions.Name), "count") }
 	f.release = func(p audit.Params) release {
 		s, l0 := spends(p), int64(p.Int(maxPartitions.Name))
-		return func(d audit.Dataset) func(int) (float64, error) {
-			return func(j int) (float64, error) { return s.count(int(sum(d, j)), l0) }
-		}
+		return each(func(d audit.Dataset, j int) (float64, error) { return s.count(int(sum(d, j)), l0) })
 	}
 	return f
 }
@@ -85,9 +83,7 @@ func sumFamily(f family, unbounded bool) family {
 		if whole(p) {
 			one = s.sumInt64
 		}
-		return func(d audit.Dataset) func(int) (float64, error) {
-			return func(j int) (float64, error) { return one(d, j, l0, lower, upper) }
-		}
+		return each(func(d audit.Dataset, j int) (float64, error) { return one(d, j, l0, lower, upper) })
 	}
 	return f
 }
@@ -138,18 +134,16 @@ var boundedMeanSpec = family{
 		s := spends(p)
 		options := dpagg.BoundedMeanOptions{Epsilon: s.epsilon, Delta: s.delta, Noise: s.noise, Lower: p.Num("lower"), Upper: p.Num("upper"),
 			MaxPartitionsContributed: int64(p.Int(maxPartitions.Name)), MaxContributionsPerPartition: int64(p.Int(maxContributions.Name))}
-		return func(d audit.Dataset) func(int) (float64, error) {
-			return func(j int) (float64, error) {
-				m, err := dpagg.NewBoundedMean(&options)
-				if err == nil {
-					err = contributions(d, j, int(options.MaxContributionsPerPartition), m.Add)
-				}
-				if err != nil {
-					return 0, err
-				}
-				return m.Result()
+		return each(func(d audit.Dataset, j int) (float64, error) {
+			m, err := dpagg.NewBoundedMean(&options)
+			if err == nil {
+				err = contributions(d, j, int(options.MaxContributionsPerPartition), m.Add)
 			}
-		}
+			if err != nil {
+				return 0, err
+			}
+			return m.Result()
+		})
 	},
 }
 
@@ -181,14 +175,12 @@ var boundedMeanBudgetTwice = family{
 	},
 	release: func(p audit.Params) release {
 		s, n, lower, upper := spends(p), p.Int(maxPartitions.Name), p.Num("lower"), p.Num("upper")
-		return func(d audit.Dataset) func(int) (float64, error) {
-			return func(j int) (float64, error) {
-				if j < n {
-					return s.sumFloat64(d, j, int64(n), lower, upper)
-				}
-				return s.count(d.Len(), int64(n))
+		return each(func(d audit.Dataset, j int) (float64, error) {
+			if j < n {
+				return s.sumFloat64(d, j, int64(n), lower, upper)
 			}
-		}
+			return s.count(d.Len(), int64(n))
+		})
 	},
 }
 
@@ -291,9 +283,9 @@ func noiseFamily(f family, n noise.Noise, most float64) family {
 	f.outputs = func(p audit.Params) []string { return partitions(p.Int("l0-sensitivity"), "sum") }
 	f.release = func(p audit.Params) release {
 		l0, lInf, eps, del := int64(p.Int("l0-sensitivity")), p.Num("linf-sensitivity"), p.Num("epsilon"), p["delta"].Number
-		return func(d audit.Dataset) func(int) (float64, error) {
-			return func(j int) (float64, error) { return n.AddNoiseFloat64(sum(d, j), l0, lInf, eps, del) }
-		}
+		return each(func(d audit.Dataset, j int) (float64, error) {
+			return n.AddNoiseFloat64(sum(d, j), l0, lInf, eps, del)
+		})
 	}
 	return f
 }

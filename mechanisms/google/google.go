@@ -78,6 +78,13 @@ type interval struct{ lower, upper float64 }
 // release makes one output on d: what it returns is the j-th number of it, asked for in turn.
 type release func(d audit.Dataset) func(j int) (float64, error)
 
+// each is the release of numbers that know nothing of each other.
+func each(number func(d audit.Dataset, j int) (float64, error)) release {
+	return func(d audit.Dataset) func(int) (float64, error) {
+		return func(j int) (float64, error) { return number(d, j) }
+	}
+}
+
 func (f family) spec() audit.MechanismSpec {
 	if f.claim == nil {
 		f.claim = aggregateClaim

@@ -21,12 +21,10 @@ func (s *Samples) recording() *audit.Recording {
 	if r.Reading.NonFinite == Refuse {
 		r.Reading.NonFinite = ""
 	}
-	for _, f := range s.Files {
-		r.Files = append(r.Files, f.RecordedFile)
-	}
-	for _, c := range s.Columns {
-		r.Columns = append(r.Columns, audit.Column{Name: c.Name, Kind: c.Kind})
-	}
+	r.Files = audit.Listed(len(s.Files), func(i int) audit.RecordedFile { return s.Files[i].RecordedFile })
+	r.Columns = audit.Listed(len(s.Columns), func(i int) audit.Column {
+		return audit.Column{Name: s.Columns[i].Name, Kind: s.Columns[i].Kind}
+	})
 	return r
 }
 

@@ -176,10 +176,7 @@ func (t *tabulator) row(cells []string) error {
 
 // settle decides the kinds of columns and adds the rows that were held.
 func (t *tabulator) settle() error {
-	t.table = &Table{}
-	for i, name := range t.names {
-		t.table.Columns = append(t.table.Columns, newColumn(name, t.kind(i)))
-	}
+	t.table = &Table{Columns: audit.Listed(len(t.names), func(i int) *Column { return newColumn(t.names[i], t.kind(i)) })}
 	t.ended = make([]int, len(t.names))
 	for _, h := range t.held {
 		if err := t.add(h.cells, func() int { return h.line }); err != nil {
