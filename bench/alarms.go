@@ -73,12 +73,7 @@ func (l lab) alarms(runs, samples int, seed uint64, forced bool) (rows []alarmRo
 			}
 			return sequential(ctx, p, seed+uint64(run)).Refuted > 0
 		})
-		row := alarmRow{name: c.name, claim: a.Claim.String(), runs: len(refuted)}
-		for _, alarm := range refuted {
-			if alarm {
-				row.alarms++
-			}
-		}
+		row := alarmRow{c.name, a.Claim.String(), count(refuted, func(alarm bool) bool { return alarm }), len(refuted)}
 		l.say("%s: %d of %d", row.name, row.alarms, row.runs)
 		rows = append(rows, row)
 	}

@@ -54,24 +54,18 @@ func benchCalibration(c *call) {
 
 // calibrate does all runs of all cells, each on one worker.
 func (l lab) calibrate(plan calibration.Plan, cells []calibration.Cell, left []string) ([]*table, []string) {
-	type job struct{ cell, run int }
-	var jobs []job
-	for i, c := range cells {
-		for run := range c.Runs {
-			jobs = append(jobs, job{i, run})
-		}
-	}
-	outcomes := results(l, len(jobs), func(ctx context.Context, i int) (o calibration.Outcome) {
-		c, run := cells[jobs[i].cell], jobs[i].run
+	runs := audit.Each(cells, func(c calibration.Cell) int { return c.Runs })
+	outcomes := repeated(l, runs, func(ctx context.Context, cell, run int) (o calibration.Outcome) {
+		c := cells[cell]
 		if run == 0 {
-			l.say("%s: cell %d of %d", c.Name, jobs[i].cell+1, len(cells))
+			l.say("%s: cell %d of %d", c.Name, cell+1, len(cells))
 		}
 		in(fmt.Sprintf("%s, run %d", c.Name, run), func() { o = get(c.Audit(ctx, catalogue, plan.Seed, run)) })
 		return o
 	})
 	rows := make([]calibration.Row, len(cells))
 	for i, c := range cells {
-		rows[i], outcomes = calibration.Tally(c, outcomes[:c.Runs]), outcomes[c.Runs:]
+		rows[i] = calibration.Tally(c, outcomes[i])
 	}
 	r := plan.Judge(rows, left)
 	return calibrationTables(r), r.Above

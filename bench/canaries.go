@@ -103,25 +103,17 @@ func (b *canaryBench) seedsOf(c canaryCell) int {
 
 // measure runs the audits of cells that were not measured before.
 func (b *canaryBench) measure(cells ...canaryCell) {
-	type job struct {
-		cell canaryCell
-		seed int
-	}
-	var jobs []job
+	var fresh []canaryCell
 	for _, c := range cells {
-		if _, ok := b.cells[c]; ok {
-			continue
-		}
-		b.cells[c] = nil
-		for s := range b.seedsOf(c) {
-			jobs = append(jobs, job{c, s})
+		if _, ok := b.cells[c]; !ok && !slices.Contains(fresh, c) {
+			fresh = append(fresh, c)
 		}
 	}
-	all := results(b.lab, len(jobs), func(_ context.Context, i int) map[canaryWay]judged {
-		return b.simulate(jobs[i].cell, jobs[i].seed, canaryWays)
+	all := repeated(b.lab, audit.Each(fresh, b.seedsOf), func(_ context.Context, cell, seed int) map[canaryWay]judged {
+		return b.simulate(fresh[cell], seed, canaryWays)
 	})
-	for i, judged := range all {
-		b.cells[jobs[i].cell] = append(b.cells[jobs[i].cell], judged)
+	for i, c := range fresh {
+		b.cells[c] = all[i]
 	}
 }
 
@@ -287,13 +279,7 @@ func (l canaryLaw) side(shock, coin float64, u []float64, p float64) int {
 		}
 		return 0
 	}
-	x := 0
-	for _, v := range u {
-		if v < p {
-			x++
-		}
-	}
-	return x
+	return count(u, func(v float64) bool { return v < p })
 }
 
 // coverage counts how often each interval's bound exceeds the truth.

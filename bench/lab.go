@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -95,6 +96,22 @@ func results[R any](l lab, n int, do func(ctx context.Context, job int) R) []R {
 	}
 	check(err)
 	return all
+}
+
+// repeated are the results of so many runs of each cell, by cell, done as [results] does jobs.
+func repeated[R any](l lab, runs []int, do func(ctx context.Context, cell, run int) R) [][]R {
+	type job struct{ cell, run int }
+	var jobs []job
+	for cell, n := range runs {
+		for run := range n {
+			jobs = append(jobs, job{cell, run})
+		}
+	}
+	cells := make([][]R, len(runs))
+	for i, r := range results(l, len(jobs), func(ctx context.Context, i int) R { return do(ctx, jobs[i].cell, jobs[i].run) }) {
+		cells[jobs[i].cell] = append(cells[jobs[i].cell], r)
+	}
+	return cells
 }
 
 // audited is the report of an audit by one worker that ran to its end.
@@ -197,6 +214,21 @@ func (f figure) String() string {
 		s += fmt.Sprintf(" [%.3g]", f.published)
 	}
 	return s
+}
+
+// sorted are values of all, ascending.
+func sorted[X any, V cmp.Ordered](all []X, of func(X) V) []V {
+	return slices.Sorted(slices.Values(audit.Each(all, of)))
+}
+
+// count is of how many something is so.
+func count[X any](all []X, is func(X) bool) (n int) {
+	for _, x := range all {
+		if is(x) {
+			n++
+		}
+	}
+	return n
 }
 
 func median(xs []float64) float64 {

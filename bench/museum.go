@@ -97,20 +97,12 @@ func benchMuseum(c *call) {
 				return v
 			})
 		})
-		var outputs []int
-		var seconds, whole, bounds []float64
-		refuted := 0
-		for _, v := range all {
-			outputs, seconds, whole, bounds = append(outputs, v.outputs), append(seconds, v.seconds), append(whole, v.whole), append(bounds, v.bound)
-			if v.refuted {
-				refuted++
-			}
-		}
+		refuted := count(all, func(v verdict) bool { return v.refuted })
+		outputs := sorted(all, func(v verdict) int { return v.outputs })
+		seconds := sorted(all, func(v verdict) float64 { return v.seconds })
+		whole := sorted(all, func(v verdict) float64 { return v.whole })
+		bounds := sorted(all, func(v verdict) float64 { return v.bound })
 		runs = append(runs, whole...)
-		slices.Sort(outputs)
-		for _, list := range [][]float64{seconds, whole, bounds} {
-			slices.Sort(list)
-		}
 		half, most := seeds/2, min(seeds-1, seeds*9/10)
 		if refuted == seeds && seconds[half] <= museumSeconds {
 			quick++

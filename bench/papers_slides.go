@@ -3,8 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
-	"regexp"
-	"strings"
+	"slices"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/settings"
@@ -101,8 +100,8 @@ func four(x float64) string { return fmt.Sprintf("%.4g", x) }
 func accounted(name, flags string, rows func(accounting.Account) []paperRow) paperPart {
 	return paperPart{name, "dpscope account " + flags, true, func(*papersRun) []paperRow {
 		texts := settings.Texts{}
-		for _, flag := range regexp.MustCompile(`-([a-z-]+) ('[^']*'|\S+)`).FindAllStringSubmatch(flags, -1) {
-			texts[flag[1]] = strings.Trim(flag[2], "'")
+		for flag := range slices.Chunk(get(audit.ShellWords("account", flags)), 2) {
+			texts[flag[0][1:]] = flag[1]
 		}
 		var q accounting.Query
 		check(settings.Read(accounting.Keys(), texts, &q))

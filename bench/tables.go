@@ -66,6 +66,11 @@ type auditRow struct {
 // printed is what a paper printed.
 type printed struct{ of, value string }
 
+// printedAs are the values that a paper printed under these names.
+func printedAs(names, values []string) []printed {
+	return audit.Listed(len(names), func(i int) printed { return printed{names[i], values[i]} })
+}
+
 // auditRun is one run of a row.
 type auditRun struct {
 	refuted bool
@@ -151,20 +156,11 @@ func (l lab) tables(plan tablesPlan) []paperTable {
 
 // rows does the runs of rows.
 func (l lab) rows(rows []*auditRow, seed uint64) {
-	type job struct {
-		row *auditRow
-		run int
-	}
-	var jobs []job
-	for _, r := range rows {
-		for run := range r.runs {
-			jobs = append(jobs, job{r, run})
-		}
-	}
 	now := cli.Clock()
-	found := results(l, len(jobs), func(ctx context.Context, i int) (out auditRun) {
-		r, plan, start := jobs[i].row, jobs[i].row.plan, now()
-		plan.Seed = seed + uint64(jobs[i].run)
+	runs := audit.Each(rows, func(r *auditRow) int { return r.runs })
+	found := repeated(l, runs, func(ctx context.Context, row, run int) (out auditRun) {
+		r, plan, start := rows[row], rows[row].plan, now()
+		plan.Seed = seed + uint64(run)
 		place := fmt.Sprintf("%s, seed %d", r.what(), plan.Seed)
 		in(place, func() {
 			switch {
@@ -182,11 +178,11 @@ func (l lab) rows(rows []*auditRow, seed uint64) {
 			}
 		})
 		out.seconds = now() - start
-		l.say("%s: run %d of %d", place, i+1, len(jobs))
+		l.say("%s: row %d of %d", place, row+1, len(rows))
 		return out
 	})
-	for i, out := range found {
-		jobs[i].row.found = append(jobs[i].row.found, out)
+	for i, r := range rows {
+		r.found = found[i]
 	}
 }
 
@@ -260,14 +256,7 @@ func (r *auditRow) mean(of func(auditRun) float64) float64 {
 }
 
 // count is in how many runs something is so.
-func (r *auditRow) count(is func(auditRun) bool) (n int) {
-	for _, x := range r.found {
-		if is(x) {
-			n++
-		}
-	}
-	return n
-}
+func (r *auditRow) count(is func(auditRun) bool) int { return count(r.found, is) }
 
 func refuted(x auditRun) bool { return x.refuted }
 func own(x auditRun) bool     { return x.own }

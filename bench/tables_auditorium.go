@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
@@ -14,19 +15,6 @@ func ifQuick[T any](p tablesPlan, a, b T) T { return choose(p.quick, a, b) }
 
 // runsOf is the number of runs of a table's rows.
 func (p tablesPlan) runsOf(full, quick int) int { return cmp.Or(p.runs, ifQuick(p, quick, full)) }
-
-// auditoriumNames are DP-Auditorium's names of the broken mechanisms, in the
-// order of its tables.
-var auditoriumNames = []struct{ name, mechanism string }{
-	{"NonDPLaplace1", "laplace-mean-raw-count"},
-	{"NonDPLaplace2", "laplace-mean-raw-denominator"},
-	{"NonDPGaussian1", "gaussian-mean-raw-count"},
-	{"NonDPGaussian2", "gaussian-mean-raw-denominator"},
-	{"SVT3", "svt3"},
-	{"SVT4", "svt4"},
-	{"SVT5", "svt5"},
-	{"SVT6", "svt6"},
-}
 
 // meanPair is the fixed pair of the means: where they are loudest.
 func meanPair() *audit.Pair {
@@ -48,52 +36,40 @@ func flipPair(a, b int) *audit.Pair {
 
 func number(x float64) audit.ParamValue { return audit.ParamValue{Number: x} }
 
-// detectionCell is one cell of the table of known violations: a claim on a
-// broken mechanism at delta = 0, and what an oracle could see there.
-type detectionCell struct {
-	epsilon   float64
-	mechanism string
-	ceiling   string // power of the oracle's exact test at 50k a side, beta 0.05
-	hockey    string // hockey-stick divergence at the claim, on the best known pair
+// auditoriumCell is a claim on a broken mechanism at delta = 0: what the paper found, and what
+// an oracle could see there.
+type auditoriumCell struct {
+	name, mechanism string // name: as the paper has it
+	epsilon         float64
+	// detections in ten runs by Histogram, HS, Rényi and MMD tester (table 1), each at 50,
+	// 100 and 500 thousand samples; -1 where the tester does not apply.
+	detections [12]int
+	ceiling    string // power of the oracle's exact test at 50k a side, beta 0.05
+	hockey     string // hockey-stick divergence at the claim, on the best known pair
 }
 
-// detectionCells: DP-Auditorium, Tables 1 and 2, and the exact ceiling of the
-// oracle's likelihood-ratio event.
-var detectionCells = []detectionCell{
-	{0.01, "laplace-mean-raw-count", "1", ".25"},
-	{0.01, "laplace-mean-raw-denominator", "1", ".10"},
-	{0.01, "gaussian-mean-raw-count", "1", ".32"},
-	{0.01, "gaussian-mean-raw-denominator", "1", ".03"},
-	{0.01, "svt3", ".07", ".0002"},
-	{0.01, "svt4", ".07", ".0002"},
-	{0.01, "svt5", "1", ".0025"},
-	{0.01, "svt6", ".11", ".0009"},
-	{1, "laplace-mean-raw-count", "1", ".10"},
-	{1, "laplace-mean-raw-denominator", "1", ".019"},
-	{1, "gaussian-mean-raw-count", "1", ".20"},
-	{1, "gaussian-mean-raw-denominator", "0", "0"},
-	{1, "svt3", ".99", ".022"},
-	{1, "svt4", "1", ".027"},
-	{1, "svt5", "1", ".22"},
-	{1, "svt6", "1", ".12"},
+// auditoriumCells are in the order of the paper's tables, the means before the SVTs.
+var auditoriumCells = []auditoriumCell{
+	{"NonDPLaplace1", "laplace-mean-raw-count", 0.01, [12]int{0, 0, 0, 9, 8, 9, 10, 10, 10, 10, 9, 10}, "1", ".25"},
+	{"NonDPLaplace1", "laplace-mean-raw-count", 1, [12]int{0, 0, 0, 10, 10, 10, 0, 0, 0, 0, 0, 0}, "1", ".10"},
+	{"NonDPLaplace2", "laplace-mean-raw-denominator", 0.01, [12]int{10, 10, 10, 10, 10, 10, 10, 7, 5, 0, 1, 0}, "1", ".10"},
+	{"NonDPLaplace2", "laplace-mean-raw-denominator", 1, [12]int{}, "1", ".019"},
+	{"NonDPGaussian1", "gaussian-mean-raw-count", 0.01, [12]int{0, 0, 0, 0, 0, 0, 10, 10, 10, 10, 4, 10}, "1", ".32"},
+	{"NonDPGaussian1", "gaussian-mean-raw-count", 1, [12]int{0, 0, 0, 10, 10, 10, 0, 0, 0, 0, 0, 0}, "1", ".20"},
+	{"NonDPGaussian2", "gaussian-mean-raw-denominator", 0.01, [12]int{0, 0, 0, 6, 5, 5, 10, 10, 10, 0, 0, 0}, "1", ".03"},
+	{"NonDPGaussian2", "gaussian-mean-raw-denominator", 1, [12]int{}, "0", "0"},
+	{"SVT3", "svt3", 0.01, [12]int{-1, -1, -1}, ".07", ".0002"},
+	{"SVT3", "svt3", 1, [12]int{-1, -1, -1}, ".99", ".022"},
+	{"SVT4", "svt4", 0.01, [12]int{-1, -1, -1, 0, 0, 0, 0, 0, 0, 1, 2, 0}, ".07", ".0002"},
+	{"SVT4", "svt4", 1, [12]int{-1, -1, -1, 10, 10, 10}, "1", ".027"},
+	{"SVT5", "svt5", 0.01, [12]int{-1, -1, -1}, "1", ".0025"},
+	{"SVT5", "svt5", 1, [12]int{-1, -1, -1, 10, 10, 10}, "1", ".22"},
+	{"SVT6", "svt6", 0.01, [12]int{-1, -1, -1}, ".11", ".0009"},
+	{"SVT6", "svt6", 1, [12]int{-1, -1, -1, 10, 10, 10}, "1", ".12"},
 }
 
-// auditoriumDetections is table 1 of DP-Auditorium: detections in ten runs by
-// Histogram, HS, Rényi and MMD tester, each at 50, 100 and 500 thousand samples;
-// -1 where the tester does not apply. One line for each mechanism and claim, 0.01
-// before 1.
-var auditoriumDetections = [][12]int{
-	{0, 0, 0, 9, 8, 9, 10, 10, 10, 10, 9, 10}, {0, 0, 0, 10, 10, 10, 0, 0, 0, 0, 0, 0},
-	{10, 10, 10, 10, 10, 10, 10, 7, 5, 0, 1, 0}, {},
-	{0, 0, 0, 0, 0, 0, 10, 10, 10, 10, 4, 10}, {0, 0, 0, 10, 10, 10, 0, 0, 0, 0, 0, 0},
-	{0, 0, 0, 6, 5, 5, 10, 10, 10, 0, 0, 0}, {},
-	{-1, -1, -1}, {-1, -1, -1},
-	{-1, -1, -1, 0, 0, 0, 0, 0, 0, 1, 2, 0}, {-1, -1, -1, 10, 10, 10},
-	{-1, -1, -1}, {-1, -1, -1, 10, 10, 10},
-	{-1, -1, -1}, {-1, -1, -1, 10, 10, 10},
-}
-
-var auditoriumTesters = []string{"Histogram", "HS", "Rényi", "MMD"}
+// mean reports whether it is of a mean, under addition and removal.
+func (c auditoriumCell) mean() bool { return strings.HasPrefix(c.name, "NonDP") }
 
 func auditoriumTables(p tablesPlan) []paperTable {
 	return []paperTable{auditoriumTable1(p), auditoriumTable2(p), auditoriumFigure1(p), auditoriumFigure2(p), auditoriumFigure3(p), auditoriumFigure3Trials(p)}
@@ -124,42 +100,33 @@ func auditoriumTable1(p tablesPlan) paperTable {
 		if p.quick && k == 1 {
 			continue
 		}
-		for i, m := range auditoriumNames {
-			for c, epsilon := range []float64{0.01, 1} {
-				row := &auditRow{name: m.name, setting: fmt.Sprintf("n = %dk", n/1000), runs: p.runsOf(10, ifQuick(p, 3, 10))}
-				if p.quick && p.runs == 0 && k > 0 {
-					row.runs = 1
+		for _, c := range auditoriumCells {
+			row := &auditRow{name: c.name, setting: fmt.Sprintf("n = %dk", n/1000), runs: p.runsOf(10, ifQuick(p, 3, 10)), truth: fmt.Sprintf("H = %s, oracle %s", c.hockey, c.ceiling)}
+			if p.quick && p.runs == 0 && k > 0 {
+				row.runs = 1
+			}
+			row.plan = pair.Plan{Mechanism: c.mechanism, Claim: new(audit.DPClaim(c.epsilon, 0)), Samples: n, Explore: min(n, ifQuick(p, 50_000, mostExplored)), Pair: flipPair(5, 5)}
+			if c.mean() {
+				row.plan.Pair, row.plan.Relation = meanPair(), audit.AddRemove
+			}
+			for j, tester := range []string{"Histogram", "HS", "Rényi", "MMD"} {
+				value := "-"
+				if d := c.detections[3*j+k]; d >= 0 {
+					value = strconv.Itoa(d)
 				}
-				row.plan = pair.Plan{Mechanism: m.mechanism, Claim: new(audit.DPClaim(epsilon, 0)), Samples: n, Explore: min(n, ifQuick(p, 50_000, mostExplored)), Pair: meanPair()}
-				for _, d := range detectionCells {
-					if d.mechanism == m.mechanism && d.epsilon == epsilon {
-						row.truth = fmt.Sprintf("H = %s, oracle %s", d.hockey, d.ceiling)
-					}
-				}
-				if i >= 4 {
-					row.plan.Pair = flipPair(5, 5)
-				} else {
-					row.plan.Relation = audit.AddRemove
-				}
-				for j, tester := range auditoriumTesters {
-					value := "-"
-					if d := auditoriumDetections[2*i+c][3*j+k]; d >= 0 {
-						value = strconv.Itoa(d)
-					}
-					row.figures = append(row.figures, printed{tester, value})
-				}
-				if !p.quick || k == 0 {
-					p.testers(row, 3, ifQuick(p, 4000, 50_000), testerLearners...)
-				}
-				t.rows = append(t.rows, row)
-				if m.mechanism == "svt6" && c == 0 {
-					wide := *row
-					wide.testers = nil
-					wide.setting += ", 25+25"
-					wide.plan.Pair, wide.plan.Parameters = flipPair(25, 25), audit.Params{"m": number(50)}
-					wide.truth = "H = .0043, oracle .50"
-					t.rows = append(t.rows, &wide)
-				}
+				row.figures = append(row.figures, printed{tester, value})
+			}
+			if !p.quick || k == 0 {
+				p.testers(row, 3, ifQuick(p, 4000, 50_000), testerLearners...)
+			}
+			t.rows = append(t.rows, row)
+			if c.mechanism == "svt6" && c.epsilon < 1 {
+				wide := *row
+				wide.testers = nil
+				wide.setting += ", 25+25"
+				wide.plan.Pair, wide.plan.Parameters = flipPair(25, 25), audit.Params{"m": number(50)}
+				wide.truth = "H = .0043, oracle .50"
+				t.rows = append(t.rows, &wide)
 			}
 		}
 	}
@@ -183,21 +150,21 @@ func auditoriumTable2(p tablesPlan) paperTable {
 			"a run that refutes nothing counts as 50 trials"}}
 	finders := ifQuick(p, []string{"gp-ucb", "random", "grid"}, []string{"gp-ucb", "nsga2", "random", "grid", "patterns"})
 	for _, epsilon := range []float64{0.01, 1} {
-		for i, m := range auditoriumNames {
-			if epsilon == 1 && i < 4 {
+		for i, c := range auditoriumCells {
+			if c.epsilon != epsilon || epsilon == 1 && c.mean() {
 				continue // as in the paper: means at 0.01
 			}
 			for _, f := range finders {
 				// At 0.01 there is next to nothing to find in SVT 3, 4 and 6 (table 1).
-				hopeless := epsilon == 0.01 && i >= 4 && m.mechanism != "svt5"
+				hopeless := epsilon == 0.01 && !c.mean() && c.mechanism != "svt5"
 				if p.quick && (hopeless || epsilon == 1 && f != "gp-ucb") {
 					continue
 				}
-				row := &auditRow{name: m.name, runs: p.runsOf(choose(hopeless, 2, 10), 2),
-					plan: pair.Plan{Mechanism: m.mechanism, Claim: new(audit.DPClaim(epsilon, 0)), Relation: choose(i < 4, audit.AddRemove, ""), Finder: f, Trials: 50, Explore: ifQuick(p, 10_000, choose(epsilon == 1, 50_000, 20_000)), Samples: ifQuick(p, 50_000, 200_000)}}
+				row := &auditRow{name: c.name, runs: p.runsOf(choose(hopeless, 2, 10), 2),
+					plan: pair.Plan{Mechanism: c.mechanism, Claim: new(audit.DPClaim(epsilon, 0)), Relation: choose(c.mean(), audit.AddRemove, ""), Finder: f, Trials: 50, Explore: ifQuick(p, 10_000, choose(epsilon == 1, 50_000, 20_000)), Samples: ifQuick(p, 50_000, 200_000)}}
 				if theirs, ok := auditoriumTrials[f]; ok && epsilon == 0.01 {
 					for j, tester := range []string{"Histogram", "Rényi", "MMD", "HS"} {
-						value := choose(i >= 4, []string{"-", "50.0", "50.0", "50.0"}[j], theirs[i][j])
+						value := choose(c.mean(), theirs[i/2][j], []string{"-", "50.0", "50.0", "50.0"}[j])
 						row.figures = append(row.figures, printed{tester, value})
 					}
 				}

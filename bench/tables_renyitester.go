@@ -39,12 +39,7 @@ var renyiMechanisms = []renyiMechanism{
 }
 
 func renyiNamed(name string) renyiMechanism {
-	for _, m := range renyiMechanisms {
-		if m.name == name {
-			return m
-		}
-	}
-	panic("no such mechanism in RényiTester: " + name)
+	return get(audit.Find("RényiTester", name, renyiMechanisms, func(m renyiMechanism) string { return m.name }))
 }
 
 // budget of a search: the paper's is 25 trials and some 400 000 outputs.
@@ -193,11 +188,8 @@ func renyiTable2(p tablesPlan) paperTable {
 		published: "RényiTester, table 2: outcome of five equal runs; passed: not refuted, false: refuted, -: does not apply",
 		notes:     []string{fmt.Sprintf(searchNote, ifQuick(p, 15, 25)), "SVT: ten queries, c = 1, T = 0.5, of which nine ask for the last record and one for the record before it"}}
 	for _, m := range renyiMechanisms {
-		row := &auditRow{name: m.name, runs: p.runsOf(5, 2), plan: p.renyiSearch(m, "gp-ucb", 0.1, 2)}
-		for i, of := range []string{"RényiTester", "aDPTester", "DP-Sniper"} {
-			row.figures = append(row.figures, printed{of, m.all[i]})
-		}
-		t.rows = append(t.rows, row)
+		t.rows = append(t.rows, &auditRow{name: m.name, runs: p.runsOf(5, 2), plan: p.renyiSearch(m, "gp-ucb", 0.1, 2),
+			figures: printedAs([]string{"RényiTester", "aDPTester", "DP-Sniper"}, m.all[:])})
 	}
 	return t
 }
@@ -286,11 +278,8 @@ func renyiTable5(p tablesPlan) paperTable {
 			if cell.params != nil {
 				m.params = cell.params
 			}
-			row := &auditRow{name: cell.name, runs: p.runsOf(10, 2), plan: p.renyiSearch(m, f, cell.epsilon, cell.alpha)}
-			for i, of := range []string{"RényiTester", "aDPTester m=10", "m=100", "m=1000"} {
-				row.figures = append(row.figures, printed{of, cell.figures[i]})
-			}
-			t.rows = append(t.rows, row)
+			t.rows = append(t.rows, &auditRow{name: cell.name, runs: p.runsOf(10, 2), plan: p.renyiSearch(m, f, cell.epsilon, cell.alpha),
+				figures: printedAs([]string{"RényiTester", "aDPTester m=10", "m=100", "m=1000"}, cell.figures[:])})
 		}
 	}
 	return t

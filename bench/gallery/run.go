@@ -153,28 +153,24 @@ func (p *libraryPlace) folder(l Library) (string, error) {
 
 // command is the -exec of an entry.
 func (p *libraryPlace) command(e Entry, libraries map[string]Library) (string, error) {
-	quoted := func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 	l := libraries[e.Library]
 	words := []string{e.Case, fmt.Sprint(e.Epsilon)}
 	if l.Runs == Compiled {
-		words = []string{quoted(strings.Join(words, " "))}
+		words = []string{audit.ShellWord(strings.Join(words, " "))}
 	} else {
 		for _, key := range append([]string{e.Library}, l.With...) {
 			folder, err := p.folder(libraries[key])
 			if err != nil {
 				return "", err
 			}
-			words = append(words, quoted(folder))
+			words = append(words, audit.ShellWord(folder))
 		}
 	}
-	start := slices.Clone(p.commands[l.Runs])
+	start := p.commands[l.Runs]
 	if _, err := exec.LookPath(start[0]); err != nil {
 		return "", fmt.Errorf("%s is not found: the library needs %s", start[0], l.Needs)
 	}
-	for i, word := range start {
-		start[i] = quoted(word)
-	}
-	return strings.Join(append(start, words...), " "), nil
+	return strings.Join(append(audit.Each(start, audit.ShellWord), words...), " "), nil
 }
 
 // answerAs answers the requests of an audit with a library that is compiled in.

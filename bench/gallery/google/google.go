@@ -103,19 +103,25 @@ func (c rounded[A]) answer(epsilon float64) Answer {
 		}
 		outputs := make([]float64, n)
 		for i := range outputs {
-			a, err := c.empty(epsilon)
+			a, err := c.decoded(epsilon, filled[key])
+			if err == nil {
+				outputs[i], err = c.result(a)
+			}
 			if err != nil {
-				return nil, err
-			}
-			if err := a.GobDecode(filled[key]); err != nil {
-				return nil, err
-			}
-			if outputs[i], err = c.result(a); err != nil {
 				return nil, err
 			}
 		}
 		return outputs, nil
 	}
+}
+
+// decoded is an aggregate from the library's own serialization.
+func (c rounded[A]) decoded(epsilon float64, text []byte) (A, error) {
+	a, err := c.empty(epsilon)
+	if err == nil {
+		err = a.GobDecode(text)
+	}
+	return a, err
 }
 
 // fill adds the whole dataset: 2^ones - 1 records of 1, one of 1/2, the rows, and
@@ -161,19 +167,16 @@ func (c rounded[A]) merge(a A, epsilon, value float64, k int) error {
 		if err != nil {
 			return err
 		}
-		half, other := shard, shard
-		for _, copied := range []*A{&half, &other} {
-			if *copied, err = c.empty(epsilon); err != nil {
-				return err
-			}
-			if err := (*copied).GobDecode(text); err != nil {
-				return err
-			}
-		}
-		if err := half.Merge(other); err != nil {
+		other, err := c.decoded(epsilon, text)
+		if err != nil {
 			return err
 		}
-		shard = half
+		if shard, err = c.decoded(epsilon, text); err != nil {
+			return err
+		}
+		if err := shard.Merge(other); err != nil {
+			return err
+		}
 	}
 	return a.Merge(shard)
 }
@@ -197,14 +200,10 @@ func Serve(name string, epsilon float64, in io.Reader, out io.Writer) error {
 			return err
 		}
 		outputs, err := answer(request.Dataset, request.N)
-		if err != nil {
-			return err
+		if err == nil {
+			err = json.NewEncoder(out).Encode(map[string]any{"outputs": outputs})
 		}
-		text, err := json.Marshal(map[string]any{"outputs": outputs})
 		if err != nil {
-			return err
-		}
-		if _, err := out.Write(append(text, '\n')); err != nil {
 			return err
 		}
 	}
