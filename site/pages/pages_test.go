@@ -235,7 +235,7 @@ func audited(t *testing.T, fragment string) Audit {
 	values := must.Get(url.ParseQuery(strings.TrimPrefix(fragment, "#v=1&")))(t)
 	var a Audit
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		a = append(a, Setting{name, values.Get(name)})
+		a = append(a, audit.Argument{Name: name, Value: values.Get(name)})
 	}
 	return a
 }
@@ -370,10 +370,10 @@ func TestElement(t *testing.T) {
 				t.Errorf("%s: attributes %s", f.Name, m[1])
 			}
 			for _, s := range one.FindAllStringSubmatch(strings.ReplaceAll(m[1], runs, ""), -1) {
-				a = append(a, Setting{s[1], html.UnescapeString(s[2])})
+				a = append(a, audit.Argument{Name: s[1], Value: html.UnescapeString(s[2])})
 			}
 			_, fragment, _ := strings.Cut(html.UnescapeString(m[2]), "#")
-			if got := audited(t, "#"+fragment); len(got) != len(a) || slices.ContainsFunc(a, func(s Setting) bool { return got.Get(s.Name) != s.Value }) {
+			if got := audited(t, "#"+fragment); len(got) != len(a) || slices.ContainsFunc(a, func(s audit.Argument) bool { return got.Get(s.Name) != s.Value }) {
 				t.Errorf("%s: attributes %v, link %v", f.Name, a, got)
 			}
 		}
@@ -457,7 +457,7 @@ func TestBuildRefuses(t *testing.T) {
 		{"# A\n\n```audit\ndpscope audit -mechanism\n```", "has no value"},
 		{"# A\n\n```audit\ndpscope audit -mechanism svt4 -param c\n```", "name=value"},
 		{"# A\n\n```audit\ndpscope audit 'svt4'\n```", "must be a flag"},
-		{"# A\n\n```audit\ndpscope audit -mechanism 'svt4\n```", "must end with the quote"},
+		{"# A\n\n```audit\ndpscope audit -mechanism 'svt4\n```", "unclosed single quote"},
 		{"# A\n\n```picture outputs\ndpscope audit -mechanism svt4\n```", "must have a view and a name"},
 		{"# A\n\n```picture outputs no\ndpscope audit -mechanism svt4\n```", "-run Pictures -update makes it"},
 		{"# A\n\n```picture outputs k\ndpscope audit -mechanism svt4\n```", "pictures/k.json: the report has no picture \"outputs\""},
