@@ -33,9 +33,7 @@ type CanaryReport struct {
 func canaryViews(r *CanaryReport, cloud *Cloud) []*plot.View {
 	out := []*plot.View{newSpace(r, cloud, math.MaxInt)}
 	if t := r.certified(); t != nil {
-		v := newCanaryRuns(*t)
-		v.coins = r.coins()
-		out = append(out, v.view())
+		out = append(out, canaryRuns(*t, r.coins()))
 	}
 	return present(append(out, NewROC(r), NewScores(r), NewCanaryBounds(r)))
 }
@@ -110,64 +108,45 @@ func (r *CanaryReport) Says() (x plot.Said) {
 	return x
 }
 
-// canaryRuns are the runs of an audit by how many of their canaries, and of the
-// fresh ones, were in the event.
-type canaryRuns struct {
-	table bounds.CanaryTable
-	runs  int
-	most  int // runs of a cell
-	// coins: fair coins put canaries in or left them out; the table counts those of all
-	// that were in, or out, and in the event.
-	coins bool
-}
-
-func newCanaryRuns(t bounds.CanaryTable) *canaryRuns {
-	v := &canaryRuns{table: t}
+// canaryRuns shows the runs of an audit by how many of their canaries, and of the fresh ones,
+// were in the event. coins: fair coins put canaries in or left them out; the table counts
+// those of all that were in, or out, and in the event.
+func canaryRuns(t bounds.CanaryTable, coins bool) *plot.View {
+	runs, largest := 0, 0
 	for _, c := range t.Cells {
-		v.runs += c.Runs
-		v.most = max(v.most, c.Runs)
+		runs, largest = runs+c.Runs, max(largest, c.Runs)
 	}
-	return v
-}
-
-func (v *canaryRuns) caption() string {
-	in, out := membership.Shares(v.table)
-	if v.coins {
-		return fmt.Sprintf("%s certification runs of %s canaries, each in by a fair coin: %s of all were in and in the event, %s out and in the event. If nothing leaked, both would be distributed alike.",
-			plot.Grouped(v.runs), plot.Grouped(v.table.K), plot.Percent(in), plot.Percent(out))
-	}
-	return fmt.Sprintf("%s certification runs: %s of the %s canaries inside were in the event, and %s of the %s fresh ones. If nothing leaked, both would be distributed alike.",
-		plot.Grouped(v.runs), plot.Percent(in), plot.Grouped(v.table.K), plot.Percent(out), plot.Grouped(v.table.M))
-}
-
-func (v *canaryRuns) view() *plot.View {
 	p := plot.Plot{Height: plot.Height{240, 0.5, 380}, Hit: [2]float64{12, 12}, Outline: 12}
 	most := [2]int{1, 1}
 	sizes := map[float64]plot.Points{}
-	for _, c := range v.table.Cells {
+	for _, c := range t.Cells {
 		most = [2]int{max(most[0], c.X), max(most[1], c.Y)}
 		at := [2]float64{float64(c.X), float64(c.Y)}
-		r := math.Round(2*max(2, 11*math.Sqrt(float64(c.Runs)/float64(v.most)))) / 2
+		r := math.Round(2*max(2, 11*math.Sqrt(float64(c.Runs)/float64(largest)))) / 2
 		sizes[r] = plot.Points{Paint: plot.Ink(plot.Event).At(0.65), At: append(sizes[r].At, at), Radius: r}
 		p.Items = append(p.Items, at)
 	}
 	for k, axis := range []*plot.Axis{&p.X, &p.Y} { // a little beyond the runs
-		of := [2]int{v.table.K, v.table.M}[k]
+		of := [2]int{t.K, t.M}[k]
 		*axis = plot.Axis{Title: [2]string{"canaries inside", "fresh canaries"}[k] + " in the event, of " + plot.Grouped(of), Zooms: true, Whole: true, Words: plot.Short,
 			Scale: plot.Scale{Lo: -0.5, Hi: min(float64(of), 1.1*float64(most[k])) + 0.5}}
 	}
 	p.Marks = []plot.Mark{plot.Points{Key: "runs (the more, the larger)", Paint: plot.Ink(plot.Event)},
-		plot.Line{Key: "as large a share inside as fresh", Paint: plot.Ink(plot.Text), Width: 1.3, Dash: true, Points: [][2]float64{{0, 0}, {float64(v.table.K), float64(v.table.M)}}}}
+		plot.Line{Key: "as large a share inside as fresh", Paint: plot.Ink(plot.Text), Width: 1.3, Dash: true, Points: [][2]float64{{0, 0}, {float64(t.K), float64(t.M)}}}}
 	for _, r := range slices.Backward(slices.Sorted(maps.Keys(sizes))) {
 		p.Marks = append(p.Marks, sizes[r])
 	}
-	p.Caption = v.caption()
+	in, out := membership.Shares(t)
+	p.Caption = fmt.Sprintf("%s certification runs: %s of the %s canaries inside were in the event, and %s of the %s fresh ones. If nothing leaked, both would be distributed alike.",
+		plot.Grouped(runs), plot.Percent(in), plot.Grouped(t.K), plot.Percent(out), plot.Grouped(t.M))
 	p.Numbers = plot.Numbers{Title: "Runs by canaries in the event", Head: []string{"inside", "of", "fresh", "of", "runs", "share"}}
-	if v.coins {
+	if coins {
+		p.Caption = fmt.Sprintf("%s certification runs of %s canaries, each in by a fair coin: %s of all were in and in the event, %s out and in the event. If nothing leaked, both would be distributed alike.",
+			plot.Grouped(runs), plot.Grouped(t.K), plot.Percent(in), plot.Percent(out))
 		p.Head[0], p.Head[2] = "in and in the event", "out and in the event"
 	}
-	for _, c := range v.table.Cells {
-		p.Rows = append(p.Rows, []any{c.X, v.table.K, c.Y, v.table.M, c.Runs, plot.Share(share(c.Runs, v.runs))})
+	for _, c := range t.Cells {
+		p.Rows = append(p.Rows, []any{c.X, t.K, c.Y, t.M, c.Runs, plot.Share(share(c.Runs, runs))})
 	}
 	return plot.View{ID: "runs", Title: "Canaries"}.Always(p)
 }

@@ -22,6 +22,9 @@ type Course struct {
 	Claimed  float64  `json:"claimed"`
 	Quantity string   `json:"quantity"`
 	Counted  string   `json:"counted,omitempty"` // "": pairs of outputs
+
+	final *float64 // the certified bound, nil while there is none
+	pairs int      // that it was computed from
 }
 
 func (c Course) counted() string { return cmp.Or(c.Counted, "pairs of outputs") }
@@ -34,23 +37,18 @@ func (c Course) most() float64 {
 	return most
 }
 
-// course is a run's, and how it ended.
-type course struct {
-	Course
-	final *float64 // the certified bound, nil while there is none
-	pairs int      // that it was computed from
-}
-
 // NewOverTime shows a run's course, nil where there is none: the bound against the outputs
 // that were counted. The final bound, if any, was certified from so many pairs.
 func NewOverTime(c *Course, final *float64, pairs int) *plot.View {
 	if c == nil || len(c.Moments) == 0 {
 		return nil
 	}
-	return plot.View{ID: "bound", Title: "Bound over time", ChoiceLabel: "Horizontal axis", Choices: plot.LinearOrLog}.Of(course{*c, final, pairs}.plot)
+	of := *c
+	of.final, of.pairs = final, pairs
+	return plot.View{ID: "bound", Title: "Bound over time", ChoiceLabel: "Horizontal axis", Choices: plot.LinearOrLog}.Of(of.plot)
 }
 
-func (c course) caption() string {
+func (c Course) caption() string {
 	words := fmt.Sprintf("The lower bound on %s after each number of %s; claimed: %s. ", c.Quantity, c.counted(), plot.Short(c.Claimed))
 	switch {
 	case c.Valid:
@@ -71,7 +69,7 @@ func (c Course) first() int {
 	return slices.IndexFunc(c.Moments, func(m Moment) bool { return m.Bound > c.Claimed })
 }
 
-func (c course) numbers() plot.Numbers {
+func (c Course) numbers() plot.Numbers {
 	n := plot.Numbers{Title: "The bound at every moment", Head: []string{c.counted(), "lower bound on " + c.Quantity, "claimed", "holds"}}
 	for _, m := range c.Moments {
 		n.Rows = append(n.Rows, []any{m.Pairs, plot.Down(m.Bound), c.Claimed, plot.If(c.Valid, "if stopped there", "not certified")})
@@ -82,7 +80,7 @@ func (c course) numbers() plot.Numbers {
 	return n
 }
 
-func (c course) plot(choice string) plot.Plot {
+func (c Course) plot(choice string) plot.Plot {
 	p := plot.Plot{Height: plot.Height{230, 0.5, 380}, Caption: c.caption(), Numbers: c.numbers(), Hit: [2]float64{20, 28}, Outline: 10}
 	last, most := float64(max(c.pairs, c.Moments[len(c.Moments)-1].Pairs)), c.most()
 	p.X = plot.Axis{Title: c.counted(), Scale: plot.Scale{Hi: last}, Zooms: true, Words: func(v float64) string { return plot.Grouped(int(math.Round(v))) }}
@@ -115,10 +113,10 @@ func NewSpark(c *Course) *plot.View {
 	if c == nil || len(c.Moments) == 0 {
 		return nil
 	}
-	of, last := course{Course: *c}, c.Moments[len(c.Moments)-1]
+	last := c.Moments[len(c.Moments)-1]
 	first := float64(max(1, c.Moments[0].Pairs))
 	end := max(float64(last.Pairs), first*1.0001)
-	p := plot.Plot{Caption: of.caption(), Numbers: of.numbers(), Only: plot.If(c.first() >= 0 && c.Valid, plot.LitInk, plot.Text), Height: plot.Height{38, 0.2, 62}, Hit: [2]float64{10, 60}, Outline: 8}
+	p := plot.Plot{Caption: c.caption(), Numbers: c.numbers(), Only: plot.If(c.first() >= 0 && c.Valid, plot.LitInk, plot.Text), Height: plot.Height{38, 0.2, 62}, Hit: [2]float64{10, 60}, Outline: 8}
 	p.X = plot.Axis{Scale: plot.Scale{Lo: first * 0.8, Hi: end, Log: true}, Ticks: []float64{end, first}, Words: func(n float64) string {
 		return plot.If(n == end, plot.Grouped(int(n))+" "+cmp.Or(c.Counted, "outputs"), plot.Grouped(int(n)))
 	}}

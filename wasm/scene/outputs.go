@@ -442,13 +442,8 @@ func (v *outputs) found(ends bool, all [2]int, limits func(mark) (from, to float
 	return best
 }
 
-// likelierOn is the dataset on which something is likelier, and the other: 0 is A.
-func likelierOn(sign float64) (likelier, other int) {
-	if sign > 0 {
-		return 1, 0
-	}
-	return 0, 1
-}
+// likelierOn is the dataset on which something is likelier: 0 is A.
+func likelierOn(sign float64) int { return plot.If(sign > 0, 1, 0) }
 
 // letter stands for a dataset where there is no room for its name.
 func letter(side int) string { return "AB"[side : side+1] }

@@ -221,9 +221,8 @@ func (v *outputs) ratios(p *plot.Plot, all []mark, bins []Bin, at func(along, va
 	if t == nil || !t.certain || !(t.bound > 0) {
 		return a
 	}
-	likelier, _ := likelierOn(t.sign)
 	bound := t.sign * t.bound
-	note := plot.Note{Words: fmt.Sprintf("%s at least %s×", v.people.Names[likelier], timesDown(t.bound)), Role: plot.Text, Bold: true, Must: true, Lit: t.lit, Box: true}
+	note := plot.Note{Words: fmt.Sprintf("%s at least %s×", v.people.Names[likelierOn(t.sign)], timesDown(t.bound)), Role: plot.Text, Bold: true, Must: true, Lit: t.lit, Box: true}
 	for _, w := range t.spans {
 		p.Marks = append(p.Marks, plot.Line{Paint: plot.Ink(plot.Text), Width: 4.5, Points: [][2]float64{at(w.Lo, bound), at(w.Hi, bound)}})
 		note.At = at(w.Hi, bound)
@@ -246,16 +245,16 @@ func (v *outputs) ratios(p *plot.Plot, all []mark, bins []Bin, at func(along, va
 
 func (m mark) seenWords() string {
 	r := m.seen()
-	likelier, _ := likelierOn(r)
+	likelier := letter(likelierOn(r))
 	switch {
 	case m.few():
 		return "few"
 	case math.IsInf(r, 0):
-		return "only " + letter(likelier)
+		return "only " + likelier
 	case math.Abs(r) < math.Log(1.045):
 		return "equal"
 	}
-	return letter(likelier) + " " + times(math.Abs(r)) + "×"
+	return likelier + " " + times(math.Abs(r)) + "×"
 }
 
 func percentWords(p float64) string {

@@ -19,7 +19,8 @@ func (v *outputs) Says() plot.Said {
 	if t == nil {
 		return x
 	}
-	likelier, other := likelierOn(t.sign)
+	likelier := likelierOn(t.sign)
+	other := 1 - likelier
 	with, without := v.people.Names[likelier], v.people.Again[other]
 	// begun is a sentence that begins with the likelier dataset and what comes more often on it.
 	begun := plot.If(v.live, "So far: "+with, upperFirst(with)) + " " + t.words

@@ -150,6 +150,7 @@ func (l Look) colour(p Paint) string {
 type svgPainter struct {
 	look  Look
 	nodes []Node
+	at    map[string]string // attributes of the last path, but what it draws
 }
 
 // path adds a path, or lengthens the last one.
@@ -157,19 +158,11 @@ func (p *svgPainter) path(at map[string]string, d string) {
 	if d == "" {
 		return
 	}
-	if n := len(p.nodes); n > 0 {
-		last := p.nodes[n-1].Attrs
-		before := last["d"]
-		delete(last, "d")
-		same := p.nodes[n-1].Name == "path" && maps.Equal(last, at)
-		if before != "" {
-			last["d"] = before
-		}
-		if same {
-			last["d"] += d
-			return
-		}
+	if n := len(p.nodes); n > 0 && p.nodes[n-1].Name == "path" && maps.Equal(p.at, at) {
+		p.nodes[n-1].Attrs["d"] += d
+		return
 	}
+	p.at = maps.Clone(at)
 	at["d"] = d
 	p.nodes = append(p.nodes, element("path", at))
 }
