@@ -14,6 +14,7 @@ import (
 
 	"github.com/andybalholm/brotli"
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/site/pages"
 )
 
 func TestCodings(t *testing.T) {
@@ -41,8 +42,8 @@ func TestCodings(t *testing.T) {
 func TestWrite(t *testing.T) {
 	out := t.TempDir()
 	must.Do(t, os.WriteFile(filepath.Join(out, "mine.txt"), []byte("mine"), 0o644))
-	must.Get(write(out, "go1", []file{{"b.js", []byte("b")}, {"a.html", []byte("a")}}, true))(t)
-	info := must.Get(write(out, "go1", []file{{"c.css", []byte("c")}, {"a.html", []byte("abc")}}, true))(t)
+	must.Get(write(out, "go1", []pages.File{{Name: "b.js", Data: []byte("b")}, {Name: "a.html", Data: []byte("a")}}, true))(t)
+	info := must.Get(write(out, "go1", []pages.File{{Name: "c.css", Data: []byte("c")}, {Name: "a.html", Data: []byte("abc")}}, true))(t)
 	var names []string
 	entries := must.Get(os.ReadDir(out))(t)
 	for _, e := range entries {
@@ -68,13 +69,13 @@ func TestWrite(t *testing.T) {
 		sibling := filepath.Join(out, "a.html.br")
 		must.Do(t, os.WriteFile(sibling, []byte("old"), 0o644))
 		must.Do(t, os.Chtimes(sibling, time.Time{}, time.Now().Add(-step.age)))
-		must.Get(write(out, "go1", []file{{"a.html", []byte(step.text)}}, true))(t)
+		must.Get(write(out, "go1", []pages.File{{Name: "a.html", Data: []byte(step.text)}}, true))(t)
 		if br := must.Get(os.ReadFile(filepath.Join(out, "a.html.br")))(t); step.br != "" && string(br) != step.br || step.br == "" && string(br) == "old" {
 			t.Errorf("of %s: %q", step.text, br)
 		}
 	}
 	// A plain build leaves no sibling that would be served in the place of its file.
-	plain, err := write(out, "go1", []file{{"a.html", []byte("abcd")}}, false)
+	plain, err := write(out, "go1", []pages.File{{Name: "a.html", Data: []byte("abcd")}}, false)
 	if err != nil || plain.Files[0].Brotli != 4 {
 		t.Errorf("%+v, %v", plain, err)
 	}
@@ -113,20 +114,20 @@ func TestBudgetsCoverTheSite(t *testing.T) {
 	goroot := must.Get(goEnv("GOROOT"))(t)
 	files := must.Get(bundle(goroot))(t)
 	for _, b := range binaries {
-		files = append(files, file{name: b.name})
+		files = append(files, pages.File{Name: b.name})
 	}
 	free := []string{"dp-audit.d.ts", "example.json", "icon.svg"} // for editors, a report, a kilobyte
 	for _, f := range files {
 		counted := 0
-		for _, size := range (buildInfo{Files: []fileInfo{{Name: f.name, Brotli: 1}}}).sizes() {
+		for _, size := range (buildInfo{Files: []fileInfo{{Name: f.Name, Brotli: 1}}}).sizes() {
 			counted += size
 		}
 		want := 1
-		if strings.HasPrefix(f.name, docsFolder) || slices.Contains(wrappers, f.name) || slices.Contains(free, f.name) {
+		if strings.HasPrefix(f.Name, docsFolder) || slices.Contains(wrappers, f.Name) || slices.Contains(free, f.Name) {
 			want = 0
 		}
 		if counted != want {
-			t.Errorf("%s is in %d budgets, want %d", f.name, counted, want)
+			t.Errorf("%s is in %d budgets, want %d", f.Name, counted, want)
 		}
 	}
 }
@@ -145,21 +146,21 @@ func TestBundleWorker(t *testing.T) {
 	all := must.Get(bundle(goroot))(t)
 	again := must.Get(bundle(goroot))(t)
 	for i, f := range all {
-		if !bytes.Equal(f.data, again[i].data) {
-			t.Errorf("%s differs between two builds", f.name)
+		if !bytes.Equal(f.Data, again[i].Data) {
+			t.Errorf("%s differs between two builds", f.Name)
 		}
-		if bytes.Contains(f.data, []byte(goroot)) {
-			t.Errorf("%s names the folder of Go", f.name)
+		if bytes.Contains(f.Data, []byte(goroot)) {
+			t.Errorf("%s names the folder of Go", f.Name)
 		}
-		if f.name != "worker.js" {
+		if f.Name != "worker.js" {
 			continue
 		}
 		for _, word := range []string{"syscall/js.valueCall", "dpscopeShell"} {
-			if !bytes.Contains(f.data, []byte(word)) {
+			if !bytes.Contains(f.Data, []byte(word)) {
 				t.Errorf("worker.js lacks %q", word)
 			}
 		}
-		if bytes.Contains(f.data, []byte("import ")) {
+		if bytes.Contains(f.Data, []byte("import ")) {
 			t.Error("worker.js imports")
 		}
 	}
@@ -176,13 +177,13 @@ func TestUsage(t *testing.T) {
 
 // The service worker names its build, and another build has another name.
 func TestStamp(t *testing.T) {
-	site := func(text string) []file {
-		return []file{{"page.js", []byte(text)}, {serviceWorker, []byte(`const BUILD = "` + buildMark + `";`)}}
+	site := func(text string) []pages.File {
+		return []pages.File{{Name: "page.js", Data: []byte(text)}, {Name: serviceWorker, Data: []byte(`const BUILD = "` + buildMark + `";`)}}
 	}
 	one := site("one")
 	build := stamp(one)
-	if want := `const BUILD = "` + build + `";`; string(one[1].data) != want || len(build) != 16 {
-		t.Errorf("build %q, the service worker has %s", build, one[1].data)
+	if want := `const BUILD = "` + build + `";`; string(one[1].Data) != want || len(build) != 16 {
+		t.Errorf("build %q, the service worker has %s", build, one[1].Data)
 	}
 	if stamp(site("one")) != build {
 		t.Error("the same files have two names")
@@ -191,7 +192,7 @@ func TestStamp(t *testing.T) {
 		t.Error("other files have the same name")
 	}
 	renamed := site("one")
-	renamed[0].name = "file.js"
+	renamed[0].Name = "file.js"
 	if stamp(renamed) == build {
 		t.Error("another file's name makes no difference")
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,13 +11,7 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 
 	"github.com/dpscope/dpscope/site/pages"
-	"github.com/dpscope/dpscope/wasm/stills"
 )
-
-type file struct {
-	name string
-	data []byte
-}
 
 // docsFolder is where the pages of docs and their styles are in the site.
 const docsFolder = "docs/"
@@ -61,14 +54,14 @@ var entries = []struct {
 
 // bundle makes everything but what is compiled: scripts (with wasm_exec.js of the
 // given GOROOT), styles and documents.
-func bundle(goroot string) ([]file, error) {
-	var files []file
+func bundle(goroot string) ([]pages.File, error) {
+	var files []pages.File
 	for _, entry := range entries {
 		data, err := bundleOne(filepath.Join("site", entry.path), entry.format, goroot)
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, file{entry.folder + filepath.Base(entry.path), data})
+		files = append(files, pages.File{Name: entry.folder + filepath.Base(entry.path), Data: data})
 	}
 	for i, name := range slices.Concat(asIs, asIsOptional) {
 		data, err := os.ReadFile(name)
@@ -78,32 +71,17 @@ func bundle(goroot string) ([]file, error) {
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, file{filepath.Base(name), data})
+		files = append(files, pages.File{Name: filepath.Base(name), Data: data})
 	}
 	for _, name := range wrappers {
 		data, err := os.ReadFile(filepath.Join("site", filepath.FromSlash(name)))
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, file{name, data})
+		files = append(files, pages.File{Name: name, Data: data})
 	}
 	more, _, err := code()
 	return append(files, more...), err
-}
-
-// document makes the pages of docs. The element that runs audits in them may be
-// among the files of the site, or not.
-func document(docs fs.FS, site []file) ([]file, error) {
-	element := slices.ContainsFunc(site, func(f file) bool { return f.name == "dp-audit.js" })
-	made, err := pages.Build(docs, element, stills.Draw)
-	if err != nil {
-		return nil, err
-	}
-	var files []file
-	for _, p := range made {
-		files = append(files, file{p.Name, p.Data})
-	}
-	return files, nil
 }
 
 func bundleOne(path string, format api.Format, goroot string) ([]byte, error) {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dpscope/dpscope/site/pages"
 	"github.com/evanw/esbuild/pkg/api"
 )
 
@@ -96,7 +97,7 @@ func codePackages(folder string) (locked, error) {
 
 // code makes the files of the editor and of Python, and names the folders of the packages
 // that are part of them; none without their packages.
-func code() (files []file, used []string, err error) {
+func code() (files []pages.File, used []string, err error) {
 	packages, err := codePackages(codeFolder)
 	if err != nil || packages.Packages == nil {
 		return nil, nil, err
@@ -106,7 +107,7 @@ func code() (files []file, used []string, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		files, used = append(files, file{s.folder + s.path, data}), append(used, more...)
+		files, used = append(files, pages.File{Name: s.folder + s.path, Data: data}), append(used, more...)
 		for _, name := range more {
 			if _, known := packages.Packages[name]; !known {
 				return nil, nil, fmt.Errorf("%s imports %s, which package-lock.json does not name", s.path, name)
@@ -126,7 +127,7 @@ func code() (files []file, used []string, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		files = append(files, file{pythonFolder + filepath.Base(name), text})
+		files = append(files, pages.File{Name: pythonFolder + filepath.Base(name), Data: text})
 	}
 	slices.Sort(used)
 	return files, slices.Compact(used), nil

@@ -9,10 +9,11 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/site/pages"
 )
 
 // withCode makes the files of the editor and of Python, where their packages are.
-func withCode(t *testing.T) []file {
+func withCode(t *testing.T) []pages.File {
 	t.Helper()
 	t.Chdir("../..")
 	files, _ := must.Get2(code())(t)
@@ -28,13 +29,13 @@ func TestCode(t *testing.T) {
 	files := withCode(t)
 	var names []string
 	for _, f := range files {
-		names = append(names, f.name)
-		if len(f.data) < 10_000 {
-			t.Errorf("%s has %d bytes", f.name, len(f.data))
+		names = append(names, f.Name)
+		if len(f.Data) < 10_000 {
+			t.Errorf("%s has %d bytes", f.Name, len(f.Data))
 		}
-		if strings.HasPrefix(f.name, pythonFolder) && strings.HasSuffix(f.name, ".js") {
-			if bytes.Contains(f.data, []byte("import.meta")) || bytes.Contains(f.data, []byte("\nexport")) {
-				t.Errorf("%s is a module, must be a classic script", f.name)
+		if strings.HasPrefix(f.Name, pythonFolder) && strings.HasSuffix(f.Name, ".js") {
+			if bytes.Contains(f.Data, []byte("import.meta")) || bytes.Contains(f.Data, []byte("\nexport")) {
+				t.Errorf("%s is a module, must be a classic script", f.Name)
 			}
 		}
 	}

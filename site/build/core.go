@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+
+	"github.com/dpscope/dpscope/site/pages"
 )
 
 // binaries are the programs for the browser, where they come from, and how they are
@@ -31,13 +33,13 @@ func inline(packages ...string) []string {
 
 // compile builds the programs for the browser. Nothing of the machine or the
 // checkout goes into them: no paths, no build id, no version control stamp.
-func compile() ([]file, error) {
+func compile() ([]pages.File, error) {
 	dir, err := os.MkdirTemp("", "dpscope-core-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	var files []file
+	var files []pages.File
 	for _, b := range binaries {
 		path := filepath.Join(dir, b.name)
 		args := slices.Concat([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-o", path}, b.flags, []string{b.from})
@@ -53,7 +55,7 @@ func compile() ([]file, error) {
 		if data, err = slim(data); err != nil {
 			return nil, fmt.Errorf("%s: %w", b.name, err)
 		}
-		files = append(files, file{b.name, data})
+		files = append(files, pages.File{Name: b.name, Data: data})
 	}
 	return files, nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/site/pages"
 	"github.com/dpscope/dpscope/wasm/scene"
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
@@ -17,12 +18,12 @@ var exampleWidths = []float64{290, 420, 560, 700}
 
 // examplePicture draws the outputs of the example among the files of the site; there
 // may be none.
-func examplePicture(files []file) ([]file, error) {
-	i := slices.IndexFunc(files, func(f file) bool { return f.name == "example.json" })
+func examplePicture(files []pages.File) ([]pages.File, error) {
+	i := slices.IndexFunc(files, func(f pages.File) bool { return f.Name == "example.json" })
 	if i < 0 {
 		return nil, nil
 	}
-	r, err := pair.ParseReport(files[i].data)
+	r, err := pair.ParseReport(files[i].Data)
 	if err != nil {
 		return nil, fmt.Errorf("the example: %w", err)
 	}
@@ -40,10 +41,10 @@ func examplePicture(files []file) ([]file, error) {
 		return nil, fmt.Errorf("the example of trainings: %w", err)
 	}
 	trainings, err := drawnAs("example-trainings.json", func() *plot.View { return scene.NewStill(&planted, nil) })
-	return []file{picture, trainings}, err
+	return []pages.File{picture, trainings}, err
 }
 
-func drawnAs(name string, view func() *plot.View) (file, error) {
+func drawnAs(name string, view func() *plot.View) (pages.File, error) {
 	var drawn []plot.Picture
 	for _, width := range exampleWidths {
 		if v := view(); v != nil {
@@ -53,5 +54,5 @@ func drawnAs(name string, view func() *plot.View) (file, error) {
 		}
 	}
 	data, err := json.Marshal(drawn)
-	return file{name, data}, err
+	return pages.File{Name: name, Data: data}, err
 }

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/site/pages"
 )
 
 // buildInfo is build-info.json: what was built and how large it is. The page
@@ -51,15 +52,15 @@ const (
 
 // stamp writes the hash of all files, which must be in order, into the service
 // worker, and returns it.
-func stamp(files []file) string {
+func stamp(files []pages.File) string {
 	all := sha256.New()
 	for _, f := range files {
-		fmt.Fprintf(all, "%s %x\n", f.name, sha256.Sum256(f.data))
+		fmt.Fprintf(all, "%s %x\n", f.Name, sha256.Sum256(f.Data))
 	}
 	build := fmt.Sprintf("%x", all.Sum(nil)[:8])
 	for i, f := range files {
-		if f.name == serviceWorker {
-			files[i].data = bytes.ReplaceAll(f.data, []byte(buildMark), []byte(build))
+		if f.Name == serviceWorker {
+			files[i].Data = bytes.ReplaceAll(f.Data, []byte(buildMark), []byte(build))
 		}
 	}
 	return build
@@ -90,8 +91,8 @@ type budget struct {
 
 // write puts the files, their siblings and build-info.json into the folder
 // out, and removes what an earlier build left there that is no more.
-func write(out, goVersion string, files []file, compress bool) (buildInfo, error) {
-	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.name, b.name) })
+func write(out, goVersion string, files []pages.File, compress bool) (buildInfo, error) {
+	slices.SortFunc(files, func(a, b pages.File) int { return strings.Compare(a.Name, b.Name) })
 	info := buildInfo{Version: audit.Version, Build: stamp(files), Go: goVersion}
 	info.Files = make([]fileInfo, len(files))
 	old := builtBefore(out)
@@ -101,10 +102,10 @@ func write(out, goVersion string, files []file, compress bool) (buildInfo, error
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(len(files[j].data), len(files[i].data)) })
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(len(files[j].Data), len(files[i].Data)) })
 	for _, i := range order {
 		all.Go(func() (err error) {
-			info.Files[i], err = writeFile(filepath.Join(out, filepath.FromSlash(files[i].name)), files[i], compress, old)
+			info.Files[i], err = writeFile(filepath.Join(out, filepath.FromSlash(files[i].Name)), files[i], compress, old)
 			return err
 		})
 	}
@@ -123,27 +124,27 @@ func write(out, goVersion string, files []file, compress bool) (buildInfo, error
 
 // writeFile puts a file and its siblings at path. Without compress it removes the
 // siblings of an earlier build, which would be served in the file's place.
-func writeFile(path string, f file, compress bool, old buildInfo) (fileInfo, error) {
+func writeFile(path string, f pages.File, compress bool, old buildInfo) (fileInfo, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fileInfo{}, err
 	}
-	if err := os.WriteFile(path, f.data, 0o644); err != nil {
+	if err := os.WriteFile(path, f.Data, 0o644); err != nil {
 		return fileInfo{}, err
 	}
-	info := fileInfo{Name: f.name, SHA256: fmt.Sprintf("%x", sha256.Sum256(f.data)), Bytes: len(f.data)}
+	info := fileInfo{Name: f.Name, SHA256: fmt.Sprintf("%x", sha256.Sum256(f.Data)), Bytes: len(f.Data)}
 	if !compress {
 		info.Gzip, info.Brotli = info.Bytes, info.Bytes // so much is loaded
 		return info, remove(path+gzipCoding.suffix, path+brotliCoding.suffix)
 	}
 	var same time.Time
-	if slices.ContainsFunc(old.Files, func(o fileInfo) bool { return o.Name == f.name && o.SHA256 == info.SHA256 }) {
+	if slices.ContainsFunc(old.Files, func(o fileInfo) bool { return o.Name == f.Name && o.SHA256 == info.SHA256 }) {
 		same = old.ended
 	}
 	var err error
-	if info.Gzip, err = gzipCoding.sibling(path, f.data, same); err != nil {
+	if info.Gzip, err = gzipCoding.sibling(path, f.Data, same); err != nil {
 		return fileInfo{}, err
 	}
-	info.Brotli, err = brotliCoding.sibling(path, f.data, same)
+	info.Brotli, err = brotliCoding.sibling(path, f.Data, same)
 	return info, err
 }
 

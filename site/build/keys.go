@@ -17,6 +17,7 @@ import (
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/scores"
+	"github.com/dpscope/dpscope/site/pages"
 )
 
 // keysFile has what scripts know of settings. It is in the repository, so that scripts
@@ -138,7 +139,7 @@ func property(name string) string {
 
 // generated are the files of settings, and of the types of what a build says. root is the
 // folder of the module.
-func generated(root string) ([]file, error) {
+func generated(root string) ([]pages.File, error) {
 	script, err := keysScript()
 	if err != nil {
 		return nil, err
@@ -148,14 +149,14 @@ func generated(root string) ([]file, error) {
 		return nil, err
 	}
 	types, err := elementScript(old)
-	return []file{{keysFile, script}, {elementTypes, types}, {typesFile, []byte(filesTypes(root))}, {pythonFile, pythonSettings()}}, err
+	return []pages.File{{Name: keysFile, Data: script}, {Name: elementTypes, Data: types}, {Name: typesFile, Data: []byte(filesTypes(root))}, {Name: pythonFile, Data: pythonSettings()}}, err
 }
 
 func writeKeys() error {
 	files, err := generated(".")
 	for _, f := range files {
 		if err == nil {
-			err = os.WriteFile(f.name, f.data, 0o644)
+			err = os.WriteFile(f.Name, f.Data, 0o644)
 		}
 	}
 	return err

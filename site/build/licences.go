@@ -9,38 +9,32 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/dpscope/dpscope/site/pages"
 )
 
 const licencesName = "licences.txt"
 
 // licences are the licences of all that is part of the site's programs, but for dpscope
 // itself: the Go distribution's, those of the modules and those of npm's packages.
-func licences(goroot string) (file, error) {
+func licences(goroot string) (pages.File, error) {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "The programs of this site contain code of others, under these licences.\n")
-	add := func(name, dir string) error {
-		found, err := licenceFiles(os.DirFS(dir), ".")
-		if err != nil {
-			return err
-		}
-		return addLicences(&out, name, os.DirFS(dir), found)
-	}
-	if err := add("Go", goroot); err != nil {
-		return file{}, err
-	}
 	modules, err := linkedModules()
 	if err != nil {
-		return file{}, err
+		return pages.File{}, err
 	}
-	for _, m := range modules {
-		if err := add(m.name, m.dir); err != nil {
-			return file{}, err
+	for _, m := range append([]linked{{"Go", goroot}}, modules...) {
+		found, err := licenceFiles(os.DirFS(m.dir), ".")
+		if err == nil {
+			err = addLicences(&out, m.name, os.DirFS(m.dir), found)
+		}
+		if err != nil {
+			return pages.File{}, err
 		}
 	}
-	if err := codeLicences(&out); err != nil {
-		return file{}, err
-	}
-	return file{licencesName, out.Bytes()}, nil
+	err = codeLicences(&out)
+	return pages.File{Name: licencesName, Data: out.Bytes()}, err
 }
 
 // addLicences writes what is licensed under the texts in these files of a folder or wheel.

@@ -14,11 +14,11 @@ func TestLicences(t *testing.T) {
 	goroot := must.Get(goEnv("GOROOT"))(t)
 	f := must.Get(licences(goroot))(t)
 	for _, want := range []string{"\nGo, LICENSE\n", "gonum.org/v1/gonum v", "github.com/hajimehoshi/ebiten/v2 v", "github.com/google/differential-privacy/go/v3 v", "Redistribution and use in source", "Apache License"} {
-		if !strings.Contains(string(f.data), want) {
+		if !strings.Contains(string(f.Data), want) {
 			t.Errorf("%q is not there", want)
 		}
 	}
-	if strings.Contains(string(f.data), "wazero") {
+	if strings.Contains(string(f.Data), "wazero") {
 		t.Error("what is not linked is there")
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/bounds/accounting"
 	"github.com/dpscope/dpscope/core/calibration"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/catalogue"
@@ -24,6 +25,14 @@ type listing struct {
 	Accounts    []accountKind        `json:"accounts"`
 	Calibration calibrating          `json:"calibration"`
 	Canaries    canaries             `json:"canaries"`
+}
+
+// accountKind is a kind of account with the fields of its [accounting.Query], in the
+// order in which to show them.
+type accountKind struct {
+	Kind   accounting.Kind `json:"kind"`
+	Title  string          `json:"title"`
+	Fields []string        `json:"fields"`
 }
 
 // canaries is what the page offers to audit with canaries.
@@ -81,7 +90,8 @@ type mechanism struct {
 // list lists everything. museum are pages by mechanism.
 func list(museum map[string]pages.Exhibit) listing {
 	all := catalogue.All().Listing()
-	l := listing{Learners: all.Learners, Finders: all.Finders, Accounts: accountKinds(), Calibration: calibrations(), Canaries: canaryOffer()}
+	l := listing{Learners: all.Learners, Finders: all.Finders, Calibration: calibrations(), Canaries: canaryOffer()}
+	l.Accounts = audit.Each(accounting.Kinds(), func(k accounting.Kind) accountKind { return accountKind{k, k.Title(), k.Fields()} })
 	for _, m := range all.Mechanisms {
 		entry := mechanism{MechanismListing: m, Samples: google.Samples(m.Name), Museum: museum[m.Name].Page}
 		if e := museum[m.Name]; e.Mended != "" {
@@ -104,9 +114,7 @@ func canaryOffer() canaries {
 		}
 		c.Sources = append(c.Sources, x)
 	}
-	for _, kind := range bounds.CanaryIntervals() {
-		c.Intervals = append(c.Intervals, canaryInterval{kind, kind.Valid()})
-	}
+	c.Intervals = audit.Each(bounds.CanaryIntervals(), func(k bounds.CanaryInterval) canaryInterval { return canaryInterval{k, k.Valid()} })
 	return c
 }
 

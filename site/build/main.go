@@ -34,6 +34,7 @@ import (
 
 	"github.com/dpscope/dpscope/host/serve"
 	"github.com/dpscope/dpscope/site/pages"
+	"github.com/dpscope/dpscope/wasm/stills"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -139,11 +140,11 @@ func (b buildInfo) sameAs(other buildInfo) error {
 // buildAndServe makes the site, uncompressed, in the folder out and serves it. Its
 // pages are there first, without the service worker, which keeps whole builds only;
 // who asks for a program is told that it is being built.
-func buildAndServe(ctx context.Context, out, addr string, stdout io.Writer, compile func() ([]file, error)) error {
+func buildAndServe(ctx context.Context, out, addr string, stdout io.Writer, compile func() ([]pages.File, error)) error {
 	done := serve.Say(stdout, "Making the page")
 	files, version, err := uncompiled()
 	if err == nil {
-		isWorker := func(f file) bool { return f.name == serviceWorker }
+		isWorker := func(f pages.File) bool { return f.Name == serviceWorker }
 		_, err = write(out, version, slices.DeleteFunc(slices.Clone(files), isWorker), false)
 	}
 	done()
@@ -188,7 +189,7 @@ func buildAndServe(ctx context.Context, out, addr string, stdout io.Writer, comp
 
 // uncompiled makes all files of the site but the compiled programs, and tells the
 // version of Go.
-func uncompiled() (files []file, version string, err error) {
+func uncompiled() (files []pages.File, version string, err error) {
 	if _, err := os.Stat("wasm/worker"); err != nil {
 		return nil, "", fmt.Errorf("run it from the root of the module: %w", err)
 	}
@@ -205,7 +206,8 @@ func uncompiled() (files []file, version string, err error) {
 		return nil, "", err
 	}
 	docs := os.DirFS("docs")
-	written, err := document(docs, files)
+	element := slices.ContainsFunc(files, func(f pages.File) bool { return f.Name == "dp-audit.js" })
+	written, err := pages.Build(docs, element, stills.Draw)
 	if err != nil {
 		return nil, "", err
 	}
@@ -225,7 +227,7 @@ func uncompiled() (files []file, version string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	return append(slices.Concat(files, written, example), file{"catalogue.json", known}, terms), version, nil
+	return append(slices.Concat(files, written, example), pages.File{Name: "catalogue.json", Data: known}, terms), version, nil
 }
 
 // goEnv asks the go command that will build the core.

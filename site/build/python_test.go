@@ -26,8 +26,8 @@ func TestPython(t *testing.T) {
 	must.Have(t, "node")
 	folder := t.TempDir()
 	for _, f := range files {
-		if strings.HasPrefix(f.name, pythonFolder) {
-			must.Do(t, os.WriteFile(filepath.Join(folder, filepath.Base(f.name)), f.data, 0o600))
+		if strings.HasPrefix(f.Name, pythonFolder) {
+			must.Do(t, os.WriteFile(filepath.Join(folder, filepath.Base(f.Name)), f.Data, 0o600))
 		}
 	}
 	for _, name := range []string{"worker/sandboxed.js", "worker/python.js", "panel/templates.js"} {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/site/pages"
 )
 
 // printed collects what is printed, for whoever waits for a line.
@@ -49,9 +50,9 @@ func TestServesWhileItBuilds(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	go func() {
-		ended <- buildAndServe(ctx, out, "127.0.0.1:0", said, func() ([]file, error) {
+		ended <- buildAndServe(ctx, out, "127.0.0.1:0", said, func() ([]pages.File, error) {
 			<-goOn
-			return []file{{"core.wasm", []byte("\x00asm core")}, {"view.wasm", []byte("\x00asm view")}}, nil
+			return []pages.File{{Name: "core.wasm", Data: []byte("\x00asm core")}, {Name: "view.wasm", Data: []byte("\x00asm view")}}, nil
 		})
 	}()
 	address := strings.Fields(said.until(t, "dpscope: http://"))[1]
@@ -107,7 +108,7 @@ func TestServesWhileItBuilds(t *testing.T) {
 func TestServeEndsWithTheBuild(t *testing.T) {
 	t.Chdir("../..")
 	broken := errors.New("undefined: mistake")
-	if err := buildAndServe(context.Background(), t.TempDir(), "127.0.0.1:0", io.Discard, func() ([]file, error) { return nil, broken }); !errors.Is(err, broken) {
+	if err := buildAndServe(context.Background(), t.TempDir(), "127.0.0.1:0", io.Discard, func() ([]pages.File, error) { return nil, broken }); !errors.Is(err, broken) {
 		t.Errorf("it ends with %v", err)
 	}
 }

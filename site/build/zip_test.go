@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/site/pages"
+	"github.com/dpscope/dpscope/wasm/stills"
 )
 
 // The site, but for the cores, packed, unpacked and served below a path: every
@@ -26,13 +28,13 @@ func TestZipBelowAPath(t *testing.T) {
 	goroot := must.Get(goEnv("GOROOT"))(t)
 	files := must.Get(bundle(goroot))(t)
 	for i, f := range files {
-		if strings.HasPrefix(f.name, pythonFolder) {
-			files[i].data = []byte(f.name) // megabytes take minutes to compress
+		if strings.HasPrefix(f.Name, pythonFolder) {
+			files[i].Data = []byte(f.Name) // megabytes take minutes to compress
 		}
 	}
-	docs := must.Get(document(os.DirFS("docs"), files))(t)
+	docs := must.Get(pages.Build(os.DirFS("docs"), true, stills.Draw))(t)
 	terms := must.Get(licences(goroot))(t)
-	files = append(append(files, docs...), terms, file{"catalogue.json", []byte("{}")}, file{"core.wasm", []byte("\x00asm")})
+	files = append(append(files, docs...), terms, pages.File{Name: "catalogue.json", Data: []byte("{}")}, pages.File{Name: "core.wasm", Data: []byte("\x00asm")})
 	out, unpacked := t.TempDir(), t.TempDir()
 	must.Do(t, os.WriteFile(filepath.Join(out, "mine.txt"), []byte("mine"), 0o644))
 	must.Get(write(out, "go1", files, true))(t)
@@ -96,8 +98,8 @@ func TestZipBelowAPath(t *testing.T) {
 	}
 	// All pages are reached from the first.
 	for _, f := range docs {
-		if path.Ext(f.name) == ".html" && !seen[below+f.name] {
-			t.Errorf("%s is not linked from anywhere", f.name)
+		if path.Ext(f.Name) == ".html" && !seen[below+f.Name] {
+			t.Errorf("%s is not linked from anywhere", f.Name)
 		}
 	}
 	if len(seen) < 50 {
