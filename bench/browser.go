@@ -101,7 +101,6 @@ func benchBrowser(c *call) {
 	c.exit = choose(different == 0, cli.ExitOK, cli.ExitInconclusive)
 }
 
-// both is an audit natively and then in the page.
 func (c *call) both(b context.Context, address string, p pair.Plan) (x bothRuns) {
 	run := pair.Run{Plan: p, Catalogue: catalogue, Pool: engine.LocalPool(c.workers), Generator: cli.Generator(), Now: cli.Clock()}
 	x.native = get(run.Do(c.ctx))
@@ -141,7 +140,6 @@ func (x *bothRuns) inBrowser(b context.Context, address string, workers int) {
 	check(json.Unmarshal([]byte(text), &x.page))
 }
 
-// served serves a folder, and starts a browser in front of it.
 func served(ctx context.Context, dir string) (b context.Context, address string, stop func()) {
 	listener := get(net.Listen("tcp", "127.0.0.1:0"))
 	server := &http.Server{Handler: http.FileServer(http.Dir(dir)), ReadHeaderTimeout: 10 * time.Second}

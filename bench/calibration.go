@@ -10,7 +10,6 @@ import (
 	"github.com/dpscope/dpscope/internal/cli"
 )
 
-// calibrationQuick is the plan under -quick.
 var calibrationQuick = calibration.Plan{Runs: 6, Samples: 1000, Explore: 1000}
 
 // benchCalibration runs audits of claims that hold under many seeds and counts their false

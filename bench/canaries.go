@@ -48,7 +48,6 @@ type canaryBench struct {
 	cells  map[canaryCell][]map[canaryWay]judged
 }
 
-// benchCanaries measures canary audits of the Gaussian sum.
 func benchCanaries(c *call) {
 	b := &canaryBench{cells: map[canaryCell][]map[canaryWay]judged{}}
 	c.Count(&b.seeds, "seeds", 0, "audits of a cell; 0: 25, with -quick fewer where an audit is large")
@@ -64,7 +63,6 @@ func benchCanaries(c *call) {
 	c.print(fmt.Sprintf("Canary audits, means ± standard errors, [published]; beta = %g, delta = %g, first seed %d", canaryBeta, canaryDelta, b.seed), tables...)
 }
 
-// canaryCell is one setting of the Gaussian sum.
 type canaryCell struct {
 	eps        float64
 	n, k, d    int
@@ -88,7 +86,6 @@ var (
 	canaryWays = []canaryWay{wilson1, wilson2, wilson4, betting}
 )
 
-// seedsOf is how many audits a cell gets.
 func (b *canaryBench) seedsOf(c canaryCell) int {
 	switch {
 	case b.seeds > 0:
@@ -282,7 +279,6 @@ func (l canaryLaw) side(shock, coin float64, u []float64, p float64) int {
 	return count(u, func(v float64) bool { return v < p })
 }
 
-// coverage counts how often each interval's bound exceeds the truth.
 func (b *canaryBench) coverage() *table {
 	t := &table{title: fmt.Sprintf("Coverage: share of %d audits whose bound exceeds the true epsilon, nominal .05 at most", b.audits)}
 	kinds := bounds.CanaryIntervals()

@@ -37,7 +37,6 @@ func (b *canaryBench) claims() []float64 {
 	return choose(b.quick, []float64{2}, []float64{1, 2, 4, 8})
 }
 
-// sweep is a table of audits with one setting varied.
 func (b *canaryBench) sweep(title string, cells []canaryCell) *table {
 	t := &table{title: title, columns: []string{"K = 1, Wilson 1", "Wilson 1", "Wilson 2", "Wilson 4", "paired betting"},
 		notes: []string{"published: in words (section 4); the paper's figures themselves give no numbers"}}
@@ -54,7 +53,6 @@ func (b *canaryBench) sweep(title string, cells []canaryCell) *table {
 	return t
 }
 
-// byRuns is figures 3 (left) and 7.
 func (b *canaryBench) byRuns() *table {
 	runs := []int{256, 1024, 4096, 16384}
 	if b.quick {
@@ -69,7 +67,6 @@ func (b *canaryBench) byRuns() *table {
 	return b.sweep("Figures 3 (left) and 7: lower bound against the number of runs, K = sqrt n", cells)
 }
 
-// byCanaries is figures 3 (middle) and 8.
 func (b *canaryBench) byCanaries() *table {
 	var cells []canaryCell
 	for _, eps := range b.claims() {
@@ -138,7 +135,6 @@ func (b *canaryBench) gain() *table {
 	return t
 }
 
-// byDimension is figures 3 (right) and 9.
 func (b *canaryBench) byDimension() *table {
 	var cells []canaryCell
 	for _, eps := range b.claims() {
@@ -154,7 +150,6 @@ func (b *canaryBench) dimensionGrid() []int {
 	return choose(b.quick, []int{100, 1000, 100_000}, []int{100, 1000, 10_000, 100_000, 1_000_000})
 }
 
-// biasVariance is figure 4 (left), equation 10.
 func (b *canaryBench) biasVariance() *table {
 	t := &table{title: "Figure 4 (left), equation 10: bias and variance, epsilon = 2, n = 1024, d = 1000, each bound at its own threshold",
 		columns: []string{"bias(K)", "variance(K, 2)", "variance(K, 4)", "net, order 2"},
@@ -203,7 +198,7 @@ func (b *canaryBench) correlations(title, axis string, cells []canaryCell, of fu
 			fourth = b.counted(c, func(in, _ bounds.Exchangeable) float64 { return in.Correlation(2) })
 		}
 		inside := b.counted(c, rateIn)
-		figures := []figure{figureOf(mu...), figureOf(c.expected(stat.Mean(inside, nil))), figureOf(sizes(mu)...), figureOf(spread...), figureOf(fourth...), figureOf(sizes(fourth)...), figureOf(inside...), figureOf(b.counted(c, rateOut)...)}
+		figures := []figure{figureOf(mu...), figureOf(c.expected(stat.Mean(inside, nil))), figureOf(audit.Each(mu, math.Abs)...), figureOf(spread...), figureOf(fourth...), figureOf(audit.Each(fourth, math.Abs)...), figureOf(inside...), figureOf(b.counted(c, rateOut)...)}
 		var row []any
 		for i, f := range figures {
 			row = append(row, f)
@@ -227,12 +222,6 @@ func (b *canaryBench) correlations(title, axis string, cells []canaryCell, of fu
 	return t
 }
 
-// sizes are absolute values.
-func sizes(values []float64) (sizes []float64) {
-	return audit.Each(values, math.Abs)
-}
-
-// slopeFigure is the slope through at least two points.
 func slopeFigure(x, y []float64) figure {
 	if len(x) < 2 {
 		return noFigure
@@ -241,7 +230,6 @@ func slopeFigure(x, y []float64) figure {
 	return figureOf(slope)
 }
 
-// correlationCanaries is figures 4 (middle) and 10.
 func (b *canaryBench) correlationCanaries() *table {
 	cells := audit.Each(b.canaryGrid(), func(k int) canaryCell { return canaryCell{eps: 2, n: 1024, k: k, d: 1000} })
 	return b.correlations("Figures 4 (middle) and 10: correlations against the number of canaries, epsilon = 2, n = 1024, d = 1000, inside, at the threshold of second-order Wilson",
@@ -249,7 +237,6 @@ func (b *canaryBench) correlationCanaries() *table {
 		"the correlation of two canaries does not fall with K, as the column expected derives and the signed estimates show; what falls about as 1/K are the error of its estimate, which |mu2 - mu1^2| shows, and the variance of X/K. So the published slopes stand beside those of the columns with bars")
 }
 
-// correlationDimension is figures 4 (right) and 11.
 func (b *canaryBench) correlationDimension() *table {
 	n := choose(b.quick, 4096, 16384) // they fall as 1/d, soon below what fewer runs can see
 	cells := audit.Each(b.dimensionGrid(), func(d int) canaryCell { return canaryCell{eps: 2, n: n, k: 32, d: d} })
@@ -258,7 +245,6 @@ func (b *canaryBench) correlationDimension() *table {
 		"the correlation itself falls as 1/d; the paper's outlier at d = 1000000 is where its estimate's error takes over")
 }
 
-// proportion is figure 6: intervals of one binomial proportion.
 func (b *canaryBench) proportion() *table {
 	kinds := []bounds.CanaryInterval{bounds.CanaryWilson1, bounds.CanaryBernstein1, bounds.CanaryKL, bounds.CanaryMaurerPontil, bounds.CanaryBetting}
 	t := &table{title: "Figure 6: a binomial proportion of .1, 95 % limits; .1 less the lower limit and the upper limit less .1",

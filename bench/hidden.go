@@ -30,7 +30,6 @@ var hiddenAdversaries = []struct {
 	{"log odds of the last model, mislabelled row", "odds", "own", true},
 }
 
-// benchHidden prints what adversaries of different power show of one training.
 func benchHidden(c *call) {
 	const learner, data, epsilon, delta = "sgd-linear", "digits", 10, 1e-5
 	steps, n := 50, 500

@@ -124,7 +124,6 @@ func audited(ctx context.Context, plan pair.Plan, cat audit.Catalogue) (pair.Rep
 	return r, err
 }
 
-// table is what a study prints.
 type table struct {
 	title   string
 	columns []string // without that of the rows' names
@@ -164,7 +163,6 @@ func (t *table) print(w io.Writer) {
 	}
 }
 
-// decimal is a number in a table.
 func decimal(x float64) string {
 	if x != 0 && math.Abs(x) < 0.01 {
 		return fmt.Sprintf("%.2e", x)
@@ -172,7 +170,6 @@ func decimal(x float64) string {
 	return fmt.Sprintf("%.3f", x)
 }
 
-// of is a share of runs.
 func of(some, all int) string { return fmt.Sprintf("%d/%d", some, all) }
 
 // figure is a mean with its standard error, beside a published one; what is not there is NaN.
@@ -196,7 +193,6 @@ func figureOf(values ...float64) figure {
 	return f
 }
 
-// beside adds the published figure.
 func (f figure) beside(published float64) figure {
 	f.published = published
 	return f
@@ -244,7 +240,6 @@ func choose[T any](so bool, a, b T) T {
 	return b
 }
 
-// namesOf are the names of a list with commas.
 func namesOf(list string) (names []string) {
 	for name := range strings.SplitSeq(list, ",") {
 		if name = strings.TrimSpace(name); name != "" && !slices.Contains(names, name) {
@@ -278,7 +273,6 @@ func (c *call) parse() {
 	}
 }
 
-// print prints a heading and tables.
 func (c *call) print(head string, tables ...*table) {
 	fmt.Fprintln(c.stdout, head)
 	for _, t := range tables {
@@ -286,14 +280,12 @@ func (c *call) print(head string, tables ...*table) {
 	}
 }
 
-// within refuses a flag that is not in [least, most].
 func within[N int | uint64](flag string, value, least, most N) {
 	if value < least || value > most {
 		check(&audit.InputError{Field: flag, Found: fmt.Sprint(value), Want: fmt.Sprintf("in [%d, %d]", least, most)})
 	}
 }
 
-// refuse refuses a flag where it is wrong.
 func refuse(wrong bool, flag, text, want string) {
 	if wrong {
 		check(&audit.InputError{Field: flag, Found: fmt.Sprintf("%q", text), Want: want})
@@ -316,7 +308,6 @@ func pick[B any](only string, parts []part[B]) []part[B] {
 	})
 }
 
-// built are the tables of parts.
 func built[B any](b B, parts []part[B]) []*table {
 	return audit.Each(parts, func(p part[B]) *table { return p.build(b) })
 }

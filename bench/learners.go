@@ -30,7 +30,6 @@ const learnersGroup = 8
 // learnersTrials is enough for all pairs of every attack.
 const learnersTrials = 20
 
-// learnersBeta is the error of every bound.
 const learnersBeta = 0.05
 
 // learnerCell is one learner under one attack at one claim.
@@ -112,7 +111,6 @@ var learnersTitles = [][2]string{
 	{"copies", "Copies of the poisoned row (appendix)"},
 }
 
-// tables measures the cells and the tables' shapes.
 func (r learnersRun) tables(cells []learnerCell) (tables []*table) {
 	r.measureAll(cells)
 	for _, part := range learnersTitles {
@@ -148,7 +146,6 @@ func learnersCorollary(n int) float64 {
 	return math.Log(float64(n)) - distuv.UnitNormal.Quantile(1-learnersBeta/2)*math.Sqrt(1-1/float64(n))
 }
 
-// measureAll fills in what the cells come to.
 func (r learnersRun) measureAll(cells []learnerCell) {
 	found := results(r.lab, len(cells), func(ctx context.Context, i int) learnerBounds {
 		x := cells[i]
@@ -161,7 +158,6 @@ func (r learnersRun) measureAll(cells []learnerCell) {
 	}
 }
 
-// measure is what a cell comes to.
 func (r learnersRun) measure(ctx context.Context, x learnerCell) learnerBounds {
 	cat := r.cat
 	cat.Mechanisms = []audit.MechanismSpec{x.spec}
@@ -213,7 +209,6 @@ func learnerLines(cells []learnerCell) (lines [][]learnerCell) {
 	return lines
 }
 
-// attack is the cell's attack with its copies.
 func (c learnerCell) attackText() string {
 	if c.only > 0 {
 		return fmt.Sprintf("%s, k = %d", c.attack, c.only)

@@ -32,7 +32,6 @@ var figure2 = []learnersOf{
 	{"random-forest", stumps, []string{"iris", "iris-petals", "spherical", "stretched"}, []string{"farthest-flip", "majority", "clipbkd", "row-swap"}},
 }
 
-// quickTables are those of -quick.
 var quickTables = map[string][]string{
 	"logistic-output": {"iris", "stretched"}, "logistic-objective": {"stretched"}, "naive-bayes": {"iris-petals"}, "random-forest": {"iris-petals", "stretched"},
 }
@@ -47,7 +46,6 @@ var figure8 = []struct {
 // figure8Samples are the trainings a side of figure 8, as in section 5 of the paper.
 const figure8Samples = 500
 
-// cells are all cells of the figures.
 func (r learnersRun) cells() []learnerCell {
 	var cells []learnerCell
 	add := func(x learnerCell, claims []float64) {

@@ -15,7 +15,6 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
-// lidpPlan is what bench lidp is asked for.
 type lidpPlan struct {
 	dataset, data, model string // data: a folder
 	paper, quick         bool
@@ -71,7 +70,6 @@ const (
 
 var lidpEpsilons = []float64{2, 4, 8, 16} // of table 1
 
-// benchLiDP measures audits of models trained by DP-SGD.
 func benchLiDP(c *call) {
 	var p lidpPlan
 	c.StringVar(&p.dataset, "dataset", "mnist", "mnist, fashion, purchase, or generated: 600 sparse binary features made here, like those of purchase")
@@ -98,7 +96,6 @@ func benchLiDP(c *call) {
 	c.print(b.head(), tables...)
 }
 
-// newLiDP fills in what no flag says, and reads the dataset.
 func newLiDP(l lab, p lidpPlan) *lidpBench {
 	b := &lidpBench{lidpPlan: p, lab: l, cells: map[lidpCell]*lidpMeasured{}}
 	b.sizes()
@@ -132,7 +129,6 @@ func (b *lidpBench) sizes() {
 	}
 }
 
-// read reads the dataset.
 func (b *lidpBench) read() {
 	if b.data == "" {
 		switch b.dataset {
@@ -189,7 +185,6 @@ func (s lidpSource) Run(st *stream.Stream, in, out []float64) (diverged bool, er
 	return diverged, err
 }
 
-// measure trains the models of cells that were not trained before.
 func (b *lidpBench) measure(cells []lidpCell) {
 	cells = slices.DeleteFunc(slices.Clone(cells), func(c lidpCell) bool { return b.cells[c] != nil })
 	done := results(b.lab, len(cells), func(ctx context.Context, i int) *lidpMeasured {
@@ -295,7 +290,6 @@ func reaches(x, y []float64, value float64) float64 {
 	return math.NaN()
 }
 
-// ways are the bounds of a cell on n trials.
 func (b *lidpBench) ways(c lidpCell, n int) []any {
 	return audit.Each(canaryWays, func(way canaryWay) any { return b.bound(c, way, n) })
 }

@@ -79,7 +79,6 @@ func idxExamples(dir string, rows, tests, pool int) (e examples, err error) {
 	return e, nil
 }
 
-// idx is the content of an IDX file of bytes.
 type idx struct {
 	sizes []int
 	bytes []byte

@@ -16,7 +16,6 @@ import (
 	"github.com/dpscope/dpscope/internal/cli"
 )
 
-// benches are the measurements.
 type study struct {
 	name, what string
 	run        func(*call)

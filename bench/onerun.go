@@ -45,7 +45,6 @@ type oneRunRow struct {
 	steinke, recursion, before, now, gaussian, ceiling, three float64
 }
 
-// oneRunMedians simulates audits of one row.
 func oneRunMedians(seed uint64, audits, eps, m int) oneRunRow {
 	sigma := source.Sigma(source.ByAnalytic, float64(eps), canaryDelta)
 	row := oneRunRow{byM: bounds.OneRunGuesses(m), byClaim: bounds.OneRunGuessesFor(m, 2, float64(eps), canaryDelta, canaryBeta)}

@@ -22,7 +22,6 @@ type paper struct {
 	Parts []paperPart
 }
 
-// paperPart is a table, a figure or a component of a paper.
 type paperPart struct {
 	Name    string // as the paper has it: "Table 1", "Algorithm 2"
 	Command string // that a reader runs for it, at any size
@@ -113,7 +112,6 @@ func (p paperPart) line(i int, row paperRow) string {
 	return "| " + strings.Join(cells, " | ") + " |"
 }
 
-// renyiTesterPaper is RényiTester: its tables, figures and components.
 var renyiTesterPaper = paper{
 	Name:  "RényiTester",
 	Title: "Kong, Muñoz Medina and Ribero, *RényiTester: A Variational Approach to Testing Differential Privacy* (2023)",

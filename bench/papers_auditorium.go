@@ -10,7 +10,6 @@ import (
 	"github.com/dpscope/dpscope/bounds/published"
 )
 
-// auditoriumPaper is DP-Auditorium: its tables, figures and components.
 var auditoriumPaper = paper{
 	Name:  "DP-Auditorium",
 	Title: "Kong, Muñoz Medina, Ribero and Syed, *DP-Auditorium: a Large Scale Library for Auditing Differential Privacy* (2023)",
@@ -115,7 +114,6 @@ func trialsWhy(r *auditRow) string {
 	return ""
 }
 
-// caughtWhy explains a row of what is caught and what is not.
 func caughtWhy(r *auditRow) string {
 	if r.mostly() && r.figures[0].value == "not caught" {
 		return "our bound is by betting, which refutes where theorem 4.3 on the same outputs does not: RényiTester's figure 1 has both"

@@ -20,7 +20,6 @@ const lidpGain = "%s, %d examples and n = %d for 1000. Correlation is not the li
 
 const canariesCommand = "go run ./bench canaries -quick -seed 501 -only "
 
-// lidpPaper is LiDP: its tables, figures and components.
 var lidpPaper = paper{
 	Name:  "LiDP",
 	Title: "Pillutla, Andrew, Kairouz, McMahan, Oprea and Oh, *Unleashing the Power of Randomization in Auditing Differentially Private ML* (2023)",
@@ -74,7 +73,6 @@ func (r *papersRun) canaries() *canaryBench {
 	return &canaryBench{lab: r.lab, quick: !r.full, audits: r.of(100, 1000), seed: 501, cells: map[canaryCell][]map[canaryWay]judged{}}
 }
 
-// ofCanaries are rows of one table of bench canaries.
 func ofCanaries(table func(*canaryBench) *table, published, why string, columns ...int) func(*papersRun) []paperRow {
 	return func(r *papersRun) []paperRow {
 		return table(r.canaries()).paperRows(published, why, columns...)
@@ -129,7 +127,6 @@ func lidpCoverage(r *papersRun) (rows []paperRow) {
 	return rows
 }
 
-// ofModel are the rows of one model.
 func ofModel(plan lidpPlan, data string) func(*papersRun) []paperRow {
 	return func(r *papersRun) []paperRow {
 		plan.quick, plan.paper, plan.seed = !r.full, r.full, 1

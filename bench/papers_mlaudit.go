@@ -13,7 +13,6 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 )
 
-// mlAuditPaper is ML-Audit: its tables, figures and components.
 var mlAuditPaper = paper{
 	Name:  "ML-Audit",
 	Title: "Lu, Munoz, Fuchs and others, *A General Framework for Auditing Differentially Private Machine Learning* (2022). Its figures are curves, of which it prints no number. Ours are bounds at 95 % confidence, valid at this size.",

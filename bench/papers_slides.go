@@ -10,7 +10,6 @@ import (
 	"github.com/dpscope/dpscope/bounds/accounting"
 )
 
-// slidesPaper is of the slides: its tables, figures and components.
 var slidesPaper = paper{
 	Name:  "slides",
 	Title: "Cohen and Pot, *Rényi Differential Privacy*, slides",
@@ -92,7 +91,6 @@ func flipped(a float64) float64 {
 	return math.Log(math.Pow(0.75, a)*math.Pow(0.25, 1-a)+math.Pow(0.25, a)*math.Pow(0.75, 1-a)) / (a - 1)
 }
 
-// four prints four digits.
 func four(x float64) string { return fmt.Sprintf("%.4g", x) }
 
 // accounted is a part whose figures are of the account that dpscope account gives with
@@ -110,7 +108,6 @@ func accounted(name, flags string, rows func(accounting.Account) []paperRow) pap
 	}}
 }
 
-// guaranteed is the epsilon by a method.
 func guaranteed(a accounting.Account, m accounting.Method) string {
 	for _, g := range a.Epsilons {
 		if g.Method == m {

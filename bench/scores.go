@@ -191,7 +191,6 @@ func (a jaxPrivacy) split(st *stream.Stream) (pure, gaussian float64) {
 	return pure, gaussian
 }
 
-// benchScores audits every case with every method.
 func benchScores(c *call) {
 	seeds, m := 20, 10_000
 	c.Count(&seeds, "seeds", seeds, "audits of a case")

@@ -59,7 +59,6 @@ func (c searchCase) refuted(ctx context.Context, dir string, seed uint64, worker
 	return r.Verdict == audit.Violation
 }
 
-// benchSearch tries the default search on functions of which nothing is known.
 func benchSearch(c *call) {
 	seeds := 3
 	c.Count(&seeds, "seeds", seeds, "audits of each, with seeds 1, 2, ...")

@@ -63,7 +63,6 @@ type auditRow struct {
 	found         []auditRun
 }
 
-// printed is what a paper printed.
 type printed struct{ of, value string }
 
 // printedAs are the values that a paper printed under these names.
@@ -71,7 +70,6 @@ func printedAs(names, values []string) []printed {
 	return audit.Listed(len(names), func(i int) printed { return printed{names[i], values[i]} })
 }
 
-// auditRun is one run of a row.
 type auditRun struct {
 	refuted bool
 	bound   float64 // certified; of a search, the last one
@@ -83,7 +81,6 @@ type auditRun struct {
 	seconds float64
 }
 
-// benchTables prints the tables of a paper with our figures beside the published ones.
 func benchTables(c *call) {
 	var plan tablesPlan
 	c.StringVar(&plan.paper, "paper", "", "auditorium or renyitester")
@@ -141,7 +138,6 @@ func (r *auditRow) resolve() error {
 	return err
 }
 
-// tables are those that the plan asks for, measured.
 func (l lab) tables(plan tablesPlan) []paperTable {
 	tables := plan.tables()
 	var rows []*auditRow
@@ -154,7 +150,6 @@ func (l lab) tables(plan tablesPlan) []paperTable {
 	return tables
 }
 
-// rows does the runs of rows.
 func (l lab) rows(rows []*auditRow, seed uint64) {
 	now := cli.Clock()
 	runs := audit.Each(rows, func(r *auditRow) int { return r.runs })
@@ -255,13 +250,11 @@ func (r *auditRow) mean(of func(auditRun) float64) float64 {
 	return sum / float64(len(r.found))
 }
 
-// count is in how many runs something is so.
 func (r *auditRow) count(is func(auditRun) bool) int { return count(r.found, is) }
 
 func refuted(x auditRun) bool { return x.refuted }
 func own(x auditRun) bool     { return x.own }
 
-// mostly reports whether the claim was refuted in half of the runs.
 func (r *auditRow) mostly() bool { return 2*r.count(refuted) >= len(r.found) }
 
 // trials of a search in the mean; one that found nothing counts as all its trials, as in the
@@ -286,7 +279,6 @@ func (r *auditRow) needed() int {
 	return all[(len(r.found)-1)/2]
 }
 
-// what names the row.
 func (r *auditRow) what() string {
 	return strings.Join(slices.DeleteFunc([]string{r.name, r.claim, r.setting, r.plan.Learner}, func(s string) bool { return s == "" }), ", ")
 }
@@ -294,7 +286,6 @@ func (r *auditRow) what() string {
 // oursOnly begins the names of figures that are ours, beside the printed ones.
 const oursOnly = "ours: "
 
-// printed are the paper's figures of the row.
 func (r *auditRow) printed() string {
 	var all []string
 	for _, f := range r.figures {
@@ -305,7 +296,6 @@ func (r *auditRow) printed() string {
 	return cmp.Or(strings.Join(all, ", "), "no number printed")
 }
 
-// ours is our figure of the row.
 func (r *auditRow) ours() string {
 	text := fmt.Sprintf("refuted %s", of(r.count(refuted), len(r.found)))
 	switch {

@@ -10,10 +10,8 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 )
 
-// ifQuick is a where the plan is quick, else b.
 func ifQuick[T any](p tablesPlan, a, b T) T { return choose(p.quick, a, b) }
 
-// runsOf is the number of runs of a table's rows.
 func (p tablesPlan) runsOf(full, quick int) int { return cmp.Or(p.runs, ifQuick(p, quick, full)) }
 
 // meanPair is the fixed pair of the means: where they are loudest.
@@ -88,7 +86,6 @@ func (p tablesPlan) testers(row *auditRow, runs, explore int, learners ...string
 	}
 }
 
-// auditoriumTable1 is detection on a fixed pair.
 func auditoriumTable1(p tablesPlan) paperTable {
 	t := paperTable{id: "table-1", title: "Detection of broken mechanisms on a fixed pair, delta = 0",
 		published: "DP-Auditorium, table 1: detections in ten runs, beta = 1/3",
@@ -175,7 +172,6 @@ func auditoriumTable2(p tablesPlan) paperTable {
 	return t
 }
 
-// auditoriumFigure1 is time, and what it buys, by tester and sample size.
 func auditoriumFigure1(p tablesPlan) paperTable {
 	t := paperTable{id: "figure-1", title: "Seconds and certified epsilon of one trial on NonDPLaplace1, claim 1, by tester and sample size",
 		published: "DP-Auditorium, figure 1, curves without numbers: on a CPU the hockey-stick tester is slowest, 30 epochs against 5 of the Rényi tester",
@@ -222,12 +218,10 @@ var figure3 = []struct {
 	{"NonDPGaussian1", "gaussian-mean-raw-count", 0.01, 0.1988},
 }
 
-// figure3Sizes are its sample sizes.
 func figure3Sizes(p tablesPlan) []int {
 	return ifQuick(p, []int{1000, 10_000, 100_000}, []int{1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000})
 }
 
-// auditoriumFigure3 is part (a): what is certified, by sample size.
 func auditoriumFigure3(p tablesPlan) paperTable {
 	t := paperTable{id: "figure-3a", title: "Certified epsilon on a fixed pair by sample size, claim 1",
 		published: "DP-Auditorium, figure 3 (a), a curve without numbers: the divergence estimate rises with the sample size and its interval narrows",
@@ -247,7 +241,6 @@ func auditoriumFigure3(p tablesPlan) paperTable {
 	return t
 }
 
-// auditoriumFigure3Trials is part (b): trials of the bandit, by sample size.
 func auditoriumFigure3Trials(p tablesPlan) paperTable {
 	t := paperTable{id: "figure-3b", title: "Average trials of the Gaussian-process bandit until a pair refutes the claim 1, by sample size; at most 50",
 		published: "DP-Auditorium, figure 3 (b), a curve without numbers: trials fall as the sample size grows",

@@ -8,7 +8,6 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 )
 
-// renyiMechanism is a mechanism of RényiTester.
 type renyiMechanism struct {
 	name, mechanism string
 	broken          bool
@@ -61,7 +60,6 @@ func renyiTesterTables(p tablesPlan) []paperTable {
 
 const searchNote = "a run explores up to %d pairs that a finder proposes, which is not told any; refuted: a pair's audit on new outputs refutes, the k-th with an error of beta/(k(k+1))"
 
-// renyiTable1 is how many outputs an audit needs.
 func renyiTable1(p tablesPlan) paperTable {
 	t := paperTable{id: "table-1", title: "Outputs a side, exploration among them, until an audit refutes the claim on a fixed pair",
 		published: "RényiTester, table 1: sample complexity of its theorem 4.3, of aDPTester with a universe of m outcomes, and what DP-Sniper draws",
@@ -116,7 +114,6 @@ func thousands(n float64) string {
 	return fmt.Sprintf("%.3gM", n/1e6)
 }
 
-// renyiTable3 is the SVTs under either relation, at two sizes.
 func renyiTable3(p tablesPlan) paperTable {
 	t := paperTable{id: "table-3", title: "Refuted claims of the SVT at 0.1, by relation and outputs",
 		published: "RényiTester, table 3 and the one after it without a caption: outcome; passed: not refuted, failed: refuted",
@@ -143,7 +140,6 @@ func renyiTable3(p tablesPlan) paperTable {
 	return t
 }
 
-// renyiFigure1 is ScaledSGD by its effective sigma.
 func renyiFigure1(p tablesPlan) paperTable {
 	const alpha, sigma = 1.5, 10
 	t := paperTable{id: "figure-1", title: "ScaledSGD: certified Rényi divergence of order 1.5 by effective sigma, of 10 in theory",
@@ -158,7 +154,6 @@ func renyiFigure1(p tablesPlan) paperTable {
 	return t
 }
 
-// renyiFigure2 is the regularised kernel Rényi divergence of N(0, 1) from N(1, 1).
 func renyiFigure2(p tablesPlan) paperTable {
 	t := paperTable{id: "figure-2", title: "Regularised kernel Rényi divergence of N(0, 1) from N(1, 1) by lambda and sample size",
 		published: "RényiTester, figure 2, curves without numbers: highly sensitive to lambda, .001 is best at 100 outputs and worst at 1000, which cost more",
@@ -182,7 +177,6 @@ func (p tablesPlan) gaussians(alpha float64, n int, setting string) *auditRow {
 			Pair: &audit.Pair{Label: "none against {2}", First: audit.Records(), Second: audit.Records(2)}}}
 }
 
-// renyiTable2 is what is refuted under add/remove.
 func renyiTable2(p tablesPlan) paperTable {
 	t := paperTable{id: "table-2", title: "Refuted claims under add/remove, claim 0.1 (means, SVT, median) or Rényi at alpha = 2",
 		published: "RényiTester, table 2: outcome of five equal runs; passed: not refuted, false: refuted, -: does not apply",
@@ -285,7 +279,6 @@ func renyiTable5(p tablesPlan) paperTable {
 	return t
 }
 
-// renyiTable7 is NSGA-II against random search.
 func renyiTable7(p tablesPlan) paperTable {
 	t := paperTable{id: "table-7", title: fmt.Sprintf("Average trials until a pair refutes the claim, at most %d, by finder", ifQuick(p, 15, 25)),
 		published: "RényiTester, table 7: average trials of five runs, at most 25",
@@ -309,7 +302,6 @@ func renyiTable7(p tablesPlan) paperTable {
 	return t
 }
 
-// renyiFigure3 is the divergence of N(0, 1) from N(1, 1), by sample size.
 func renyiFigure3(p tablesPlan) paperTable {
 	t := paperTable{id: "figure-3", title: "Certified Rényi divergence of N(0, 1) from N(1, 1) by sample size",
 		published: `RényiTester, figure 3, curves without numbers: "with 10K samples we can achieve tight estimates"; its estimates are no bounds`,

@@ -151,7 +151,6 @@ func (p *libraryPlace) folder(l Library) (string, error) {
 	return folder, fetchAt(l, folder, p.mirror)
 }
 
-// command is the -exec of an entry.
 func (p *libraryPlace) command(e Entry, libraries map[string]Library) (string, error) {
 	l := libraries[e.Library]
 	words := []string{e.Case, fmt.Sprint(e.Epsilon)}

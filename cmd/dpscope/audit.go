@@ -16,7 +16,6 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/google"
 )
 
-// auditFlags are the flags of dpscope audit.
 type auditFlags struct {
 	single
 	asked cli.Asked[pair.Plan]
@@ -46,7 +45,6 @@ func newSettingsFlags(command string, stdin io.Reader, stdout, stderr io.Writer)
 	return f
 }
 
-// plan makes the plan that the flags ask for.
 func (f *auditFlags) plan() (pair.Plan, error) {
 	p := pair.Plan{Version: pair.PlanVersion}
 	err := f.brought.ask()
@@ -74,7 +72,6 @@ func (f *auditFlags) plan() (pair.Plan, error) {
 	return p, nil
 }
 
-// readCurve puts the claim of a file into the plan.
 func (f *auditFlags) readCurve(p *pair.Plan) error {
 	if p.Claim != nil && *p.Claim != (audit.Claim{Kind: audit.Profile}) && *p.Claim != (audit.Claim{}) {
 		return &audit.InputError{Field: "-claim-file", Found: strconv.Quote(f.curve), Want: "the only claim", Remedy: "leave out -epsilon, -delta, -profile and the like, or the file"}
@@ -100,7 +97,6 @@ func strayArgument(args []string) error {
 	return &audit.InputError{Field: "dpscope audit", Found: fmt.Sprintf("called with %q", args), Want: "given no argument besides flags", Remedy: remedy}
 }
 
-// auditCommand is dpscope audit.
 func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	f := newAuditFlags(stdin, stdout, stderr)
 	stray, code, ok := f.ParseNames(args)

@@ -37,7 +37,6 @@ type brought struct {
 	stderr io.Writer // notes and progress
 }
 
-// register defines the flags of audits of pairs.
 func (b *brought) register(s *cli.Flags, keys []settings.Key[pair.External]) {
 	b.asked = cli.Settings(s, keys)
 	s.DurationVar(&b.Timeout, "exec-timeout", command.DefaultTimeout, "how long -exec may take for one request, of up to 4096 outputs")
@@ -148,7 +147,6 @@ type userMechanism interface {
 	Close()
 }
 
-// opening is what a mechanism is opened with.
 type opening struct {
 	pair.UserProgram
 	space audit.Space
@@ -223,7 +221,6 @@ func checkOwnClaim(c *audit.Claim) error {
 	return &audit.InputError{Field: "-epsilon", Found: audit.Absent, Want: "the claimed epsilon (or -rho, or -mu)", Remedy: "enter what your mechanism claims, for example -epsilon 1; dpscope cannot know it"}
 }
 
-// recordedCatalogue is what is registered, and the samples.
 func (b *brought) recordedCatalogue() (audit.Catalogue, error) {
 	files, err := b.readSamples(b.Recorded.Files, b.Recorded.Reading)
 	if err != nil {
@@ -269,7 +266,6 @@ func (b *brought) readSamples(paths []string, reading audit.Reading) (files []*r
 	return files, nil
 }
 
-// readScores reads one or two files of scores.
 func (b *brought) readScores(names []string, columns recorded.ScoreColumns) (*scores.Scores, error) {
 	if len(names) < 1 || len(names) > 2 {
 		return nil, &audit.InputError{Field: "files of scores", Found: strconv.Itoa(len(names)), Want: "one with both classes, or two: canaries that were in, and those that were out"}
@@ -330,7 +326,6 @@ func readOneFile(names []string) ([]byte, error) {
 // mostFile bounds what is read as a report, or as a file of examples or vectors.
 const mostFile = 64 << 20
 
-// readFile reads a file of at most so many bytes.
 func readFile(name string, most int64) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {

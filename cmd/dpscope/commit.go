@@ -132,7 +132,6 @@ func sums(r *audit.Recording, b *audit.UserMechanism, l *audit.Labelled) (all []
 	return all
 }
 
-// committedIn is what a report says was audited.
 func committedIn(text []byte) (out []committed, err error) {
 	all, _, err := suite.AuditsIn(text)
 	if err != nil {

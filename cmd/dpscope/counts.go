@@ -20,7 +20,6 @@ type shareValue struct {
 
 func (v *shareValue) String() string { return fmt.Sprintf("%d/%d", v.k, v.n) }
 
-// mostCounted bounds the trainings of a side.
 const mostCounted = 1_000_000_000
 
 func (v *shareValue) Set(s string) error {
@@ -36,7 +35,6 @@ func (v *shareValue) Set(s string) error {
 	return nil
 }
 
-// counts is dpscope counts: bounds from plain counts.
 func counts(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	set := cli.NewFlags("dpscope counts", stderr)
 	var in, out shareValue

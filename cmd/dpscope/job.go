@@ -41,7 +41,6 @@ func (j *job) close() {
 	}
 }
 
-// read reads the files that the audit is of.
 func (j *job) read(b *brought) (err error) {
 	switch p := j.plan.(type) {
 	case scores.Plan:

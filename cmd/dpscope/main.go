@@ -18,7 +18,6 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/user/module"
 )
 
-// catalogue is all that is registered.
 var catalogue = cli.Catalogue()
 
 const usage = `dpscope audits differential privacy.
@@ -121,5 +120,4 @@ func version(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	return cli.ExitOK
 }
 
-// fail prints an error and returns the exit code that goes with it.
 func fail(stderr io.Writer, err error) int { return cli.Fail("dpscope", stderr, err) }

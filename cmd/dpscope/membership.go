@@ -29,7 +29,6 @@ func newKindFlags[P any](name string, keys []settings.Key[P], stdin io.Reader, s
 	return f
 }
 
-// trains defines the flags of what trains, on a file of data.
 func (f *kindFlags[P]) trains(data string) {
 	f.files = []string{""}
 	f.StringVar(&f.files[0], "data", "", data)

@@ -20,7 +20,6 @@ import (
 // meter shows the progress of what this command does.
 type meter struct{ cli.Meter }
 
-// watch shows the progress of the audit of a plan.
 func (m *meter) watch(_ string, plan any, g *core.Env) {
 	if m.W == nil {
 		return
@@ -68,7 +67,6 @@ func (m *meter) canaries(p canary.Plan) func(canary.Progress) {
 	}
 }
 
-// reading shows how far a file is read.
 func (m *meter) reading(p recordings.Progress) {
 	const mb = 1e6
 	line := fmt.Sprintf("reading %s, %.0f MB", p.Name, float64(p.Bytes)/mb)

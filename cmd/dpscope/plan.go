@@ -24,7 +24,6 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/user/command"
 )
 
-// planFlags ask for the audits of a file.
 type planFlags struct {
 	file string
 	only []string
@@ -162,7 +161,6 @@ func (f *planFlags) placed(file *suite.File, i int) (*format.Location, error) {
 	return &format.Location{File: filepath.ToSlash(path), Line: file.Lines[i]}, nil
 }
 
-// auditPlan is dpscope audit -plan.
 func (f *auditFlags) auditPlan() int {
 	var err error
 	f.Visit(func(x *flag.Flag) {
@@ -207,7 +205,6 @@ func (f *auditFlags) auditPlan() int {
 	return endShare(f.shards.Do(ctx, suite.ReportKind, plan, nil, newJob(nil, *f.workers).env, show.watch), show, f.stderr)
 }
 
-// runPlan runs the audits of a plan and writes their report.
 func (f *auditFlags) runPlan(ctx context.Context, file *suite.File, chosen []int, todo []job) int {
 	var audited []suite.Audited
 	var places []*format.Location
@@ -263,7 +260,6 @@ func (f *formatFlags) finishPlan(stdout, stderr io.Writer, file *suite.File, cho
 	return told(stderr, whole.Summary, cli.VerdictCode(whole.Verdict, end, f.strict), files, printed)
 }
 
-// verifyPlan is dpscope verify of a plan's report.
 func (b *brought) verifyPlan(name string, data []byte, f planFlags, workers int, whole, all bool) int {
 	report, err := suite.ParseReport(data)
 	if err != nil {

@@ -36,7 +36,6 @@ const (
 // stranger's report in a process of its own.
 const replayHost = "host-replay"
 
-// replayer replays in such processes.
 func replayer(workers int) (replay.Child, error) {
 	self, err := os.Executable()
 	return replay.Child{Host: []string{self, replayHost}, Workers: workers}, err

@@ -30,7 +30,6 @@ func Go(t testing.TB, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// readPackages looks at every file of every package.
 func readPackages(t testing.TB, root string) {
 	t.Helper()
 	list := exec.Command("go", "list", "-e", "-f", "{{.Dir}}", "./...")

@@ -135,7 +135,6 @@ type Audits struct {
 	todo []todo
 }
 
-// todo is an audit that is to be done.
 type todo struct {
 	core.Audit
 	name string // in a file of audits

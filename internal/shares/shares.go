@@ -300,7 +300,6 @@ func Merge(ctx context.Context, names iter.Seq2[string, error], open Opener, g c
 // held is what a merge remembers of a partial.
 type held struct{ name, digest string }
 
-// merge is an audit that is put together of partials.
 type merge struct {
 	search Search
 	of     int
@@ -358,7 +357,6 @@ func newMerge(ctx context.Context, names iter.Seq2[string, error], open Opener) 
 // gapsNamed is how many missing ranges an error names.
 const gapsNamed = 20
 
-// gaps name the shares that are missing.
 func (m *merge) gaps() string {
 	var gaps []string
 	first := 0 // that may be missing

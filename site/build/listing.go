@@ -87,7 +87,6 @@ type mechanism struct {
 	Lines []string `json:"lines,omitempty"`
 }
 
-// list lists everything. museum are pages by mechanism.
 func list(museum map[string]pages.Exhibit) listing {
 	all := catalogue.All().Listing()
 	l := listing{Learners: all.Learners, Finders: all.Finders, Calibration: calibrations(), Canaries: canaryOffer()}

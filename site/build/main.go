@@ -230,7 +230,6 @@ func uncompiled() (files []pages.File, version string, err error) {
 	return append(slices.Concat(files, written, example), pages.File{Name: "catalogue.json", Data: known}, terms), version, nil
 }
 
-// goEnv asks the go command that will build the core.
 func goEnv(name string) (string, error) {
 	out, err := exec.Command("go", "env", name).Output()
 	if err != nil {

@@ -78,7 +78,6 @@ type layoutData struct {
 	Before, After *stop // on a tour
 }
 
-// stop is a page of a tour.
 type stop struct{ Title, Link string }
 
 // section is a link of the header. Here: the page belongs to it.
@@ -142,7 +141,6 @@ func Build(docs fs.FS, withElement bool, draw Draw) ([]File, error) {
 	return files, nil
 }
 
-// markdown lists the Markdown files of docs, in order.
 func markdown(docs fs.FS) ([]string, error) {
 	var names []string
 	err := fs.WalkDir(docs, ".", func(name string, d fs.DirEntry, err error) error {
@@ -159,7 +157,6 @@ func htmlName(name string) string { return strings.TrimSuffix(name, ".md") + ".h
 // up is the way from a page of docs to the root of docs.
 func up(name string) string { return strings.Repeat("../", strings.Count(name, "/")) }
 
-// layOut puts a page into the site's layout.
 func (p *page) layOut(docs fs.FS, withElement bool) ([]byte, error) {
 	d := layoutData{Title: p.title, Site: "../" + up(p.name), Body: template.HTML(p.body)}
 	if withElement && p.audits > 0 {

@@ -62,7 +62,6 @@ func inLine(block ast.Node, source []byte) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// searchFile writes the passages as a file.
 func searchFile(all []passage) (File, error) {
 	data, err := json.Marshal(all)
 	return File{folder + "/" + searchIndex, data}, err

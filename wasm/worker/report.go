@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/dpscope/dpscope/audit"
@@ -103,7 +102,7 @@ func (c *coordinator) preview(_ context.Context, asks request[previewRequest]) (
 		if err != nil {
 			return out, err
 		}
-		cat.Mechanisms = append(slices.Clone(cat.Mechanisms), spec)
+		cat = cat.With(spec)
 	}
 	plan, err := pairPlan(req.Settings)
 	if err != nil {

@@ -273,14 +273,10 @@ func (r *userReader) Read(b []byte) (int, error) {
 func (d *sampleStore) catalogue() audit.Catalogue {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return with(d.c.cat, d.spec)
-}
-
-func with(cat audit.Catalogue, spec *audit.MechanismSpec) audit.Catalogue {
-	if spec != nil {
-		cat.Mechanisms = append(slices.Clone(cat.Mechanisms), *spec)
+	if d.spec == nil {
+		return d.c.cat
 	}
-	return cat
+	return d.c.cat.With(*d.spec)
 }
 
 // replay is the catalogue to replay a report with, for the request of that id: the files
@@ -303,8 +299,7 @@ func (d *sampleStore) replay(ctx context.Context, id int, r pair.Report) (audit.
 	if err != nil {
 		return audit.Catalogue{}, err
 	}
-	spec := samples.Spec()
-	return with(d.c.cat, &spec), nil
+	return d.c.cat.With(samples.Spec()), nil
 }
 
 func (d *sampleStore) scores(columns recorded.ScoreColumns) (*scores.Scores, error) {

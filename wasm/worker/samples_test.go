@@ -40,8 +40,7 @@ func natively(t *testing.T, cat audit.Catalogue, name, text string, r audit.Read
 	o.Name = name
 	f := must.Get(recorded.Read(strings.NewReader(text), o))(t)
 	s := must.Get(recorded.Pair([]*recorded.File{f}, r))(t)
-	spec := s.Spec()
-	return alone(t, with(cat, &spec), plan)
+	return alone(t, cat.With(s.Spec()), plan)
 }
 
 // said is a part as [*this|that], where it is a choice.

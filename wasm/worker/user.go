@@ -92,8 +92,7 @@ func addUser(cat audit.Catalogue, request string, s sandbox, tried bool) audit.C
 		spec = b.Spec(nil)
 		spec.New = func(audit.Params) (audit.Mechanism, error) { return nil, err }
 	}
-	cat.Mechanisms = append(cat.Mechanisms[:len(cat.Mechanisms):len(cat.Mechanisms)], spec)
-	return cat
+	return cat.With(spec)
 }
 
 func userSpec(r userRequest, s sandbox, tried bool) (audit.MechanismSpec, error) {

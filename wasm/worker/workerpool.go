@@ -41,7 +41,6 @@ type workerPool struct {
 	lastID int
 }
 
-// taskWorker is one worker of the crew.
 type taskWorker struct {
 	number int
 	port   port      // nil after a loss
@@ -49,7 +48,6 @@ type taskWorker struct {
 	job    *job      // nil while idle
 }
 
-// job is one task on its way.
 type job struct {
 	id   int
 	port port

@@ -153,7 +153,6 @@ func (c rounded[A]) fill(epsilon float64, rows [][]float64) (A, error) {
 	return a, err
 }
 
-// merge merges a with a shard of 2^k records of a value.
 func (c rounded[A]) merge(a A, epsilon, value float64, k int) error {
 	shard, err := c.empty(epsilon)
 	if err != nil {
