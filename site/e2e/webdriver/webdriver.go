@@ -24,7 +24,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -221,14 +220,17 @@ func Eval[T any](ctx context.Context, b *Browser, expression string) (T, error) 
 }
 
 // run starts a program that Close ends, and returns what it has printed so far.
-func (b *Browser) run(dir string, environment []string, program string, args ...string) (func() string, *exec.Cmd, error) {
-	printed := &shared{}
+func (b *Browser) run(dir string, environment []string, program string, args ...string) (func() string, error) {
+	printed, err := os.Create(filepath.Join(dir, program+".txt"))
+	if err != nil {
+		return nil, err
+	}
+	defer printed.Close() // of this process; the program has its own
 	cmd := exec.Command(program, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, printed, printed
 	cmd.Env = append(append(os.Environ(), "HOME="+dir, "XDG_RUNTIME_DIR="+dir), environment...)
-	cmd.WaitDelay = 2 * time.Second // whoever else holds its output
 	if err := cmd.Start(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	ended := make(chan struct{})
 	go func() { cmd.Wait(); close(ended) }()
@@ -241,25 +243,10 @@ func (b *Browser) run(dir string, environment []string, program string, args ...
 			<-ended
 		}
 	})
-	return printed.String, cmd, nil
-}
-
-// shared is a buffer that is read while it is written.
-type shared struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *shared) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *shared) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
+	return func() string {
+		text, _ := os.ReadFile(printed.Name())
+		return string(text)
+	}, nil
 }
 
 // appears waits until try gives something.
@@ -277,7 +264,7 @@ func appears[T any](what string, said func() string, try func() (T, bool)) (T, e
 // own: it has no way to run without one.
 func startWebKit(b *Browser, dir string) error {
 	// The screen's number is printed when it is there.
-	said, _, err := b.run(dir, nil, "Xvfb", "-displayfd", "1", "-screen", "0", "1800x1400x24", "-nolisten", "tcp")
+	said, err := b.run(dir, nil, "Xvfb", "-displayfd", "1", "-screen", "0", "1800x1400x24", "-nolisten", "tcp")
 	if err != nil {
 		return err
 	}
@@ -298,7 +285,7 @@ func startWebKit(b *Browser, dir string) error {
 	}
 	port := free.Addr().(*net.TCPAddr).Port
 	free.Close()
-	printed, _, err := b.run(dir, []string{"DISPLAY=:" + screen, "GDK_BACKEND=x11", "NO_AT_BRIDGE=1", "LIBGL_ALWAYS_SOFTWARE=1"}, "WebKitWebDriver", fmt.Sprintf("--port=%d", port))
+	printed, err := b.run(dir, []string{"DISPLAY=:" + screen, "GDK_BACKEND=x11", "NO_AT_BRIDGE=1", "LIBGL_ALWAYS_SOFTWARE=1"}, "WebKitWebDriver", fmt.Sprintf("--port=%d", port))
 	if err != nil {
 		return err
 	}
@@ -408,7 +395,7 @@ func startFirefox(b *Browser, dir string) error {
 	if err := os.WriteFile(filepath.Join(dir, "user.js"), []byte(preferences), 0o600); err != nil {
 		return err
 	}
-	printed, _, err := b.run(dir, []string{"MOZ_CRASHREPORTER_DISABLE=1"}, "firefox-esr", "--headless", "--marionette", "--remote-allow-system-access", "--no-remote", "--profile", dir, "about:blank")
+	printed, err := b.run(dir, []string{"MOZ_CRASHREPORTER_DISABLE=1"}, "firefox-esr", "--headless", "--marionette", "--remote-allow-system-access", "--no-remote", "--profile", dir, "about:blank")
 	if err != nil {
 		return err
 	}

@@ -72,28 +72,29 @@ func (s *Scene) boxed(form int, r Rect, p Paint, clip Rect) {
 		s.rect(r, p, clip)
 	case KeyHatch:
 		s.rect(r, p, clip)
-		s.hatch(r, Ink(Panel).At(0.75), intersect(r, clip))
+		s.hatch(intersect(r, clip), Ink(Panel).At(0.75))
 	case KeyRegion:
 		s.rect(r, p, clip)
-		s.hatch(r, If(p.Role == EventArea, Ink(Hatch).At(0.5), Ink(Grid)), intersect(r, clip))
+		s.hatch(intersect(r, clip), If(p.Role == EventArea, Ink(Hatch).At(0.5), Ink(Grid)))
 	case KeyBand, KeyBarred:
 		s.rect(r, p.At(0.17), clip)
 		in := intersect(r, clip)
 		for x := in.X + 2; x < in.Right() && form == KeyBarred; x += 5 {
-			s.line(x, in.Y, x, in.Bottom(), 1, p, Rect{})
+			s.line(x, in.Y, x, in.Bottom(), 1, p)
 		}
 	case KeyDiamond:
 		s.add(Shape{Kind: Fill, Points: diamond(r), Paint: p, Clip: clip})
 	case KeySquare:
-		s.rect(inset(r, 0.146), p, clip)
+		s.rect(inset(r), p, clip)
 	case KeyHollow, KeyOutline:
-		form := If(form == KeyHollow, corners(inset(r, 0.146)), diamond(r))
+		form := If(form == KeyHollow, corners(inset(r)), diamond(r))
 		s.add(Shape{Kind: Stroke, Points: append(form, form[0]), Width: 1.3, Paint: p, Clip: clip})
 	}
 }
 
 // inset is a box less a share of it on every side.
-func inset(r Rect, by float64) Rect {
+func inset(r Rect) Rect {
+	const by = 0.146
 	return Rect{r.X + by*r.W, r.Y + by*r.H, r.W * (1 - 2*by), r.H * (1 - 2*by)}
 }
 
@@ -120,7 +121,7 @@ func (s *Scene) legend(items []key, y float64) float64 {
 		middle := y + 9
 		switch k.form {
 		case keyLine, keyThick:
-			s.line(x, middle, x+sample, middle, If(k.form == keyThick, 3.2, 2), k.paint, Rect{})
+			s.line(x, middle, x+sample, middle, If(k.form == keyThick, 3.2, 2), k.paint)
 		case keyDash:
 			s.dash([]Point{{x, middle}, {x + sample, middle}}, 2, k.paint, Rect{})
 		case keyDot:

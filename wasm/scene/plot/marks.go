@@ -287,7 +287,7 @@ func (n Note) draw(c canvas) {
 	r := places[i]
 	r.X, r.Y = min(max(r.X, c.box.X), c.box.Right()-w), min(max(r.Y, c.box.Y), c.box.Bottom()-h)
 	if n.Box {
-		c.line(p.X, p.Y, min(max(p.X, r.X), r.Right()), min(max(p.Y, r.Y), r.Bottom()), 1.2, Ink(Text), Rect{})
+		c.line(p.X, p.Y, min(max(p.X, r.X), r.Right()), min(max(p.Y, r.Y), r.Bottom()), 1.2, Ink(Text))
 		c.rect(r, Ink(If(n.Lit, Lit, Panel)), Rect{})
 		c.add(Shape{Kind: Stroke, Points: append(corners(r), Point{r.X, r.Y}), Width: 1.2, Paint: Ink(If(n.Lit, LitInk, Text))})
 	}

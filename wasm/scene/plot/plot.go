@@ -360,7 +360,7 @@ func (c canvas) upright(p *Plot) {
 	if c.rows > 0 {
 		for i := 1.0; i < c.y.Hi && i < float64(len(p.Y.Names)); i++ {
 			if at := c.y.At(i) - c.drop; at > c.box.Y && at < c.box.Bottom() && c.rows > 34 {
-				c.line(0, at, c.Width, at, 1, Ink(Grid).At(0.6), Rect{})
+				c.line(0, at, c.Width, at, 1, Ink(Grid).At(0.6))
 			}
 		}
 		return
@@ -375,7 +375,7 @@ func (c canvas) upright(p *Plot) {
 			continue
 		}
 		taken = append(taken, at)
-		c.line(c.box.X, at, c.box.Right(), at, 1, atZero(v), Rect{})
+		c.line(c.box.X, at, c.box.Right(), at, 1, atZero(v))
 		if text := p.Y.words(v); text != "" {
 			bold := p.Y.Bold != nil && p.Y.Bold(v)
 			c.label(c.box.X-6, at+4, text, End, If(bold, Text, Muted)).Bold = bold
@@ -394,13 +394,13 @@ func (c canvas) level(p *Plot) {
 		switch at := c.x.At(v); {
 		case x.Values != nil:
 			if v >= x.Values.Lo && v <= x.Values.Hi {
-				c.line(at, bottom, at, bottom+4, 1, Ink(AxisLine), Rect{})
+				c.line(at, bottom, at, bottom+4, 1, Ink(AxisLine))
 			}
 		case x.Ticks == nil || c.rows > 0:
-			c.line(at, c.box.Y, at, bottom, 1, If(c.rows > 0, atZero(v), Ink(Grid)), Rect{})
+			c.line(at, c.box.Y, at, bottom, 1, If(c.rows > 0, atZero(v), Ink(Grid)))
 		}
 	}
-	c.line(c.box.X, bottom, c.box.Right(), bottom, 1, Ink(AxisLine), Rect{})
+	c.line(c.box.X, bottom, c.box.Right(), bottom, 1, Ink(AxisLine))
 	c.ticksUnder(c.x, marks, bottom, x, c.box.X-12, c.box.Right()+14)
 	if x.Title != "" {
 		c.label((c.box.X+c.box.Right())/2, bottom+37, x.title(c.Scene, If(c.rows > 0, c.box.W+24, c.Width)), Middle, Muted)

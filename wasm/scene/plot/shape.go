@@ -185,8 +185,8 @@ func (s *Scene) rect(r Rect, p Paint, clip Rect) {
 	s.add(Shape{Kind: Fill, Points: corners(r), Paint: p, Clip: clip})
 }
 
-func (s *Scene) line(x0, y0, x1, y1, width float64, p Paint, clip Rect) {
-	s.add(Shape{Kind: Stroke, Points: []Point{{x0, y0}, {x1, y1}}, Width: width, Paint: p, Clip: clip})
+func (s *Scene) line(x0, y0, x1, y1, width float64, p Paint) {
+	s.add(Shape{Kind: Stroke, Points: []Point{{x0, y0}, {x1, y1}}, Width: width, Paint: p})
 }
 
 func (s *Scene) label(x, y float64, words string, align Align, role Role) *Label {
@@ -196,11 +196,8 @@ func (s *Scene) label(x, y float64, words string, align Align, role Role) *Label
 
 // hatch draws diagonal lines over a box, so that a meaning does not hang on
 // colour alone. The lines of neighbouring boxes meet.
-func (s *Scene) hatch(r Rect, p Paint, clip Rect) {
+func (s *Scene) hatch(r Rect, p Paint) {
 	const step, widest = 7, 1e5
-	if clip.W > 0 && clip.H > 0 {
-		r = intersect(r, clip)
-	}
 	if !(r.W+r.H < widest) || !(math.Abs(r.X)+math.Abs(r.Y) < widest) {
 		return // a box of an absurd report, which nobody sees whole
 	}
@@ -212,7 +209,7 @@ func (s *Scene) hatch(r Rect, p Paint, clip Rect) {
 			points = append(points, Point{x0, c - x0}, Point{x1, c - x1})
 		}
 	}
-	s.add(Shape{Kind: Segments, Points: points, Width: 1, Paint: p, Clip: clip})
+	s.add(Shape{Kind: Segments, Points: points, Width: 1, Paint: p, Clip: r})
 }
 
 func (s *Scene) dash(line []Point, width float64, p Paint, clip Rect) {
