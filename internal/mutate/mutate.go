@@ -154,17 +154,7 @@ func Few(all []Mutation) []Mutation {
 // Unnoticed are the mutations that accepts lets pass, by field, and how many were
 // tried. A document that same says to be the original in another spelling, such as
 // without a field whose absence means what it said, is no mutation; same may be nil.
-func Unnoticed(doc []byte, same, accepts func([]byte) bool) (passed map[string][]Mutation, tried int, err error) {
-	all, err := All(doc)
-	if err != nil {
-		return nil, 0, err
-	}
-	passed, tried = Passing(all, same, accepts)
-	return passed, tried, nil
-}
-
-// Passing is [Unnoticed] of given mutations.
-func Passing(all []Mutation, same, accepts func([]byte) bool) (passed map[string][]Mutation, tried int) {
+func Unnoticed(all []Mutation, same, accepts func([]byte) bool) (passed map[string][]Mutation, tried int) {
 	passed = map[string][]Mutation{}
 	for _, m := range all {
 		if same != nil && same(m.JSON) {

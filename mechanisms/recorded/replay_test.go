@@ -145,12 +145,12 @@ func TestMutatedRecordings(t *testing.T) {
 	if !accepts(doc) {
 		t.Fatal("the report as it is does not pass")
 	}
-	passed, tried, err := mutate.Unnoticed(doc, func(data []byte) bool {
+	passed, tried := mutate.Unnoticed(must.Get(mutate.All(doc))(t), func(data []byte) bool {
 		var s *audit.Recording
 		return audit.DecodeStrict(data, "samples", &s) == nil && audit.EqualJSON(s, good.Inputs.Samples)
 	}, accepts)
-	if err != nil || tried < 80 {
-		t.Fatal(tried, err)
+	if tried < 80 {
+		t.Fatal(tried)
 	}
 	for field, all := range passed {
 		t.Errorf("%s: passes: %v", field, all)

@@ -63,13 +63,9 @@ func render(docs fs.FS, name string, source []byte, draw Draw) (*page, error) {
 				p.title = inLine(n, source)
 			}
 		case *ast.Link:
-			to, err := p.resolve(docs, string(n.Destination))
-			n.Destination = []byte(to)
-			return ast.WalkContinue, err
+			return ast.WalkContinue, p.resolve(&n.Destination)
 		case *ast.Image:
-			to, err := p.resolve(docs, string(n.Destination))
-			n.Destination = []byte(to)
-			return ast.WalkContinue, err
+			return ast.WalkContinue, p.resolve(&n.Destination)
 		}
 		return ast.WalkContinue, nil
 	}); err != nil {
@@ -88,30 +84,30 @@ func render(docs fs.FS, name string, source []byte, draw Draw) (*page, error) {
 }
 
 // resolve checks the target of a link and turns a Markdown file into its page.
-func (p *page) resolve(docs fs.FS, to string) (string, error) {
-	u, err := url.Parse(to)
-	if err != nil {
-		return "", err
-	}
-	if u.Scheme == "https" || to == "" || strings.HasPrefix(to, "#") {
-		return to, nil
-	}
-	if u.Scheme != "" || u.Host != "" || strings.HasPrefix(u.Path, "/") {
-		return "", fmt.Errorf("link to %s: must be relative, or an https address", to)
+func (p *page) resolve(to *[]byte) error {
+	u, err := url.Parse(string(*to))
+	switch {
+	case err != nil:
+		return err
+	case u.Scheme == "https", len(*to) == 0, (*to)[0] == '#':
+		return nil
+	case u.Scheme != "" || u.Host != "" || strings.HasPrefix(u.Path, "/"):
+		return fmt.Errorf("link to %s: must be relative, or an https address", *to)
 	}
 	target := path.Join(path.Dir(p.name), u.Path)
 	if target == "../"+home {
-		return to, nil
+		return nil
 	}
-	if info, err := fs.Stat(docs, target); err != nil || info.IsDir() {
-		return "", fmt.Errorf("link to %s: docs has no file %s", to, target)
+	if info, err := fs.Stat(p.docs, target); err != nil || info.IsDir() {
+		return fmt.Errorf("link to %s: docs has no file %s", *to, target)
 	}
 	if path.Ext(target) == ".md" {
 		u.Path = htmlName(u.Path)
-		return u.String(), nil
+		*to = []byte(u.String())
+	} else {
+		p.files = append(p.files, target)
 	}
-	p.files = append(p.files, target)
-	return to, nil
+	return nil
 }
 
 // blocks renders what the site wants otherwise than goldmark does: code and
@@ -147,19 +143,21 @@ func (b blocks) code(w util.BufWriter, source []byte, n ast.Node, entering bool)
 		line := n.Lines().At(i)
 		code.Write(line.Value(source))
 	}
-	var info []string
+	kind := ""
+	var info []string // what stands after the kind
 	if f, ok := n.(*ast.FencedCodeBlock); ok && f.Info != nil {
-		info = strings.Fields(string(f.Info.Value(source)))
+		words, rest, _ := strings.Cut(strings.TrimSpace(string(f.Info.Value(source))), " ")
+		kind, info = words, strings.Fields(rest)
 	}
 	text := string(util.EscapeHTML([]byte(code.String())))
 	pre := `<pre tabindex="0"><code>`
-	switch kind := first(info); kind {
+	switch kind {
 	case "formula":
 		w.WriteString(`<p class="formula">` + typesetFormula(strings.TrimSuffix(text, "\n")) + "</p>\n")
 		return ast.WalkSkipChildren, nil
 	case "js":
-		if len(info) > 1 {
-			if err := b.own(w, info[1:], code.String()); err != nil {
+		if len(info) > 0 {
+			if err := b.own(w, info, code.String()); err != nil {
 				return ast.WalkStop, err
 			}
 			return ast.WalkSkipChildren, nil
@@ -170,13 +168,13 @@ func (b blocks) code(w util.BufWriter, source []byte, n ast.Node, entering bool)
 		if path.Dir(b.name) == "museum" {
 			further = ` autorun=""` // once it is seen
 		}
-		if kind == "picture" || len(info) > 1 {
+		if kind == "picture" || len(info) > 0 {
 			caption := ""
 			if kind == "picture" {
 				caption = strings.Join(strings.Fields(rest), " ")
 			}
 			var err error
-			if drawn, err = b.picture(info[1:], command, caption); err != nil {
+			if drawn, err = b.picture(info, command, caption); err != nil {
 				return ast.WalkStop, err
 			}
 		}
@@ -196,13 +194,6 @@ func (b blocks) code(w util.BufWriter, source []byte, n ast.Node, entering bool)
 	w.WriteString(pre + text)
 	w.WriteString("</code></pre>\n")
 	return ast.WalkSkipChildren, nil
-}
-
-func first(words []string) string {
-	if len(words) == 0 {
-		return ""
-	}
-	return words[0]
 }
 
 // own is a function with a link that opens it in the door of the user's own code, with

@@ -94,7 +94,7 @@ func (c *coordinator) tell(id int, so any) {
 // answer posts exactly one answer to a request, whatever happens.
 func (c *coordinator) answer(ctx context.Context, m message, do doing) {
 	out := message{Type: msgAnswer, ID: m.ID}
-	if value, err := c.guard(ctx, m, do); err == nil {
+	if value, err := guarded(fmt.Sprintf("%q", m.Type), func() (any, error) { return do(ctx, c, m) }); err == nil {
 		out.JSON = mustJSON(value)
 	} else {
 		out.Type, out.JSON = msgRefused, mustJSON(refusalOf(err))
@@ -102,13 +102,14 @@ func (c *coordinator) answer(ctx context.Context, m message, do doing) {
 	c.page.post(out)
 }
 
-func (c *coordinator) guard(ctx context.Context, m message, do doing) (out any, err error) {
+// guarded makes an error of a panic.
+func guarded(what string, do func() (any, error)) (out any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("internal error in %q: %v", m.Type, p)
+			err = fmt.Errorf("internal error in %s: %v", what, p)
 		}
 	}()
-	return do(ctx, c, m)
+	return do()
 }
 
 var errBusy = errors.New("a run is under way; stop it first")

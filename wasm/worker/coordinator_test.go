@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"reflect"
 	"strings"
 	"testing"
@@ -172,7 +171,7 @@ func TestErrorsOfTasksKeepTheirFields(t *testing.T) {
 }
 
 func TestPanic(t *testing.T) {
-	_, err := new(coordinator).guard(t.Context(), message{Type: "open"}, func(context.Context, *coordinator, message) (any, error) { panic("gone") })
+	_, err := guarded("open", func() (any, error) { panic("gone") })
 	must.Refuse(t, err, "gone", "a panic")
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"sync"
 	"time"
 
@@ -61,7 +60,7 @@ func (s *taskServer) answer(ctx context.Context, m message) {
 	s.running.Lock()
 	defer s.running.Unlock()
 	out := message{Type: msgDone, ID: m.ID}
-	res, err := s.execute(ctx, m)
+	res, err := guarded("a task", func() (any, error) { return s.execute(ctx, m) })
 	if err == nil {
 		var data []byte
 		if data, err = json.Marshal(res); err == nil {
@@ -78,12 +77,7 @@ func (s *taskServer) answer(ctx context.Context, m message) {
 	s.port.post(out)
 }
 
-func (s *taskServer) execute(ctx context.Context, m message) (res any, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("internal error in a task: %v", p)
-		}
-	}()
+func (s *taskServer) execute(ctx context.Context, m message) (any, error) {
 	t, err := core.Env{Catalogue: s.cat}.Codecs().Task([]byte(m.JSON))
 	if err != nil {
 		return nil, err
