@@ -31,17 +31,13 @@ type lidpPlan struct {
 
 // lidpCell is one model with K canaries of one kind in each training.
 type lidpCell struct {
-	kind string // of canaries
+	kind lidpKind
 	eps  float64
 	k    int
 }
 
-func (c lidpCell) kindName() string {
-	return choose(c.kind == train.Tail, lidpKinds[0].name, lidpKinds[1].name)
-}
-
 func (c lidpCell) String() string {
-	return fmt.Sprintf("%s, epsilon = %g, K = %d", c.kindName(), c.eps, c.k)
+	return fmt.Sprintf("%s, epsilon = %g, K = %d", c.kind.name, c.eps, c.k)
 }
 
 // lidpMeasured are the scores of its trainings, and how well the models did.
@@ -53,12 +49,35 @@ type lidpMeasured struct {
 type lidpBench struct {
 	lidpPlan
 	lab
-	examples examples
-	cells    map[lidpCell]*lidpMeasured
+	paperData string // the dataset of table 1 that its own is like
+	examples  examples
+	cells     map[lidpCell]*lidpMeasured
 }
 
-// lidpKinds are the canaries of section 5, by what the paper calls them.
-var lidpKinds = []struct{ name, kind string }{{"data poisoning", train.Tail}, {"random gradient", train.Gradient}}
+// lidpKind are canaries: what the paper calls them, and what they are in a training.
+type lidpKind struct{ name, canary string }
+
+var lidpKinds = []lidpKind{{"data poisoning", train.Tail}, {"random gradient", train.Gradient}} // of section 5
+
+// lidpDataset is a dataset by its name, its name in words and that in table 1, with how its
+// examples are read.
+type lidpDataset struct {
+	name, words, paper string
+	read               func(*lidpBench) (examples, error)
+}
+
+var lidpDatasets = []lidpDataset{
+	{"mnist", "MNIST", "FMNIST", func(b *lidpBench) (examples, error) {
+		if b.data == "" {
+			b.data = get(mnistFiles(b.ctx))
+		}
+		return idxExamples(b.data, b.train, b.test, b.pool)
+	}},
+	// Without a folder the refusal says which file, and where to get it.
+	{"fashion", "Fashion-MNIST", "FMNIST", func(b *lidpBench) (examples, error) { return idxExamples(cmp.Or(b.data, "."), b.train, b.test, b.pool) }},
+	{"purchase", "Purchase-100", "Purchase", func(b *lidpBench) (examples, error) { return purchaseExamples(cmp.Or(b.data, "."), b.train, b.test) }},
+	{"generated", "generated purchases (not Purchase-100)", "Purchase", func(b *lidpBench) (examples, error) { return generatedPurchases(b.train, b.test) }},
+}
 
 // lidpTables are the tables by name, in the order in which they are printed.
 var lidpTables = []part[*lidpBench]{{"gain", (*lidpBench).gain}, {"runs", (*lidpBench).byRuns}, {"canaries", (*lidpBench).byCanaries}}
@@ -98,8 +117,11 @@ func benchLiDP(c *call) {
 
 func newLiDP(l lab, p lidpPlan) *lidpBench {
 	b := &lidpBench{lidpPlan: p, lab: l, cells: map[lidpCell]*lidpMeasured{}}
+	dataset := get(audit.Find("-dataset", p.dataset, lidpDatasets, func(d lidpDataset) string { return d.name }))
+	b.paperData = dataset.paper
 	b.sizes()
-	b.read()
+	b.examples = get(dataset.read(b))
+	b.examples.name = dataset.words
 	return b
 }
 
@@ -109,7 +131,7 @@ func (b *lidpBench) sizes() {
 	if !slices.Contains([]string{train.Linear, train.Perceptron}, p.model) {
 		check(audit.UnknownName("-model", p.model, []string{train.Linear, train.Perceptron}))
 	}
-	images := p.dataset == "mnist" || p.dataset == "fashion"
+	images := b.paperData == "FMNIST"
 	usual, quick := 160, 60 // trials, by what a training costs
 	if linear := p.model == train.Linear; images {
 		usual, quick = choose(linear, 1000, 600), choose(linear, 240, 120)
@@ -129,40 +151,16 @@ func (b *lidpBench) sizes() {
 	}
 }
 
-func (b *lidpBench) read() {
-	if b.data == "" {
-		switch b.dataset {
-		case "mnist":
-			b.data = get(mnistFiles(b.ctx))
-		case "fashion", "purchase":
-			b.data = "." // the refusal says which file, and where to get it
-		}
-	}
-	var err error
-	switch b.dataset {
-	case "mnist", "fashion":
-		b.examples, err = idxExamples(b.data, b.train, b.test, b.pool)
-	case "purchase":
-		b.examples, err = purchaseExamples(b.data, b.train, b.test)
-	case "generated":
-		b.examples, err = generatedPurchases(b.train, b.test)
-	default:
-		err = audit.UnknownName("-dataset", b.dataset, []string{"mnist", "fashion", "purchase", "generated"})
-	}
-	b.examples.name = map[string]string{"mnist": "MNIST", "fashion": "Fashion-MNIST", "purchase": "Purchase-100", "generated": "generated purchases (not Purchase-100)"}[b.dataset]
-	check(err)
-}
-
 // config is the training of a cell. Its noise is accounted for as usual, by addition and
 // removal, and the recipe is that of appendix B.2, which trains once a trial: K canaries on
 // both sides, one replaced.
 func (b *lidpBench) config(c lidpCell) (train.Config, error) {
 	t := train.Config{Model: b.model, Steps: b.epochs * b.train / lidpBatch, Rate: float64(lidpBatch) / float64(b.train), Clip: 1, LearningRate: b.rate,
-		Epsilon: c.eps, Delta: canaryDelta, Canary: c.kind, Access: train.Final}
+		Epsilon: c.eps, Delta: canaryDelta, Canary: c.kind.canary, Access: train.Final}
 	if b.model == train.Perceptron {
 		t.Hidden, t.Activation = [2]int{b.hidden, b.hidden}, train.ReLU
 	}
-	if d := len(b.examples.train.Features); c.kind == train.Tail { // the last 284 of 784 components, and 300 of 600
+	if d := len(b.examples.train.Features); c.kind.canary == train.Tail { // the last 284 of 784 components, and 300 of 600
 		t.Scale, t.Tail = train.Median, choose(d == 600, 300, d*284/784)
 	}
 	t, err := t.Resolve(b.examples.train)
@@ -190,7 +188,7 @@ func (b *lidpBench) measure(cells []lidpCell) {
 	done := results(b.lab, len(cells), func(ctx context.Context, i int) *lidpMeasured {
 		m := &lidpMeasured{}
 		config := get(b.config(cells[i]))
-		spec := source.Spec{Name: "trained", Relations: []audit.Relation{audit.Replace}, Designs: []source.Design{source.Design(cells[i].kind)},
+		spec := source.Spec{Name: "trained", Relations: []audit.Relation{audit.Replace}, Designs: []source.Design{source.Design(cells[i].kind.canary)},
 			New: func(source.Setup) (source.Source, error) {
 				s, err := train.New(config, b.examples.train)
 				if err == nil {
@@ -236,7 +234,7 @@ var lidpPublished = map[string][2][2][4]float64{
 // gain is table 1: how many times fewer trials K = 16 canaries need to reach the bound that
 // one canary reaches at n, between trials on a line and beyond on the nearest one.
 func (b *lidpBench) gain() *table {
-	name := choose(b.dataset == "purchase" || b.dataset == "generated", "Purchase / ", "FMNIST / ") + choose(b.model == train.Linear, "Linear", "MLP")
+	name := b.paperData + " / " + choose(b.model == train.Linear, "Linear", "MLP")
 	published, known := lidpPublished[name]
 	t := &table{title: fmt.Sprintf("Table 1: gain in sample complexity of K = %d canaries against one at n = %d", lidpMost, b.trials), notes: []string{
 		"published: " + choose(known, "table 1 (n = 1000), "+name, "none"),
@@ -248,7 +246,7 @@ func (b *lidpBench) gain() *table {
 		for i := 0; i < len(cells); i += 2 {
 			one, many := cells[i], cells[i+1]
 			if order == 0 {
-				t.columns = append(t.columns, fmt.Sprintf("%s, epsilon = %g", one.kindName(), one.eps))
+				t.columns = append(t.columns, fmt.Sprintf("%s, epsilon = %g", one.kind.name, one.eps))
 			}
 			var x, y []float64
 			for _, n := range b.numbers() {
@@ -272,7 +270,7 @@ func (b *lidpBench) gain() *table {
 func (b *lidpBench) oneAndMany() (cells []lidpCell) {
 	for _, kind := range lidpKinds {
 		for _, eps := range b.epsilons {
-			cells = append(cells, lidpCell{kind.kind, eps, 1}, lidpCell{kind.kind, eps, lidpMost})
+			cells = append(cells, lidpCell{kind, eps, 1}, lidpCell{kind, eps, lidpMost})
 		}
 	}
 	b.measure(cells)
@@ -317,7 +315,7 @@ func (b *lidpBench) byCanaries() *table {
 	for _, kind := range lidpKinds {
 		for _, eps := range choose(b.paper, b.epsilons, b.epsilons[len(b.epsilons)-1:]) {
 			for _, k := range b.canaries {
-				cells = append(cells, lidpCell{kind.kind, eps, k})
+				cells = append(cells, lidpCell{kind, eps, k})
 			}
 		}
 	}
