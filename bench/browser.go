@@ -30,8 +30,7 @@ type bothRuns struct {
 	same         bool // counts, and all bets
 }
 
-// waited is how many seconds passed from the press of Run until the page said that the claim is
-// refuted, and until it showed the result.
+// waited are seconds from the press of Run until the page said "refuted", and showed the result.
 type waited struct{ Verdict, Shown float64 }
 
 // benchBrowser runs audits natively and in the page in a headless Chromium, one after the

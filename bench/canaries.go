@@ -183,8 +183,7 @@ func newSimulation(p canary.Plan, explored, certified []float64) *simulation {
 	return &simulation{p, [2][]float64{explored, certified}, [2]*membership.Explored{membership.NewExplored(p.K, p.M, explored), membership.NewExplored(p.K, p.M, certified)}}
 }
 
-// parts are the audits of so many runs, of exploration as of certification, and each with
-// the two in the other's place.
+// parts are the audits of so many runs of either stage, each with the stages in both roles.
 func (s *simulation) parts(runs int) (all []*simulation) {
 	p, size := s.plan, s.plan.K+s.plan.M
 	p.Explore, p.Runs = runs, runs

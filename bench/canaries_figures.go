@@ -14,8 +14,7 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
-// canaryPaper are the figures that the paper quotes in words, by n and K, at
-// epsilon 2, d = 1000.
+// canaryPaper are figures that the paper quotes in words, by n and K, at epsilon 2, d = 1000.
 var canaryPaper = map[[2]int]float64{{1024, 32}: .67, {4096, 64}: .85, {4096, 1}: .67, {65536, 1}: .85}
 
 // known is the published mean of Wilson's interval; NaN if none.

@@ -28,8 +28,7 @@ type lab struct {
 	say     func(format string, a ...any) // progress
 }
 
-// failure ends a study by a panic: nothing that a study does goes on after an error. run
-// prints it.
+// failure ends a study by a panic, since nothing of it goes on after an error; run prints it.
 type failure struct{ error }
 
 // check ends the study where there is an error.
@@ -249,8 +248,7 @@ func namesOf(list string) (names []string) {
 	return names
 }
 
-// chosen reports whether a name contains one of the texts in a list with commas, or the
-// list is empty.
+// chosen reports whether a name contains a text of a list with commas, or the list is empty.
 func chosen(list, name string) bool {
 	return list == "" || slices.ContainsFunc(namesOf(list), func(text string) bool { return strings.Contains(name, text) })
 }

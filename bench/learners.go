@@ -140,8 +140,7 @@ func (r learnersRun) tables(cells []learnerCell) (tables []*table) {
 	return append(tables, t)
 }
 
-// learnersCorollary is the highest epsilon that Katz's form detects with n outputs a side:
-// corollary 4.0.1 of the paper.
+// learnersCorollary is the highest epsilon that Katz's form detects (corollary 4.0.1), n a side.
 func learnersCorollary(n int) float64 {
 	return math.Log(float64(n)) - distuv.UnitNormal.Quantile(1-learnersBeta/2)*math.Sqrt(1-1/float64(n))
 }

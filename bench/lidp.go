@@ -277,8 +277,7 @@ func (b *lidpBench) oneAndMany() (cells []lidpCell) {
 	return cells
 }
 
-// reaches is the x at which the line through points, ascending in x, first reaches a value
-// above 0; NaN: nowhere.
+// reaches is the x at which a line through points first reaches a value above 0; NaN: nowhere.
 func reaches(x, y []float64, value float64) float64 {
 	for i := 1; i < len(x); i++ {
 		if last := i == len(x)-1; value > 0 && y[i] > y[i-1] && (y[i] >= value || last) {

@@ -132,8 +132,7 @@ const (
 	purchaseRemedy = "it is in dataset_purchase.tgz of github.com/privacytrustlab/datasets; -dataset generated needs no file"
 )
 
-// purchaseExamples reads the first lines of Purchase-100, the class and 600 binary features
-// a line.
+// purchaseExamples reads lines of Purchase-100: the class and 600 binary features.
 func purchaseExamples(dir string, rows, tests int) (e examples, err error) {
 	path := filepath.Join(dir, purchaseFile)
 	file, err := os.Open(path)

@@ -42,8 +42,7 @@ var benches = []study{
 	{"browser", "audits natively and in Chromium", benchBrowser},
 }
 
-// seeded is all that is registered and draws from the seed; catalogue is all that is
-// registered.
+// catalogue is all that is registered, seeded what of it draws from the seed.
 var seeded, catalogue = cli.Seeded(), cli.Catalogue()
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }

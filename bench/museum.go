@@ -12,8 +12,7 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/learners"
 )
 
-// museumClaims are the claims of the museum's pages where they are not epsilon = 1: the
-// zero value is the mechanism's own.
+// museumClaims are claims of pages that are not epsilon = 1; zero: the mechanism's own.
 var museumClaims = map[string]audit.Claim{
 	"noisy-histogram-wrong-scale":         audit.DPClaim(0.5, 0),
 	"truncated-geometric":                 audit.DPClaim(0.1, 0),

@@ -79,8 +79,7 @@ type oracleKnows struct {
 	delta float64
 }
 
-// oracleEvents are the events of a witness that much data found and counted, and the pair
-// that was loudest.
+// oracleEvents are events of a witness that much data found and counted, and the loudest pair.
 func oracleEvents(ctx context.Context, plan pair.Plan, n int) (k oracleKnows, neighbours audit.Pair) {
 	if plan.Mechanism == "dp-sgd" { // as it is computed
 		a := get(plan.Resolve(catalogue))
@@ -106,8 +105,7 @@ func oracleEvents(ctx context.Context, plan pair.Plan, n int) (k oracleKnows, ne
 	return k, r.Evidence.Pair
 }
 
-// best is the largest mean of the exact bound on n outputs a side over the events that
-// promise most.
+// best is the largest mean of the exact bound over the events that promise most, n a side.
 func (k oracleKnows) best(n int) float64 {
 	count := func(p float64) int { return int(math.Round(p * float64(n))) }
 	promise := func(r [2]float64) float64 {

@@ -37,8 +37,7 @@ type paperRow struct {
 	Why       string // why they differ; empty where they agree within the paper's own error
 }
 
-// papersRun is what the parts are computed with. Every part has fixed seeds, so that its
-// figures are the same on every machine.
+// papersRun is what the parts are computed with; their seeds are fixed, so figures repeat.
 type papersRun struct {
 	lab
 	full bool // at the sizes of the papers

@@ -150,8 +150,7 @@ func learnersKatz(*papersRun) []paperRow {
 	return rows
 }
 
-// learnersSphericity is what ClipBKD moves on clouds, by how spherical they are, and what
-// influence moves beside it on all tables.
+// learnersSphericity is what ClipBKD moves on clouds, and influence beside it on all tables.
 func learnersSphericity(r *papersRun) []paperRow {
 	all := learnersStudy{}.run(r).sphericity()
 	var clouds []string
@@ -169,8 +168,7 @@ func learnersSphericity(r *papersRun) []paperRow {
 	}
 }
 
-// learnersViolations is the second case study: epsilon for one relation, claimed for the
-// other.
+// learnersViolations is the second case study: epsilon for one relation, claimed for another.
 func learnersViolations(r *papersRun) []paperRow {
 	const name = "random-forest-wrong-neighbours"
 	report := get(audited(r.ctx, pair.Plan{Mechanism: name, Mode: pair.UntilRefuted, Samples: 300_000, Trials: 4, Seed: 1}, catalogue))

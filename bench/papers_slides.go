@@ -93,8 +93,7 @@ func flipped(a float64) float64 {
 
 func four(x float64) string { return fmt.Sprintf("%.4g", x) }
 
-// accounted is a part whose figures are of the account that dpscope account gives with
-// these flags.
+// accounted is a part whose figures are those of dpscope account with these flags.
 func accounted(name, flags string, rows func(accounting.Account) []paperRow) paperPart {
 	return paperPart{name, "dpscope account " + flags, true, func(*papersRun) []paperRow {
 		texts := settings.Texts{}

@@ -88,8 +88,7 @@ type jaxPrivacy struct {
 	thresholds []guesses // those that it looks at, from none above to all
 }
 
-// guesses are what a threshold makes: how many canaries are at or above it, and how many of
-// them were in.
+// guesses are how many canaries are at or above a threshold, and how many of them were in.
 type guesses struct{ made, right int }
 
 func newJaxPrivacy(scores []float64, in []bool) jaxPrivacy {
@@ -125,8 +124,7 @@ func (a jaxPrivacy) frontier() []guesses {
 	return hull
 }
 
-// best are the best bounds of the thresholds, each at level beta, and their numbers of
-// guesses.
+// best are the best bounds of the thresholds, each at level beta, and their guesses.
 func (a jaxPrivacy) best(beta float64) (pure, mu float64, atPure, atMu int) {
 	m := len(a.scores)
 	for _, g := range a.thresholds {
@@ -161,8 +159,7 @@ func (a jaxPrivacy) bonferroni() (pure, gaussian float64) {
 	return pure, bounds.GaussianEpsilon(mu, canaryDelta)
 }
 
-// split is the strategy Split: half of the canaries choose the threshold that would be best for them,
-// the other half is guessed by it.
+// split is the strategy Split: half of the canaries choose the threshold, the rest is guessed by it.
 func (a jaxPrivacy) split(st *stream.Stream) (pure, gaussian float64) {
 	var half [2]struct {
 		scores []float64

@@ -35,8 +35,7 @@ var searchCases = func() (list []searchCase) {
 	return list
 }()
 
-// refuted reports whether an audit by default refutes the function's claim. Once it has, the
-// rest of the audit is left out.
+// refuted reports whether a default audit refutes the claim; what comes after that is left out.
 func (c searchCase) refuted(ctx context.Context, dir string, seed uint64, workers int) bool {
 	space := get(audit.ParseSpace("", "", audit.AddRemove, false, 0))
 	line := strings.Replace(c.program, "functions", filepath.Join(dir, "functions"), 1) + " " + c.name

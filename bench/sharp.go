@@ -12,11 +12,9 @@ import (
 )
 
 const (
-	// sharpRuns is how many runs a sharp cell has. The standard error of a rate of .05 is
-	// then .0007.
+	// sharpRuns are the runs of a cell: the standard error of a rate of .05 is then .0007.
 	sharpRuns = 100_000
-	// sharpLevel is how often, at most, the test of one sharp cell accuses a bound that
-	// refutes as often as its size says.
+	// sharpLevel is how often, at most, a bound is accused that refutes as often as its size says.
 	sharpLevel = 1e-5
 	sharpBatch = 1000 // runs that share a stream
 )

@@ -197,8 +197,7 @@ func (out *auditRun) audit(ctx context.Context, plan pair.Plan) {
 	out.outputs += report.Termination.Outputs
 }
 
-// search explores the pairs of the plan's finder, none of which the mechanism told it, until
-// one of them refutes the claim.
+// search explores pairs of the plan's finder, which is told none, until one refutes the claim.
 func search(ctx context.Context, plan pair.Plan, out *auditRun) {
 	a := get(plan.Resolve(catalogue))
 	spec := get(catalogue.Finder(a.Plan.Finder))
@@ -257,14 +256,12 @@ func own(x auditRun) bool     { return x.own }
 
 func (r *auditRow) mostly() bool { return 2*r.count(refuted) >= len(r.found) }
 
-// trials of a search in the mean; one that found nothing counts as all its trials, as in the
-// papers.
+// trials of a search in the mean; one that found nothing counts as all, as in the papers.
 func (r *auditRow) trials() float64 {
 	return r.mean(func(x auditRun) float64 { return float64(choose(x.refuted, x.trials, r.plan.Trials)) })
 }
 
-// needed are the outputs a side of a ladder at the median; 0 where half the runs did not
-// refute the claim.
+// needed are the outputs a side of a ladder at the median; 0: half the runs refuted nothing.
 func (r *auditRow) needed() int {
 	var all []int
 	for _, x := range r.found {
@@ -340,8 +337,7 @@ func (r *auditRow) tester(learner string) *auditRow {
 	return nil
 }
 
-// testerText is in how many runs our bound of a learner refutes the claim, and in how many
-// its own tester would have.
+// testerText is in how many runs our bound of a learner refutes, and in how many its own tester.
 func (r *auditRow) testerText() string {
 	return fmt.Sprintf("%s, its own %d", of(r.count(refuted), len(r.found)), r.count(own))
 }

@@ -138,8 +138,7 @@ var auditoriumTrials = map[string][8][4]string{
 	"grid":   {{"50.0", "1.0", "1.0", "1.1"}, {"50.0", "3.0", "12.3", "30.2"}, {"50.0", "1.0", "1.0", "50.0"}, {"50.0", "11.3", "47.3", "50.0"}},
 }
 
-// auditoriumTable2 is trials until a finder that is not told the pair has one
-// that refutes the claim.
+// auditoriumTable2 is trials until a finder that is told no pair has one that refutes the claim.
 func auditoriumTable2(p tablesPlan) paperTable {
 	t := paperTable{id: "table-2", title: "Average trials until a pair refutes the claim, at most 50; no finder is told a pair",
 		published: "DP-Auditorium, table 2: average trials of ten runs at 0.01, 500 000 samples, beta = 1/3, at most 50; the paper has no row at 1 and no other finder",

@@ -16,8 +16,7 @@ type renyiMechanism struct {
 	all             [3]string // table 2: RényiTester, aDPTester, DP-Sniper
 }
 
-// revealing are the queries of an SVT under add/remove: the paper does not name
-// its own.
+// revealing are the queries of an SVT under add/remove: the paper names none.
 var revealing = audit.Params{"queries": {Text: "reveal-records"}}
 
 var renyiMechanisms = []renyiMechanism{

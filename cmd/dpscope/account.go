@@ -11,8 +11,7 @@ import (
 	"github.com/dpscope/dpscope/internal/cli"
 )
 
-// accountCommand is dpscope account: what a mechanism guarantees after sampling,
-// composition and for groups.
+// accountCommand is dpscope account: guarantees after sampling, composition and for groups.
 func accountCommand(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	set := cli.NewFlags("dpscope account", stderr)
 	asked := cli.Settings(set, accounting.Keys())

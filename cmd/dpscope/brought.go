@@ -185,12 +185,10 @@ func (b *brought) open(ctx context.Context, o opening) (userMechanism, error) {
 	return command.Open(ctx, command.Options{Parent: b.answers(true), Command: o.Exec, Space: o.space, Pair: o.pair, Kinds: o.Kinds, NonFinite: o.NonFinite, Columns: o.columns, Timeout: b.Timeout})
 }
 
-// moduleHost is the command, of no use to others, with which this program runs a
-// module in a process of its own.
+// moduleHost is the command with which this program runs a module in a process of its own.
 const moduleHost = "host-module"
 
-// openModule reads a module and tries it. For a replay it has to be the report's
-// own.
+// openModule reads a module and tries it; for a replay it has to be the report's own.
 func openModule(ctx context.Context, o opening) (userMechanism, error) {
 	if o.NonFinite == "symbol" {
 		return nil, &audit.InputError{Field: "-nonfinite", Found: "symbol", Want: "refuse with -wasm", Remedy: "make the module return another number instead of NaN and infinities"}

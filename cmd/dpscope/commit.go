@@ -150,8 +150,7 @@ func committedIn(text []byte) (out []committed, err error) {
 
 var hexLines = regexp.MustCompile(`^\s*salt: ([0-9a-f]{32})\s+sha256: ([0-9a-f]{64})\s*$`)
 
-// checkCommitment says on stdout whether a report's plan is the one that a commitment, a
-// file or its text, is of.
+// checkCommitment says on stdout whether a commitment, a file or its text, is of a report's plan.
 func checkCommitment(given string, text []byte, stdin io.Reader, stdout io.Writer) (bool, error) {
 	said := given
 	if !strings.Contains(given, "sha256:") {

@@ -167,8 +167,7 @@ func endShare(err error, show *meter, stderr io.Writer) int {
 	return cli.ExitOK
 }
 
-// mergeCommand is dpscope merge: the report of one machine, of the parts that several
-// drew.
+// mergeCommand is dpscope merge: one machine's report of the parts that several drew.
 func mergeCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s := cli.NewFlags("dpscope merge", stderr)
 	var out formatFlags

@@ -62,8 +62,7 @@ func oneRun(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return auditTraining(newOneRunFlags(stdin, stdout, stderr), args, canary.OneRun)
 }
 
-// auditTraining is the command of those flags, whose plans have that mode unless they are
-// told another.
+// auditTraining is the command of those flags; mode is of plans that are told none.
 func auditTraining(f *kindFlags[canary.Plan], args []string, mode canary.Mode) int {
 	if code, ok := f.Parse(args, 0); !ok {
 		return code

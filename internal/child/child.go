@@ -16,8 +16,7 @@ import (
 // noted says that the packages were looked at: once is enough for a process.
 var noted sync.Once
 
-// Go is the go command in the root of the project. The test that calls it depends on all
-// packages of the project.
+// Go is the go command in the project's root. Its test depends on all packages of the project.
 func Go(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
 	if _, err := exec.LookPath("go"); err != nil {

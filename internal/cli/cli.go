@@ -51,8 +51,7 @@ func Catalogue() audit.Catalogue {
 	return c
 }
 
-// Fail prints an error under the program's name and returns the exit code that goes
-// with it.
+// Fail prints an error under the program's name and returns the exit code of it.
 func Fail(program string, stderr io.Writer, err error) int {
 	fmt.Fprintf(stderr, "%s: %s\n", program, phrase.Block(phrase.Short(err.Error())))
 	return ExitUsage
@@ -170,8 +169,7 @@ func (m *Meter) Clear() {
 // Unfinished begins the name of a file until [WriteWhole] has written all of it.
 const Unfinished = ".dpscope-"
 
-// WriteWhole writes a file whole or not at all; what is no regular file (a pipe,
-// a device) is written as it is.
+// WriteWhole writes a file whole or not at all; a pipe or a device is written as it is.
 func WriteWhole(path string, data []byte) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -213,8 +211,7 @@ func NewFlags(name string, stderr io.Writer) *Flags {
 	return &Flags{FlagSet: flag.NewFlagSet(name, flag.ContinueOnError), stderr: stderr}
 }
 
-// Check adds a check of what was parsed. Checks run in the order in which they were
-// added.
+// Check adds a check of what was parsed; checks run in the order in which they were added.
 func (f *Flags) Check(check func() error) { f.checks = append(f.checks, check) }
 
 // Gone names a flag that the command had, and what to do instead.
@@ -232,8 +229,7 @@ func (f *Flags) Given(name string) bool {
 	return given
 }
 
-// Parse reads the arguments: flags, and so many operands. The exit code counts when
-// ok is false.
+// Parse reads flags and so many operands. The exit code counts when ok is false.
 func (f *Flags) Parse(args []string, operands int) (code int, ok bool) {
 	if code, ok = f.parse(args); !ok {
 		return code, false
@@ -278,8 +274,7 @@ func (f *Flags) parse(args []string) (code int, ok bool) {
 	return ExitOK, true
 }
 
-// known is the error of parsing arguments, with the nearest flag where there is none
-// of the name that was given.
+// known is the error of parsing arguments, with the nearest flag where there is none of a name.
 func (f *Flags) known(args []string, err error) error {
 	at := len(args) - f.NArg() - 1 // the argument before what is left
 	if at < 0 {

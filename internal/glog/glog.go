@@ -10,6 +10,5 @@ import "fmt"
 // Warningf says nothing: the library warns of noise that it adds as it was told.
 func Warningf(format string, args ...any) {}
 
-// Fatalf ends what the library was asked for. A panic in a worker is a state that page
-// and command line show.
+// Fatalf ends what the library was asked for by a panic, a state that page and program show.
 func Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }

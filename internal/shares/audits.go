@@ -15,8 +15,7 @@ import (
 	"github.com/dpscope/dpscope/core/suite"
 )
 
-// Search is an audit, or a file of audits, and what its search found: an unfinished audit, to
-// which shares add what they count.
+// Search is an audit, or a file of audits, to which shares add counts, and what its search found.
 type Search struct {
 	Kind string          `json:"kind"`           // as reports name it
 	Plan json.RawMessage `json:"plan"`           // of the kind; of a file of audits a [Several]
@@ -39,8 +38,7 @@ func New(kind string, plan any, data []byte) (Search, error) {
 	return Search{Kind: kind, Plan: text, Data: data}, err
 }
 
-// After is the audit with the search in the partial of that name, which is refused where it is
-// that of another audit.
+// After is the audit with the search in a partial, which is refused where it is of another audit.
 func (s Search) After(name string, open Opener) (Search, error) {
 	done, err := ReadSearch(name, open)
 	if err == nil && (done.Kind != s.Kind || !audit.EqualJSON(done.Plan, s.Plan) || !bytes.Equal(done.Data, s.Data)) {
@@ -107,8 +105,7 @@ func (a *Audits) of(t todo, err error) error {
 	return fmt.Errorf("audit %s: %w", t.name, err)
 }
 
-// share is the range of pieces that share i of n has: all shares are contiguous, and
-// differ by one piece at most.
+// share is the range of pieces of share i of n: contiguous, and even but for one piece.
 func share(pieces, i, n int) (first, end int) {
 	cut := func(k int) int { return pieces/n*k + pieces%n*k/n }
 	return cut(i), cut(i + 1)

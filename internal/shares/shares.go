@@ -55,8 +55,7 @@ func (f *Flags) RegisterShares(s *cli.Flags) {
 // Given says whether a part is asked for.
 func (f *Flags) Given() bool { return f.shards != "" || f.search || f.After != "" || f.to != "" }
 
-// Do draws the part of the audit of this plan that is asked for, and writes it. g and watch
-// are those of [Search.Draw].
+// Do draws the part of an audit that is asked for, and writes it; see [Search.Draw].
 func (f *Flags) Do(ctx context.Context, kind string, plan any, data []byte, g core.Env, watch Watch) error {
 	var index, of int
 	switch {
@@ -109,8 +108,7 @@ func Open(name string) ([]byte, error) {
 	return data, err
 }
 
-// Names are the files that arguments name: a file, all files of a folder, or, for -, the
-// lines of standard input.
+// Names are the files that arguments name: one, all of a folder, or, for -, the lines of stdin.
 func Names(args []string, stdin io.Reader) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for _, arg := range args {

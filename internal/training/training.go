@@ -22,8 +22,7 @@ type Flags struct {
 	Check   bool          // whether it is asked for its first training again
 }
 
-// Register defines the flags, and refuses those that do not go together. only are further
-// flags that need -exec.
+// Register defines the flags, and refuses what does not go together; only need -exec too.
 func (f *Flags) Register(s *cli.Flags, only ...string) {
 	s.DurationVar(&f.Timeout, "exec-timeout", command.DefaultTrainingTimeout, "how long -exec may take for one training")
 	s.BoolVar(&f.Check, "exec-check", true, "before the audit, repeat the first training of -exec with the same seed and with another one: this shows whether trainings can be drawn again, and refuses trainings that ignore the seed. Costs two trainings")
@@ -43,8 +42,7 @@ func (f *Flags) Register(s *cli.Flags, only ...string) {
 	})
 }
 
-// Open is a program that trains, which runs until it is closed, and all sources, with that
-// of its trainings.
+// Open is a program that trains until it is closed, and all sources, that of its trainings too.
 func Open(ctx context.Context, line string, timeout time.Duration, parent *command.Parent) (*command.Trainer, []source.Spec, error) {
 	program, err := command.OpenTrainer(ctx, line, timeout, parent)
 	if err != nil {

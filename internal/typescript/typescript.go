@@ -22,8 +22,7 @@ import (
 	"unicode"
 )
 
-// Module is the path of this module: types of other packages than its own have no
-// declaration.
+// Module is the path of this module: types of other modules have no declaration.
 const Module = "github.com/dpscope/dpscope"
 
 // Writer collects declarations.

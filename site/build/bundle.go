@@ -52,8 +52,7 @@ var entries = []struct {
 	{"file/export.js", api.FormatESModule, ""},
 }
 
-// bundle makes everything but what is compiled: scripts (with wasm_exec.js of the
-// given GOROOT), styles and documents.
+// bundle makes all that is not compiled: scripts, with wasm_exec.js of a GOROOT, styles, documents.
 func bundle(goroot string) ([]pages.File, error) {
 	var files []pages.File
 	for _, entry := range entries {

@@ -161,8 +161,7 @@ func bundleCode(name string, format api.Format) (data []byte, packages []string,
 	return data, packages, nil
 }
 
-// packageOf names the folder of the package that a file lies in, as package-lock.json
-// does; "" for ours.
+// packageOf is the folder of a file's package, as package-lock.json has it; "" for ours.
 func packageOf(input string) string {
 	i := strings.LastIndex(input, npmFolder+"/")
 	if i < 0 {

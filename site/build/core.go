@@ -10,8 +10,7 @@ import (
 	"github.com/dpscope/dpscope/site/pages"
 )
 
-// binaries are the programs for the browser, where they come from, and how they are
-// compiled.
+// binaries are the programs for the browser, where they come from, and how they are compiled.
 var binaries = []struct {
 	name, from string
 	flags      []string

@@ -16,8 +16,7 @@ import (
 // the page shows one of them until its core draws.
 var exampleWidths = []float64{290, 420, 560, 700}
 
-// examplePicture draws the outputs of the example among the files of the site; there
-// may be none.
+// examplePicture draws the example among the files of the site, if there is one.
 func examplePicture(files []pages.File) ([]pages.File, error) {
 	i := slices.IndexFunc(files, func(f pages.File) bool { return f.Name == "example.json" })
 	if i < 0 {

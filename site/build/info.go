@@ -50,8 +50,7 @@ const (
 	buildMark     = "@BUILD@"
 )
 
-// stamp writes the hash of all files, which must be in order, into the service
-// worker, and returns it.
+// stamp writes the hash of all files, which are in order, into the service worker and returns it.
 func stamp(files []pages.File) string {
 	all := sha256.New()
 	for _, f := range files {
@@ -170,8 +169,7 @@ func builtBefore(out string) (old buildInfo) {
 	return old
 }
 
-// removeStale removes the files that an earlier build made and this one did not; others are
-// not ours.
+// removeStale removes what an earlier build made and this one did not; other files are not ours.
 func removeStale(out string, info, old buildInfo) error {
 	for _, f := range old.Files {
 		if !filepath.IsLocal(f.Name) || slices.ContainsFunc(info.Files, func(n fileInfo) bool { return n.Name == f.Name }) {

@@ -137,8 +137,7 @@ func property(name string) string {
 	return first + strings.ToUpper(rest[:1]) + property(rest[1:])
 }
 
-// generated are the files of settings, and of the types of what a build says. root is the
-// folder of the module.
+// generated are the files of settings and of a build's types. root is the module's folder.
 func generated(root string) ([]pages.File, error) {
 	script, err := keysScript()
 	if err != nil {

@@ -187,8 +187,7 @@ func buildAndServe(ctx context.Context, out, addr string, stdout io.Writer, comp
 	return nil
 }
 
-// uncompiled makes all files of the site but the compiled programs, and tells the
-// version of Go.
+// uncompiled makes all files of the site but the programs, and tells the version of Go.
 func uncompiled() (files []pages.File, version string, err error) {
 	if _, err := os.Stat("wasm/worker"); err != nil {
 		return nil, "", fmt.Errorf("run it from the root of the module: %w", err)

@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// packTime is when all files in the zip say that they were changed: the same
-// site is the same zip.
+// packTime is when all files in the zip were changed: the same site is the same zip.
 var packTime = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // pack writes a zip of the site that was built in the folder out, with the

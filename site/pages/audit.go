@@ -60,8 +60,7 @@ func (a Audit) Get(name string) string {
 	return ""
 }
 
-// html is the element, with further attributes, with what it shows before it runs, and a link
-// for where it does not.
+// html is the element, with more attributes and what it shows before it runs, and a link.
 func (a Audit) html(home, further, still string) string {
 	var b strings.Builder
 	b.WriteString("<dp-audit")

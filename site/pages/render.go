@@ -223,8 +223,7 @@ func (b blocks) own(w util.BufWriter, info []string, code string) error {
 
 const mended = "mended"
 
-// figureData is what a picture's figure is filled with. Command is shown where nothing else
-// on the page does.
+// figureData fills a picture's figure; Command is shown where nothing else on the page does.
 type figureData struct {
 	format.Picture
 	Caption, Command string

@@ -73,8 +73,7 @@ func typesetText(html string) string {
 	return b.String()
 }
 
-// typesetFormula typesets a formula that stands by itself; html is its escaped
-// text.
+// typesetFormula typesets a formula that stands by itself, of which html is the escaped text.
 func typesetFormula(html string) string {
 	return greek(scripts(minuses(signs.Replace(html))), nil)
 }

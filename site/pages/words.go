@@ -16,8 +16,7 @@ var notByHand = regexp.MustCompile("(?ms)^```.*?^```$|^ {4}.*?$|^[|>].*?$|<!--.*
 // counted is what stands between spaces and is not a mark alone, such as the = of a formula.
 var counted = regexp.MustCompile(`\S*[\pL\d]\S*`)
 
-// Words prints how many words each page of docs has that somebody wrote by hand, and how
-// many each folder.
+// Words prints how many words of each page of docs, and each folder, are written by hand.
 func Words(docs fs.FS, to io.Writer) error {
 	names, err := markdown(docs)
 	if err != nil {

@@ -27,8 +27,7 @@ func curve(x, y string, points [][2]float64) plot.Plot {
 	return p
 }
 
-// NewAccount shows the Rényi curve of an account, the divergence that it allows at each
-// order; nil where there is no curve.
+// NewAccount shows the divergence that an account allows at each order; nil for no curve.
 func NewAccount(c accounting.Account) *plot.View {
 	var points [][2]float64
 	for _, q := range c.Curve {

@@ -38,8 +38,7 @@ func share(n, of int) float64 {
 	return float64(n) / float64(of)
 }
 
-// LogRatio is ln(first share / second share), infinite where one of them was
-// never seen, and NaN where neither was.
+// LogRatio is ln(first share / second share): infinite where one was never seen, NaN for neither.
 func (b Bin) LogRatio() float64 {
 	p, q := b.Shares()
 	if p == 0 && q == 0 {

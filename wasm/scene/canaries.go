@@ -28,8 +28,7 @@ type CanaryReport struct {
 	} `json:"evidence"`
 }
 
-// canaryViews are the pictures of a canary report; cloud are the runs that made it, where
-// they are still there.
+// canaryViews are a canary report's pictures; cloud are the runs that made it, or nil.
 func canaryViews(r *CanaryReport, cloud *Cloud) []*plot.View {
 	out := []*plot.View{newSpace(r, cloud, math.MaxInt)}
 	if t := r.certified(); t != nil {
@@ -38,8 +37,7 @@ func canaryViews(r *CanaryReport, cloud *Cloud) []*plot.View {
 	return present(append(out, NewROC(r), NewScores(r), NewCanaryBounds(r)))
 }
 
-// NewStill is the first picture of a canary report that there is: of its canary space, or
-// of its scores; nil for none.
+// NewStill is a canary report's first picture: of its space, or its scores; nil for none.
 func NewStill(r *CanaryReport, cloud *Cloud) *plot.View {
 	views := present([]*plot.View{newSpace(r, cloud, MostInStill), NewScores(r), NewCanaryBounds(r)})
 	if len(views) == 0 {
@@ -49,8 +47,7 @@ func NewStill(r *CanaryReport, cloud *Cloud) *plot.View {
 	return views[0]
 }
 
-// newSpace is the canary space of a report, by what it keeps where the runs that made it are
-// gone; nil where it has none.
+// newSpace is a report's canary space, by what it keeps where its runs are gone; nil for none.
 func newSpace(r *CanaryReport, cloud *Cloud, most int) *plot.View {
 	if r.Evidence == nil || r.Evidence.Runs == nil {
 		return nil
@@ -74,8 +71,7 @@ func (r *CanaryReport) coins() bool { return r.Kind == "scores" && r.Plan.Relati
 
 const canaryQuestion = "Do the scores tell which canaries were in?"
 
-// Says puts what certifies into words, in natural frequencies; nothing where nothing was
-// counted.
+// Says puts what certifies into words, in natural frequencies; nothing for no counts.
 func (r *CanaryReport) Says() (x plot.Said) {
 	x.Question = canaryQuestion
 	epsilon := r.Claim.Epsilon

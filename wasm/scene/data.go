@@ -45,8 +45,7 @@ type examplePoint struct {
 	count [2]int // rows in either dataset
 }
 
-// mostExamples is how many places are drawn, and mostFeatures how many features are
-// looked at.
+// mostExamples is how many places are drawn, mostFeatures how many features are looked at.
 const mostExamples, mostFeatures = 2000, 4096
 
 // DataOf shows the tables of a report's pair, nil where it is of no learner.

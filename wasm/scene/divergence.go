@@ -88,8 +88,7 @@ func (v *outputs) divergence(words string) *plot.View {
 	})
 }
 
-// parts are what the marks contribute to the divergence of the likelier dataset from the
-// other, and their sum.
+// parts are the marks' parts of the divergence of the likelier dataset, and their sum.
 func (v *outputs) parts(kind divergenceKind) (parts []float64, sum float64) {
 	for _, m := range v.marks {
 		p, q := m.Shares()

@@ -13,8 +13,7 @@ import (
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
-// NewScores shows how many scores of canaries that were in, and that were out, lie where;
-// nil where a report has none.
+// NewScores shows how many scores of canaries in, and out, lie where; nil for none.
 func NewScores(r *CanaryReport) *plot.View {
 	e := r.membership()
 	if e == nil || len(e.Histogram.Edges) == 0 || e.Check(0, 0) != nil {

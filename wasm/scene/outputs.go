@@ -91,8 +91,7 @@ type tested struct {
 // coarse is how many inner bins are drawn one by one; more are taken two by two.
 const coarse = 32
 
-// NewOutputs shows a report's outputs; nil where nothing was counted, or in too many
-// bins.
+// NewOutputs shows a report's outputs; nil where nothing was counted, or too many bins.
 func NewOutputs(r *Report) *plot.View { return outputsIn(r).view() }
 
 // NewLiveOutputs shows how far a run has come; nil where nothing was counted yet.
@@ -397,8 +396,7 @@ func (v *outputs) alone(t *tested) {
 	}
 }
 
-// found is what a run on its way shows most of: one of the outcomes, or all outputs
-// below or above an edge.
+// found is what a run shows most of: an outcome, or all outputs on one side of an edge.
 func (v *outputs) found(ends bool, all [2]int, limits func(mark) (from, to float64)) *tested {
 	var best *tested
 	try := func(m mark, from, to float64) *tested {

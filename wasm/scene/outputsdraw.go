@@ -125,8 +125,7 @@ func partsPanel(parts []float64, bins []Bin, at func(along, value float64) [2]fl
 	return p, plot.Axis{Short: "part", Words: plot.Short, Scale: plot.Scale{Lo: least * 1.1, Hi: most}}
 }
 
-// shares draws those of both datasets, and returns their axis: dots on a logarithmic one where
-// there are many outcomes.
+// shares draws those of both datasets, as dots where outcomes are many, and returns their axis.
 func (v *outputs) shares(p *plot.Plot, bins []Bin) plot.Axis {
 	least, most := 1.0, 0.0
 	for _, b := range bins {

@@ -132,8 +132,7 @@ func (b Bin) look(epsilon float64, cells int) int {
 	return unclear
 }
 
-// inEvent is 1 for a cell in the event, 0 for one that is not, 0.5 where the border
-// cuts it.
+// inEvent is 1 for a cell in the event, 0 for one outside, 0.5 where the border cuts it.
 func (v *plane) inEvent(c planeCell) float64 {
 	if v.Border == nil {
 		return 0
@@ -174,8 +173,7 @@ func (v *plane) numbers() plot.Numbers {
 	return n
 }
 
-// plot shows every cell, as large as it is likely and formed by its ratio, and above them
-// the sums over the score.
+// plot shows every cell, as large as it is likely, and above them the sums over the score.
 func (v *plane) plot(claim audit.Claim) plot.Plot {
 	epsilon, dp := epsilonOf(claim)
 	scores := level{v.ScoreEdges}

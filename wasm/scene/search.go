@@ -10,8 +10,7 @@ import (
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
-// NewSearch shows the pairs that a report tried and what each showed, nil where there are
-// none.
+// NewSearch shows the pairs that a report tried and what each showed; nil for none.
 func NewSearch(trials []pair.TrialNote, quantity string, claimed float64) *plot.View {
 	if len(trials) == 0 {
 		return nil

@@ -68,8 +68,7 @@ func (v *outputs) Says() plot.Said {
 	return x
 }
 
-// inRuns are two shares as natural frequencies: of as many runs that seven of them at least
-// have what is rarer, or what comes at all.
+// inRuns are two shares as natural frequencies, of so many runs that 7 or more have the rarer.
 func inRuns(a, b float64) (in [2]string, of string) {
 	n := 100.0
 	for rarest := cmp.Or(min(a, b), 10*max(a, b)); rarest*n < 7 && n < 1e9; {

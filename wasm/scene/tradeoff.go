@@ -71,8 +71,7 @@ func (t tradeoff) claimedAt(x float64) float64 {
 	return plot.Along(t.Claimed, x)
 }
 
-// margin is how far a point's whole rectangle lies below the claimed curve; above
-// 0 the claim is refuted there.
+// margin is how far a point's rectangle lies below the claimed curve; above 0 it refutes.
 func (t tradeoff) margin(p bounds.TradeoffPoint) float64 {
 	return t.claimedAt(p.FPRUpper) - p.FNRUpper
 }

@@ -1,5 +1,4 @@
-// Package stills draws what reports show for pages that stand still: reports as HTML,
-// and the pages of docs.
+// Package stills draws reports for pages that stand still: reports as HTML, and docs.
 package stills
 
 import (

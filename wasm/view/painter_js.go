@@ -169,8 +169,7 @@ func (e *painter) paintAll(shapes []plot.Shape) {
 	}
 }
 
-// trace adds a line, or a closed one. Where all of it is upright or level, its edges lie on
-// whole pixels.
+// trace adds a line, open or closed. Upright and level edges lie on whole pixels.
 func (e *painter) trace(path *vector.Path, line []plot.Point, width float64, closed bool) {
 	sharp := plot.Sharp(line, closed)
 	for i, p := range line {

@@ -62,8 +62,7 @@ type options struct {
 	Pause func()
 }
 
-// coordinate is the role of the coordinator. It returns at once; requests are
-// answered in goroutines of their own.
+// coordinate is the role of the coordinator. It returns at once: requests run in goroutines.
 func coordinate(cat audit.Catalogue, page port, generator audit.Generator, set options) {
 	generator.CoreSHA256 = set.CoreSHA256
 	start := time.Now()

@@ -8,8 +8,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// filesOf are the File or Blob objects of a message. Their bytes stay with the
-// browser until they are asked for.
+// filesOf are the files of a message. Their bytes stay with the browser until asked for.
 func filesOf(v js.Value) []userFile {
 	if v.Type() != js.TypeObject {
 		return nil
@@ -22,8 +21,7 @@ func filesOf(v js.Value) []userFile {
 	return out
 }
 
-// withTable has the learners over the table that the page's start message brings, if it
-// does.
+// withTable has the learners over the table of the page's start message, if there is one.
 func withTable(cat audit.Catalogue) audit.Catalogue {
 	table := js.Global().Get("dpscopeShell").Get("options").Get("table")
 	if table.Type() != js.TypeObject {

@@ -2,8 +2,7 @@ package main
 
 import "sync"
 
-// mailbox is an unbounded queue: a handler of messages may always put, whatever
-// the reader is doing.
+// mailbox is an unbounded queue: a handler may always put, whatever the reader does.
 type mailbox struct {
 	mu    sync.Mutex
 	queue []message

@@ -54,8 +54,7 @@ const (
 	msgFailed = "failed"
 )
 
-// port is one end of a channel of messages. Messages arrive in the order in
-// which they were posted.
+// port is one end of a channel, whose messages arrive in the order of their posting.
 type port interface {
 	post(message)
 	// listen has handle called for each message, one at a time, those that

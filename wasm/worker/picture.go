@@ -62,8 +62,7 @@ func (p *pictured) gather(runs []membership.Scored) scene.Cloud {
 	return p.cloud
 }
 
-// gathered are the trainings that made a report, or so far with an empty text; none where they
-// are of another run.
+// gathered are the trainings of a report's text, "" so far; nil where they are of another run.
 func (p *pictured) gathered(text string) *scene.Cloud {
 	p.mu.Lock()
 	defer p.mu.Unlock()

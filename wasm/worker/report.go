@@ -45,8 +45,7 @@ type reported struct {
 	Error  string        `json:"error"` // of a run that failed
 }
 
-// report gives the page a report, that of a failure too, unless the run never
-// began.
+// report gives the page a report, of a failure too unless the run never began.
 func (c *coordinator) report(r report.View, course []coursePoint, failure error) (reported, error) {
 	head := r.Head()
 	if failure != nil && head.Schema == "" {

@@ -124,8 +124,7 @@ func (c rounded[A]) decoded(epsilon float64, text []byte) (A, error) {
 	return a, err
 }
 
-// fill adds the whole dataset: 2^ones - 1 records of 1, one of 1/2, the rows, and
-// the small ones.
+// fill adds the whole dataset: 2^ones - 1 records of 1, one of 1/2, the rows, the small ones.
 func (c rounded[A]) fill(epsilon float64, rows [][]float64) (A, error) {
 	a, err := c.empty(epsilon)
 	try := func(do func() error) {

@@ -94,8 +94,7 @@ func OpenLive(browser context.Context, url string) (*Tab, error) {
 	return open(browser, url, true, false)
 }
 
-// OpenKept opens a tab as [Open] does, but what a service worker keeps comes from
-// there.
+// OpenKept is [Open], but what a service worker keeps comes from there.
 func OpenKept(browser context.Context, url string) (*Tab, error) {
 	return open(browser, url, false, true)
 }
@@ -128,8 +127,7 @@ func open(browser context.Context, url string, bypass, still bool) (*Tab, error)
 	return t, nil
 }
 
-// readBack is what Chromium's software WebGL says of every picture whose pixels a
-// test, or an export, reads.
+// readBack is what software WebGL says of every picture whose pixels are read.
 const readBack = "GPU stall due to ReadPixels"
 
 // Close closes the tab.

@@ -53,8 +53,7 @@ var engines = map[string]engine{
 // Engines are the names that [Start] knows.
 var Engines = []string{"firefox", "webkit"}
 
-// Start starts a browser. The error of one whose programs are not installed is
-// [exec.ErrNotFound].
+// Start starts a browser; [exec.ErrNotFound] where its programs are not installed.
 func Start(name string) (*Browser, error) {
 	e, ok := engines[name]
 	if !ok {
@@ -260,8 +259,7 @@ func appears[T any](what string, said func() string, try func() (T, bool)) (T, e
 	return none, fmt.Errorf("no %s after %v; it said:\n%.2000s", what, patience, said())
 }
 
-// startWebKit starts WebKitGTK's small browser through its driver, on a screen of its
-// own: it has no way to run without one.
+// startWebKit starts WebKitGTK's small browser by its driver, on a screen, which it needs.
 func startWebKit(b *Browser, dir string) error {
 	// The screen's number is printed when it is there.
 	said, err := b.run(dir, nil, "Xvfb", "-displayfd", "1", "-screen", "0", "1800x1400x24", "-nolisten", "tcp")

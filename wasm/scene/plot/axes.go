@@ -103,8 +103,7 @@ func diamond(r Rect) []Point {
 	return []Point{{x, r.Y}, {r.Right(), y}, {x, r.Bottom()}, {r.X, y}}
 }
 
-// legend writes samples and words into rows from y on, and returns where they
-// end.
+// legend writes samples and words into rows from y on, and returns where they end.
 func (s *Scene) legend(items []key, y float64) float64 {
 	if len(items) == 0 {
 		return y
@@ -139,8 +138,7 @@ func (s *Scene) legend(items []key, y float64) float64 {
 	return y + row + 6
 }
 
-// clipWords shortens words in the middle until they fit: outcomes often differ
-// at their ends.
+// clipWords shortens words in the middle until they fit: outcomes differ at their ends.
 func clipWords(s *Scene, words string, room float64) string {
 	all := []rune(words)
 	for n := len(all); s.wide(words)*1.1 > room && n > 3; {

@@ -131,8 +131,7 @@ func clipSegment(a, b Point, r Rect) (Point, Point, bool) {
 	return start, end, true
 }
 
-// clipPolygon is the part of a convex polygon inside a box (Sutherland and
-// Hodgman 1974).
+// clipPolygon is a convex polygon's part in a box (Sutherland and Hodgman 1974).
 func clipPolygon(points []Point, r Rect) []Point {
 	for _, inside := range [4]func(Point) float64{ // above 0 inside
 		func(p Point) float64 { return p.X - r.X }, func(p Point) float64 { return r.Right() - p.X },

@@ -71,8 +71,7 @@ func (l Line) draw(c canvas) {
 	c.add(Shape{Kind: Stroke, Points: points, Width: cmp.Or(l.Width, 2), Dash: l.Dash, Paint: l.Paint, Clip: If(l.Dash, c.box, around(c.box, 5))})
 }
 
-// Along is the height of a line through points at a place, which rises or falls evenly between
-// two of them.
+// Along is the height at a place of a line through points, even between two of them.
 func Along(line [][2]float64, x float64) float64 {
 	i, _ := slices.BinarySearchFunc(line, x, func(p [2]float64, x float64) int { return If(p[0] <= x, -1, 1) })
 	if i == 0 || i == len(line) {
@@ -172,8 +171,7 @@ func (b Band) draw(c canvas) {
 	}
 }
 
-// Over is barred wherever one height lies above another: a region in which the claim is
-// refuted.
+// Over bars where one height lies above another: a region in which the claim is refuted.
 type Over struct {
 	Key string
 	Of  func(x float64) (above, below float64)
@@ -247,8 +245,7 @@ func (a Arrow) draw(c canvas) {
 	c.add(Shape{Kind: Fill, Points: []Point{{to.X - 7*dx + 4*dy, to.Y - 7*dy - 4*dx}, to, {to.X - 7*dx - 4*dy, to.Y - 7*dy + 4*dx}}, Paint: a.Paint, Clip: c.box})
 }
 
-// Note is words beside a place where nothing else is. Where nothing is free it is not
-// written, unless it must be.
+// Note is words beside a place where nothing else is; without one they are not written, but if Must.
 type Note struct {
 	At    [2]float64
 	Words string
@@ -294,8 +291,7 @@ func (n Note) draw(c canvas) {
 	c.label(r.X+pad, r.Bottom()-pad-2, n.Words, Start, If(n.Lit, LitInk, n.Role)).Bold = n.Bold
 }
 
-// free reports whether no words lie in a box of the plot, and if none should no shapes but
-// those of the grid.
+// free reports whether no words lie in a box, and if none no shapes but those of the grid.
 func (c canvas) free(r Rect, none bool) bool {
 	if r.X < c.box.X || r.Y < c.box.Y || r.Right() > c.box.Right() || r.Bottom() > c.box.Bottom() {
 		return false

@@ -91,8 +91,7 @@ func (h Height) of(width float64) float64 { return min(h[2], max(h[0], h[1]*widt
 // Px is a height whatever the width.
 func Px(height float64) Height { return Height{height, 0, height} }
 
-// Box is a rectangle between values: where a point lies with confidence, or a bar. What ends
-// at infinity reaches through all panels.
+// Box is a rectangle between values. What ends at infinity reaches through all panels.
 type Box struct{ X0, X1, Y0, Y1 float64 }
 
 // Span is the box between values of both axes.
@@ -285,8 +284,7 @@ func (p *Plot) alike(box Rect) {
 	}
 }
 
-// columns puts panels of the same rows side by side. Names stand at the left of their rows,
-// or above them.
+// columns puts panels of the same rows side by side, names at the left of rows or above.
 func (p *Plot) columns(s *Scene, f Frame, at float64) []canvas {
 	panels := p.panels()
 	rows := panels[0].Y

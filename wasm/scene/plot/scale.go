@@ -15,8 +15,7 @@ type Scale struct {
 	Log      bool
 }
 
-// At is the pixel of a value. On a logarithmic scale what lies at or below the
-// lower end is placed there.
+// At is the pixel of a value; on a logarithmic scale that of the lower end for all below it.
 func (s Scale) At(v float64) float64 {
 	if s.Log {
 		if !(v > s.Lo) {
@@ -137,8 +136,7 @@ func Percent(v float64) string {
 	return Short(Round(100*v, 3)) + "\u00a0%"
 }
 
-// PercentUp and PercentDown are a bound on a share, four figures, rounded to the
-// side on which it stays one.
+// PercentUp is an upper bound on a share, in four figures.
 func PercentUp(v float64) string { return percentBound(v, math.Ceil) }
 
 // PercentDown is a share in percent, rounded down.

@@ -145,8 +145,7 @@ func (l Look) colour(p Paint) string {
 	return fmt.Sprintf("color-mix(in srgb, %s, %s %s%%)", of(p.Role), of(p.To), decimal(100*p.Mix))
 }
 
-// svgPainter collects elements. Shapes that follow one another and look alike are
-// one element.
+// svgPainter collects elements; shapes in a row that look alike are one.
 type svgPainter struct {
 	look  Look
 	nodes []Node

@@ -148,8 +148,7 @@ func (v *Viewer) Pan(dx, dy float64) {
 	v.lay()
 }
 
-// Zoom changes what is shown by a factor, below 1 to come closer, about a place,
-// and reports whether it could.
+// Zoom shows more by a factor, less below 1, about a place, and reports whether it could.
 func (v *Viewer) Zoom(factor float64, p Point) bool {
 	if v.Scene == nil {
 		return false
