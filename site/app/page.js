@@ -105,14 +105,8 @@ async function fetchStored(id) {
 async function arrive() {
   const unasked = !still || picked;
   picked = false;
-  if (settings.report) {
-    await fetchStored(settings.report);
-    return;
-  }
-  if (settings.code) {
-    await comeCode(settings.code);
-    return;
-  }
+  if (settings.report) return fetchStored(settings.report);
+  if (settings.code) return comeCode(settings.code);
   if (door() === "code" && !still && !own.there && !own.running) own.soon(0);
   if (door() === "training") train();
   if (door() !== "explore" || !engine.ready || shown.recall()) return;

@@ -54,6 +54,13 @@ export class Runs {
     this.#page.core.free();
   }
 
+  /** Runs the settings that changed while something was under way. */
+  #goOn() {
+    if (!this.#next) return;
+    this.#next = false;
+    this.run(false);
+  }
+
   /**
    * Starts a run or a verification, and sees it to its end, of which outcome tells.
    * @param {{on: import("../page/engine.js").Engine, phase: string, replay?: boolean, name?: string, by?: string, blame?: (error: Error) => void}} work name: of the panel that shows it; by: the button; blame: shows an error
@@ -109,22 +116,17 @@ export class Runs {
     this.end();
     if (on === this.#page.table.engine) this.#page.table.rest();
     this.#free(next);
-    if (this.#next) {
-      this.#next = false;
-      this.run(false);
-    }
+    this.#goOn();
     return outcome;
   }
 
   /** Runs what the form asks for now; what is under way for what it asked before is given up. */
   again() {
-    if (!this.busy) {
-      this.run(false);
-      return;
+    if (!this.busy) this.run(false);
+    else if (!this.panel && this.begunBy === "run" && !this.#next) {
+      this.#next = true;
+      this.#host.stop(this.active, () => {}, this.#unstopped);
     }
-    if (this.panel || this.begunBy !== "run" || this.#next) return;
-    this.#next = true;
-    this.#host.stop(this.active, () => {}, this.#unstopped);
   }
 
   /** Runs what the form asks for. @param {boolean} asked whether the user pressed a button for it @returns {boolean} whether it can */
@@ -206,11 +208,8 @@ export class Runs {
       return;
     }
     const { labelled } = report.inputs ?? {}, held = recording || report.kind === "scores" && samples.holds(report); // scores can do without
-    if (labelled) {
-      this.#verifyTable(labelled, text);
-      return;
-    }
-    this.#replay(held ? samples.engine : engine);
+    if (labelled) this.#verifyTable(labelled, text);
+    else this.#replay(held ? samples.engine : engine);
   }
 
   /** Replays the report of a learner over a table of the user's, if that is there. */
@@ -261,10 +260,7 @@ export class Runs {
     } finally {
       this.active = null;
       this.#free();
-      if (this.#next) {
-        this.#next = false;
-        this.run(false);
-      }
+      this.#goOn();
     }
   }
 

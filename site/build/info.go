@@ -97,10 +97,7 @@ func write(out, goVersion string, files []pages.File, compress bool) (buildInfo,
 	old := builtBefore(out)
 	var all errgroup.Group // brotli takes nearly all of the time
 	all.SetLimit(runtime.GOMAXPROCS(0))
-	order := make([]int, len(files)) // the largest first
-	for i := range order {
-		order[i] = i
-	}
+	order := audit.Listed(len(files), func(i int) int { return i }) // the largest first
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(len(files[j].Data), len(files[i].Data)) })
 	for _, i := range order {
 		all.Go(func() (err error) {

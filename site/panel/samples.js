@@ -87,10 +87,7 @@ export class Samples {
     try {
       const core = await this.#on.core();
       if (number !== this.#reads) return;
-      if (!core) {
-        this.#show(); // as it was
-        return;
-      }
+      if (!core) return this.#show(); // as it was
       this.#files = files;
       this.#asked = asked;
       anew ||= this.busy; // a worker reads once at a time
@@ -119,10 +116,7 @@ export class Samples {
     } catch (error) {
       if (number !== this.#reads) return;
       if (error instanceof Ended && !error.stopped) return; // told by died
-      if (this.#stopping) {
-        this.#stopped();
-        return;
-      }
+      if (this.#stopping) return this.#stopped();
       this.forget();
       this.#on.refused("The samples were not read", error.refusal ?? { message: error.message });
     }
