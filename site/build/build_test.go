@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/andybalholm/brotli"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/site/pages"
 )
@@ -44,11 +45,7 @@ func TestWrite(t *testing.T) {
 	must.Do(t, os.WriteFile(filepath.Join(out, "mine.txt"), []byte("mine"), 0o644))
 	must.Get(write(out, "go1", []pages.File{{Name: "b.js", Data: []byte("b")}, {Name: "a.html", Data: []byte("a")}}, true))(t)
 	info := must.Get(write(out, "go1", []pages.File{{Name: "c.css", Data: []byte("c")}, {Name: "a.html", Data: []byte("abc")}}, true))(t)
-	var names []string
-	entries := must.Get(os.ReadDir(out))(t)
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
+	names := audit.Each(must.Get(os.ReadDir(out))(t), os.DirEntry.Name)
 	if got, want := strings.Join(names, " "), "a.html a.html.br a.html.gz build-info.json c.css c.css.br c.css.gz mine.txt"; got != want {
 		t.Errorf("files %q, want %q", got, want)
 	}
