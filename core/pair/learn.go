@@ -55,8 +55,8 @@ const simplicity = 0.01
 
 // surest chooses among the best learner and those whose value is within a standard error
 // of its, and whose event is as easy to read. Few outputs are in a rare event, so the scores of all
-// of them decide, by the area under their curve, and where these areas are as good as equal a
-// steady learner comes before the largest value.
+// of them decide, by the area under their curve. Where these areas differ by no more than chance
+// and simplicity, a steady learner comes before the largest value.
 func surest(best *Explored, all []*Explored) *Explored {
 	most := 0.0
 	var near []*Explored
@@ -68,7 +68,7 @@ func surest(best *Explored, all []*Explored) *Explored {
 	}
 	var found *Explored
 	for _, e := range near {
-		if e.area >= most-areaErr/math.Sqrt(float64(e.Explored.Pairs())) && (found == nil || !found.steady && (e.steady || e.expected > found.expected)) {
+		if e.area >= float64((1-simplicity)*most)-areaErr/math.Sqrt(float64(e.Explored.Pairs())) && (found == nil || !found.steady && (e.steady || e.expected > found.expected)) {
 			found = e
 		}
 	}
