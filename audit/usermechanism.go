@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -62,17 +63,11 @@ const (
 // relation. Where ranges or rows are empty they are 0:1 and 0:5, or 1:5 where rows are
 // not added. reach is of l-infinity and bounded-replace, and 0 means 1.
 func ParseSpace(ranges, rows string, relation Relation, integer bool, reach float64) (Space, error) {
-	s := Space{Domain{Integer: integer}, relation}
-	if ranges == "" {
-		ranges = "0:1"
-	}
-	if relation == "" {
-		s.Relation = AddRemove
-	}
+	s := Space{Domain{Integer: integer}, cmp.Or(relation, AddRemove)}
 	if rows == "" {
 		rows = map[bool]string{false: "0:5", true: "1:5"}[s.Relation != AddRemove]
 	}
-	for r := range strings.SplitSeq(ranges, ",") {
+	for r := range strings.SplitSeq(cmp.Or(ranges, "0:1"), ",") {
 		times, one := 1, strings.TrimSpace(r)
 		if n, rest, ok := strings.Cut(one, "x"); ok && !strings.HasPrefix(n, "0") { // 0x1p3 is a number
 			if k, err := strconv.Atoi(n); err == nil && k > 0 && k <= maxSpaceColumns {

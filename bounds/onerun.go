@@ -481,11 +481,7 @@ func OneRunGuessesFor(m, sides int, eps, delta, beta float64) int {
 		eps, _ := Bisect(0, 60, 1e-4, func(eps float64) bool { return OneRunPValue(m, r, v, eps, leak) <= beta })
 		return math.Round(eps * 1000)
 	}
-	just := delta
-	if just == 0 {
-		just = 1e-5
-	}
-	mu := GaussianMuFromDelta(just, math.Min(eps, 1000))
+	mu := GaussianMuFromDelta(cmp.Or(delta, 1e-5), math.Min(eps, 1000))
 	usual := OneRunGuesses(m)
 	expected := func(r int) float64 {
 		wrong := oneRunWrong(m, r, sides, mu)

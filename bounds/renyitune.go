@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math"
 	"sort"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // CalibrateRenyiOrdered returns a witness for order alpha by bin from exploration:
@@ -162,10 +164,7 @@ func clipLevels(h []float64) []float64 {
 // clipAbove clips h at top and shifts it so that the mean of exp(alpha h) under
 // q is 1.
 func clipAbove(h []float64, top, alpha float64, q []float64) []float64 {
-	clipped := make([]float64, len(h))
-	for i, v := range h {
-		clipped[i] = math.Min(v, top)
-	}
+	clipped := audit.Each(h, func(v float64) float64 { return math.Min(v, top) })
 	shift := logMeanExp(clipped, q, alpha) / alpha
 	for i := range clipped {
 		clipped[i] -= shift
@@ -182,11 +181,7 @@ func RenyiEstimate(t Table, h []float64, alpha float64) float64 {
 	refuse(CheckAlpha(alpha) != nil, "alpha must be above 1 and finite")
 	n := float64(t.Pairs())
 	share := func(counts []int) []float64 {
-		p := make([]float64, len(counts))
-		for i, k := range counts {
-			p[i] = float64(k) / n
-		}
-		return p
+		return audit.Each(counts, func(k int) float64 { return float64(k) / n })
 	}
 	return alpha/(alpha-1)*logMeanExp(h, share(t.First()), alpha-1) - logMeanExp(h, share(t.Second()), alpha)
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"sort"
 
+	"github.com/dpscope/dpscope/audit"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -147,11 +148,7 @@ func smoothed(n []int) []float64 {
 	for _, k := range n {
 		total += float64(k) + halfCount
 	}
-	p := make([]float64, len(n))
-	for i, k := range n {
-		p[i] = (float64(k) + halfCount) / total
-	}
-	return p
+	return audit.Each(n, func(k int) float64 { return (float64(k) + halfCount) / total })
 }
 
 // tuningBins is the number of pools a side up to which tuning is quick.
@@ -181,17 +178,10 @@ type binPool struct {
 // poolBins sorts the bins by value and lets the middle one of each run speak for
 // it; the largest value stays alone.
 func poolBins(value, weight []float64) []binPool {
-	order := make([]int, len(value))
-	for i := range order {
-		order[i] = i
-	}
+	order := audit.Listed(len(value), func(i int) int { return i })
 	sort.Slice(order, func(i, j int) bool { return value[order[i]] < value[order[j]] })
 	if len(order) <= tuningBins {
-		pools := make([]binPool, len(order))
-		for i, bin := range order {
-			pools[i] = binPool{bin, weight[bin]}
-		}
-		return pools
+		return audit.Each(order, func(bin int) binPool { return binPool{bin, weight[bin]} })
 	}
 	last := len(order) - 1
 	pools := make([]binPool, tuningBins)

@@ -72,10 +72,7 @@ func learnKernelMean(ex audit.Exploration, landmarks int, bandwidth float64) (au
 	for s, side := range []audit.Samples{ex.First, ex.Second} {
 		n := min(landmarks, side.Len())
 		chosen := audit.Samples{Columns: side.Columns}
-		at := make([]int, side.Len()) // a random choice: the outputs may be in an order
-		for i := range at {
-			at[i] = i
-		}
+		at := audit.Listed(side.Len(), func(i int) int { return i }) // a random choice: the outputs may be in an order
 		for i := range n {
 			j := i + ex.Stream.Intn(len(at)-i)
 			at[i], at[j] = at[j], at[i]

@@ -230,9 +230,8 @@ func (m *mlpModel) Score(rows, out []float64) {
 // Describe names the inputs that the first layer weighs most.
 func (m *mlpModel) Describe(threshold float64, above bool) string {
 	weight := make([]float64, len(m.Inputs))
-	order := make([]int, len(m.Inputs))
+	order := audit.Listed(len(m.Inputs), func(i int) int { return i })
 	for i := range order {
-		order[i] = i
 		for _, w := range m.Weights[i*m.Hidden[0] : (i+1)*m.Hidden[0]] {
 			weight[i] += math.Abs(float64(w))
 		}

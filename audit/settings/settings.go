@@ -468,11 +468,7 @@ func placed(name string, err error) error {
 
 // Names of all settings, in the order of the table.
 func Names[P any](keys []Key[P]) []string {
-	names := make([]string, len(keys))
-	for i, k := range keys {
-		names[i] = k.Name
-	}
-	return names
+	return audit.Each(keys, func(k Key[P]) string { return k.Name })
 }
 
 // Without is a table without some keys.

@@ -2,6 +2,7 @@ package accounting
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -60,20 +61,13 @@ func profilePoints(name string, data []byte) ([]audit.ProfilePoint, string, erro
 		points, err := fromHistory(name, file.History)
 		return points, "Opacus history in " + name, err
 	case file.Points != nil:
-		if file.Source == "" {
-			file.Source = name
-		}
-		return file.Points, file.Source, nil
+		return file.Points, cmp.Or(file.Source, name), nil
 	case file.Epsilons != nil:
 		var epsilons, deltas []float64
 		if err := errors.Join(json.Unmarshal(file.Epsilons, &epsilons), json.Unmarshal(file.Deltas, &deltas)); err != nil || len(epsilons) != len(deltas) {
 			return nil, "", &audit.InputError{Field: name + ": epsilons", Found: fmt.Sprintf("%d numbers beside %d deltas", len(epsilons), len(deltas)), Want: "numbers, one for each delta"}
 		}
-		points := make([]audit.ProfilePoint, len(epsilons))
-		for i := range epsilons {
-			points[i] = audit.ProfilePoint{Epsilon: epsilons[i], Delta: deltas[i]}
-		}
-		return points, name, nil
+		return audit.Listed(len(epsilons), func(i int) audit.ProfilePoint { return audit.ProfilePoint{Epsilon: epsilons[i], Delta: deltas[i]} }), name, nil
 	}
 	return nil, "", &audit.InputError{Field: name, Found: "JSON without a curve", Want: "an account of dpscope, lists epsilons and deltas, points, or an Opacus history", Remedy: "docs/claims.md says what can be read"}
 }

@@ -65,21 +65,11 @@ var kinds = []struct {
 }
 
 // at is the kind's place among kinds, -1 for a name that is not a kind.
-func (k Kind) at() int {
-	for i, known := range kinds {
-		if known.name == k {
-			return i
-		}
-	}
-	return -1
-}
+func (k Kind) at() int { return slices.Index(Kinds(), k) }
 
 // Kinds are all kinds, in the order in which to show them.
-func Kinds() (names []Kind) {
-	for _, k := range kinds {
-		names = append(names, k.name)
-	}
-	return names
+func Kinds() []Kind {
+	return audit.Listed(len(kinds), func(i int) Kind { return kinds[i].name })
 }
 
 // KindNames are the names of all kinds.

@@ -86,9 +86,8 @@ type Result struct {
 // Tally counts the outcomes of a cell's runs.
 func Tally(c Cell, outcomes []Outcome) Row {
 	r := Row{Cell: c, Count: Count{Of: len(outcomes)}}
-	shares := make([]float64, len(outcomes))
-	for i, o := range outcomes {
-		shares[i] = o.Share
+	shares := audit.Each(outcomes, func(o Outcome) float64 { return o.Share })
+	for _, o := range outcomes {
 		switch o.Verdict {
 		case audit.Violation:
 			r.Alarms++
@@ -128,10 +127,7 @@ func Total(rows []Row) Count {
 // of a group are at most binomial; exact tests of all of them share [JudgeError]
 // equally.
 func (p Plan) Judge(rows []Row, left []string) Result {
-	cells := make([]Cell, len(rows))
-	for i, row := range rows {
-		cells[i] = row.Cell
-	}
+	cells := audit.Each(rows, func(row Row) Cell { return row.Cell })
 	r := Result{Bench: "calibration", Plan: p, Settings: Settings(cells), Rows: rows, Groups: groups(rows), Left: append([]string{}, left...), Error: JudgeError, Above: []string{}}
 	for _, row := range rows {
 		if row.Unjudged == "" {

@@ -122,8 +122,7 @@ func (p Plan) resolve(sources []source.Spec, take func(*Audit) error) (*Audit, e
 	}
 	a.Plan.Parameters = a.Setup.Params
 	if a.Setup.Pool != (source.Pool{}) {
-		pool := a.Setup.Pool
-		a.Plan.Pool = &pool
+		a.Plan.Pool = new(a.Setup.Pool)
 	}
 	return a, nil
 }

@@ -53,14 +53,9 @@ func (u *Subject) Setup(spec source.Spec, pool *source.Pool) (source.Setup, erro
 		return source.Setup{}, fmt.Errorf("source %s: %w", spec.Name, err)
 	}
 	u.Claim = &claim
-	if u.Relation == "" {
-		u.Relation = spec.Relations[0]
-	}
+	u.Relation, u.Design = cmp.Or(u.Relation, spec.Relations[0]), cmp.Or(u.Design, spec.Designs[0])
 	if err := report.CheckRelation(u.Relation, spec.Relations...); err != nil {
 		return source.Setup{}, err
-	}
-	if u.Design == "" {
-		u.Design = spec.Designs[0]
 	}
 	if !slices.Contains(spec.Designs, u.Design) {
 		return source.Setup{}, audit.UnknownName("design", string(u.Design), report.Texts(spec.Designs))

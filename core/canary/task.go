@@ -64,8 +64,7 @@ func (d *Drawn) add(more *Drawn) {
 		return
 	}
 	if d.Table == nil {
-		t := bounds.NewCanaryTable(more.Table.K, more.Table.M)
-		d.Table = &t
+		d.Table = new(bounds.NewCanaryTable(more.Table.K, more.Table.M))
 	}
 	d.Table.Merge(*more.Table)
 }
@@ -153,8 +152,7 @@ func (t Task) Run(hook engine.Hook, _ func(any)) (any, error) {
 	}
 	k, size := a.Plan.K, a.Plan.K+a.Plan.M
 	if t.Phase == Certifying {
-		table := bounds.NewCanaryTable(k, a.Plan.M)
-		d.Table = &table
+		d.Table = new(bounds.NewCanaryTable(k, a.Plan.M))
 	}
 	told := 0
 	return d, a.each(src, t.Phase, t.First, t.Runs, func(i int, scores []float64, worst bool) error {

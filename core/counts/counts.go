@@ -109,8 +109,7 @@ func Conclude(p Plan) (Report, error) {
 		r.Summary = strings.ToUpper(found[:1]) + found[1:] + "."
 		return r, nil
 	}
-	value := math.Min(1, 2*math.Min(bounds.ClaimPValue(c, claim, r.Delta, half), bounds.ClaimPValue(rest, claim, r.Delta, half)))
-	r.PValue = &value
+	r.PValue = new(math.Min(1, 2*math.Min(bounds.ClaimPValue(c, claim, r.Delta, half), bounds.ClaimPValue(rest, claim, r.Delta, half))))
 	switch claimed := strconv.FormatFloat(claim, 'g', -1, 64); {
 	case r.LowerBound != nil && *r.LowerBound > claim:
 		r.Verdict = audit.Violation

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
 )
@@ -44,11 +45,9 @@ func (e *Explored) Table(cut float64) bounds.CanaryTable { return e.table(cut, e
 // table counts the first runs.
 func (e *Explored) table(cut float64, runs int) bounds.CanaryTable {
 	if (e.k+1)*(e.m+1) > 16*runs {
-		all := make([]bounds.CanaryCell, runs)
-		for i := range all {
-			all[i] = bounds.CanaryCell{X: AboveSorted(e.in[i*e.k:][:e.k], cut), Y: AboveSorted(e.out[i*e.m:][:e.m], cut), Runs: 1}
-		}
-		return bounds.CountCells(e.k, e.m, all)
+		return bounds.CountCells(e.k, e.m, audit.Listed(runs, func(i int) bounds.CanaryCell {
+			return bounds.CanaryCell{X: AboveSorted(e.in[i*e.k:][:e.k], cut), Y: AboveSorted(e.out[i*e.m:][:e.m], cut), Runs: 1}
+		}))
 	}
 	counts := make([]int, (e.k+1)*(e.m+1))
 	for i := range runs {

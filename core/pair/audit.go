@@ -130,9 +130,7 @@ func (a *Audit) resolveGoal() error {
 
 func (a *Audit) resolveRelation() error {
 	allowed := a.Spec.Relations(a.Plan.Parameters)
-	if a.Plan.Relation == "" {
-		a.Plan.Relation = allowed[0]
-	}
+	a.Plan.Relation = cmp.Or(a.Plan.Relation, allowed[0])
 	r, err := audit.ParseRelation(string(a.Plan.Relation))
 	if err != nil {
 		return err
@@ -154,9 +152,7 @@ func (a *Audit) resolveRelation() error {
 
 func (a *Audit) resolveMethods() error {
 	p, cat := &a.Plan, a.cat
-	if p.Learner == "" {
-		p.Learner = audit.Auto
-	}
+	p.Learner, p.Finder = cmp.Or(p.Learner, audit.Auto), cmp.Or(p.Finder, audit.Auto)
 	if p.Learner != audit.Auto {
 		l, err := cat.Learner(p.Learner)
 		if err != nil {
@@ -168,9 +164,6 @@ func (a *Audit) resolveMethods() error {
 		if l.Bits {
 			a.Columns = audit.WithBits(a.Columns)
 		}
-	}
-	if p.Finder == "" {
-		p.Finder = audit.Auto
 	}
 	f, err := cat.Finder(p.Finder)
 	if err != nil || p.Pair != nil || f.Fits(a.Spec, p.Parameters) {
@@ -220,17 +213,12 @@ func (a *Audit) resolveBudget() error {
 			return err
 		}
 	}
-	if p.Samples == 0 {
-		p.Samples = 200_000
-	}
+	p.Samples, p.Trials = cmp.Or(p.Samples, 200_000), cmp.Or(p.Trials, 10)
 	if p.Samples < MinSamples || p.Samples > MaxSamples {
 		return &audit.InputError{Field: "samples", Found: fmt.Sprint(p.Samples), Want: fmt.Sprintf("in [%d, %d]", MinSamples, MaxSamples)}
 	}
 	if err := a.resolveExplore(); err != nil {
 		return err
-	}
-	if p.Trials == 0 {
-		p.Trials = 10
 	}
 	if p.Trials < 1 || p.Trials > MaxTrials {
 		return &audit.InputError{Field: "trials", Found: fmt.Sprint(p.Trials), Want: fmt.Sprintf("in [1, %d]", MaxTrials)}
@@ -299,10 +287,7 @@ func (a *Audit) splitRecorded() error {
 	if p.Finder != audit.Auto || p.Pair != nil {
 		return &audit.InputError{Field: "finder or pair", Path: "finder", Found: "given", Want: "absent for recorded outputs, which are of one pair of datasets"}
 	}
-	if p.Trials == 0 {
-		p.Trials = 1
-	}
-	if p.Trials != 1 {
+	if p.Trials = cmp.Or(p.Trials, 1); p.Trials != 1 {
 		return &audit.InputError{Field: "trials", Found: fmt.Sprint(p.Trials), Want: "1 for recorded outputs, which are of one pair of datasets"}
 	}
 	a.Notes = append(a.Notes, r.Notes...)

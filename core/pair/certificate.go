@@ -98,8 +98,7 @@ func (c certificate) finding(id report.Quantity, sofar Certified) (report.Row, b
 			lower = phrase.Floor(lower, 6)
 		}
 	}
-	lower = lowerBound(lower)
-	f.LowerBound = &lower
+	f.LowerBound = new(lowerBound(lower))
 	return f, true
 }
 
@@ -129,16 +128,14 @@ func (c certificate) epsilon(f *report.Row) float64 {
 	}
 	n := *f.Counts
 	if ratio := (float64(n.X)/float64(n.N1) - f.Delta) / (float64(n.Y) / float64(n.N0)); ratio > 0 && !math.IsInf(ratio, 1) {
-		e := stream.Log(ratio)
-		f.Estimate = &e
+		f.Estimate = new(stream.Log(ratio))
 	}
 	return eps
 }
 
 func (c certificate) delta(f *report.Row, eps float64) float64 {
 	n := *f.Counts
-	e := float64(n.X)/float64(n.N1) - float64(math.Exp(eps)*(float64(n.Y)/float64(n.N0)))
-	f.Estimate, f.Method = &e, bounds.MethodExact
+	f.Estimate, f.Method = new(float64(n.X)/float64(n.N1)-float64(math.Exp(eps)*(float64(n.Y)/float64(n.N0)))), bounds.MethodExact
 	return bounds.ExactDelta(n, eps, c.beta)
 }
 
@@ -149,8 +146,7 @@ func (c certificate) mu(f *report.Row) float64 {
 	}
 	f.Method = bounds.MethodExact
 	if c.audit.Plan.goal() == report.Mu {
-		v := bounds.MuPValue(n, c.audit.Claim.Mu, c.beta)
-		f.PValue = &v
+		f.PValue = new(bounds.MuPValue(n, c.audit.Claim.Mu, c.beta))
 	}
 	return bounds.ExactMu(n, c.beta)
 }
@@ -164,8 +160,7 @@ func (c certificate) goalRenyi(f *report.Row) float64 {
 		f.Alpha = c.audit.Claim.Alpha // a bound of a lower order holds here too
 	}
 	e, _ := renyiEstimate(t, d.H, d.Alpha)
-	e = fromDivergence(f.ID, e, d.Alpha)
-	f.Estimate = &e
+	f.Estimate = new(fromDivergence(f.ID, e, d.Alpha))
 	claimed, _ := c.audit.Claim.ImpliedRenyi(d.Alpha)
 	v, lower := bounds.RenyiPValue(t, d.RenyiPlan, claimed), bounds.Renyi(t, d.RenyiPlan, c.beta)
 	if v <= c.beta && lower <= claimed {

@@ -130,13 +130,11 @@ func (r *Report) tables(a *Audit, model audit.Model, c *Certified) error {
 	case c != nil:
 		rows, r.Tradeoff = slices.Clone(c.Bounds), append(r.Tradeoff, c.Tradeoff...)
 	default:
-		explored := e.Prepared.Event.Counts(e.Explored)
 		_, delta := a.dpLimits()
 		f := report.Row{ID: report.Epsilon, Delta: delta, Confidence: 1 - a.Plan.Beta, Direction: e.Prepared.Event.Direction(), Valid: true,
-			Event: &report.Event{Edge: e.Prepared.Event.Edge, Above: e.Prepared.Event.Above}, Explored: &explored}
+			Event: &report.Event{Edge: e.Prepared.Event.Edge, Above: e.Prepared.Event.Above}, Explored: new(e.Prepared.Event.Counts(e.Explored))}
 		if e.Table != nil {
-			n := e.Prepared.Event.Counts(*e.Table)
-			f.Counts = &n
+			f.Counts = new(e.Prepared.Event.Counts(*e.Table))
 		}
 		rows = []report.Row{f}
 	}

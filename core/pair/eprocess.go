@@ -422,10 +422,10 @@ func (c *accounts) follow(pairs []audit.Pair, e Epoch) error {
 			return &audit.InputError{Field: "report: sequential.epochs.bets.stake", Found: fmt.Sprint(b.Stake), Want: fmt.Sprintf("in [0, %d]", n-1)}
 		}
 	}
-	filled, logs := make([]*sparse, len(tables)), make([]float64, len(e.Limits))
-	for i, place := range e.Limits {
-		logs[i] = logEValueOf(c.stakesOf(place, steps), e.Bets, i, tables, filled)
-	}
+	filled := make([]*sparse, len(tables))
+	logs := audit.Listed(len(e.Limits), func(i int) float64 {
+		return logEValueOf(c.stakesOf(e.Limits[i], steps), e.Bets, i, tables, filled)
+	})
 	c.open(e.Limits)
 	c.add(e.Limits, logs)
 	return nil

@@ -144,8 +144,7 @@ func (c certificate) inGroup(claim audit.Claim) Certified {
 	k := c.prepared.Steps
 	f, _ := c.finding(report.Epsilon, Certified{})
 	if f.Delta >= mostDelta { // a claim that allows anything
-		one := 1.0
-		f.PValue = &one
+		f.PValue = new(1.0)
 	}
 	f.Delta, f.Group = claim.Delta, k
 	lower, above := perStep(claim, k, func(delta float64) float64 {
@@ -155,8 +154,7 @@ func (c certificate) inGroup(claim audit.Claim) Certified {
 	lower = lowerBound(lower)
 	f.LowerBound, f.Strict = &lower, above
 	if f.Estimate != nil {
-		e := *f.Estimate / float64(k)
-		f.Estimate = &e
+		f.Estimate = new(*f.Estimate / float64(k))
 	}
 	out := Certified{Bounds: []report.Row{f}, Renyi: []report.Row{}}
 	for _, x := range c.published() {

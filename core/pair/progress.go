@@ -148,8 +148,7 @@ func (s *state) provisional() func(*Progress) {
 	roughly := s.rough()
 	return func(g *Progress) {
 		if done++; done%every == 0 {
-			v := lowerBound(phrase.Floor(roughly(), 6))
-			g.Provisional, g.Pairs = &v, s.counted.Rows
+			g.Provisional, g.Pairs = new(lowerBound(phrase.Floor(roughly(), 6))), s.counted.Rows
 		}
 	}
 }

@@ -184,8 +184,7 @@ func (s *state) testSequentially(ctx context.Context, pool *engine.Pool) error {
 			}
 			g.Betted = &Betted{PValue: min(1, math.Exp(-accounts.claim().most)), Outputs: s.whole[0], Pairs: len(sofar.Pairs)}
 			g.Refuted = part.Refuted
-			v := accounts.bound()
-			g.Provisional, g.Valid, g.Trial, g.Trials = &v, true, len(sofar.Pairs), s.Plan.Trials
+			g.Provisional, g.Valid, g.Trial, g.Trials = new(accounts.bound()), true, len(sofar.Pairs), s.Plan.Trials
 		})
 	}
 	if s.most != nil && s.most.epochs == 0 { // the run was stopped before the first

@@ -3,6 +3,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -149,9 +150,7 @@ func ResolveClaim(c *audit.Claim, defaulted bool) (audit.Claim, error) {
 		return audit.Claim{}, &audit.InputError{Field: "claim", Path: "epsilon", Found: audit.Absent, Want: "epsilon and delta that the mechanism claims", Remedy: "for example epsilon = 2, delta = 1e-5"}
 	}
 	claim := *c
-	if claim.Kind == "" {
-		claim.Kind = audit.DPClaim(claim.Epsilon, claim.Delta).Kind
-	}
+	claim.Kind = cmp.Or(claim.Kind, audit.DPClaim(claim.Epsilon, claim.Delta).Kind)
 	if claim.Kind != audit.Approximate && claim.Kind != audit.Pure {
 		return claim, &audit.InputError{Field: "claim.kind", Path: "/claim/kind", Found: fmt.Sprintf("%q", claim.Kind), Want: fmt.Sprintf("%q or %q", audit.Approximate, audit.Pure), Remedy: "canaries test an event against epsilon at one delta"}
 	}

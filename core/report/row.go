@@ -224,8 +224,7 @@ func (r *Report) Choose(m bounds.Method) {
 		row.Chosen = true
 	}
 	if row != nil && row.LowerBound != nil {
-		b := math.Max(0, *row.LowerBound)
-		r.LowerBound = &b
+		r.LowerBound = new(math.Max(0, *row.LowerBound))
 	}
 	switch limit := r.Claim.Limit(); {
 	case r.Termination.Reason == audit.Failed:

@@ -92,8 +92,7 @@ func (s Scores) events(p Plan) []ScoreEvent {
 			case report.MethodExact:
 				e.Split = roundTo(bounds.TuneSplit(e.Explored, h.n1, h.n0, delta, beta), 1e-6)
 			case report.MethodPaired:
-				stakes := bounds.TuneCanary(h.pairs(c.At), min(h.n1, h.n0), delta, beta)
-				e.Stakes, e.Pairs = &stakes, certify.pairs(c.At)
+				e.Stakes, e.Pairs = new(bounds.TuneCanary(h.pairs(c.At), min(h.n1, h.n0), delta, beta)), certify.pairs(c.At)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package scores
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -103,10 +104,7 @@ func (p Plan) resolve(s Shape, files []ScoreFile) (Plan, error) {
 	if s.Runs > 0 {
 		methods = MatrixMethods()
 	}
-	if p.Method == "" {
-		p.Method = methods[0]
-	}
-	if !slices.Contains(methods, p.Method) {
+	if p.Method = cmp.Or(p.Method, methods[0]); !slices.Contains(methods, p.Method) {
 		return p, audit.UnknownName("method", string(p.Method), report.Texts(methods))
 	}
 	if k, m, _, _ := s.counted(p.Relation, 0); s.byRuns(p.Method) && max(k, m) > source.MaxCanaries {

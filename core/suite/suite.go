@@ -256,8 +256,7 @@ func (f *File) check(what string) error {
 		return bad("beta", fmt.Sprint(f.Beta), "in [1e-9, 0.5]", "")
 	}
 	if f.Seed == nil {
-		seed := uint64(DefaultSeed)
-		f.Seed = &seed
+		f.Seed = new(uint64(DefaultSeed))
 	}
 	if *f.Seed > audit.MaxSeed {
 		return bad("seed", fmt.Sprint(*f.Seed), fmt.Sprintf("in [0, %d]", uint64(audit.MaxSeed)), "")

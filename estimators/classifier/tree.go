@@ -43,10 +43,7 @@ var shrinkages = [3]float64{4, 16, 64}
 // newTree grows a tree, and says which leaf every distinct output is in.
 func newTree(d *Data) (*tree, []int32) {
 	g := &grower{data: d, tree: &tree{}, leaf: make([]int32, len(d.count)), least: max(leastSplit, (d.total[0]+d.total[1])/mostLeaves)}
-	all := make([]int32, len(d.count))
-	for i := range all {
-		all[i] = int32(i)
-	}
+	all := audit.Listed(len(d.count), func(i int) int32 { return int32(i) })
 	g.bySymbols(all, 0)
 	for s, shrinkage := range shrinkages {
 		g.tree.odds[s] = g.tree.without(shrinkage, -1)

@@ -141,11 +141,7 @@ func influence(q *problem) ([]point, error) {
 	}
 	for _, e := range ends {
 		for _, sign := range []float64{1, -1} {
-			x := make([]float64, q.d)
-			for j, v := range e {
-				x[j] = float64(float64(sign*v) * q.reach())
-			}
-			starts = append(starts, x)
+			starts = append(starts, audit.Each(e, func(v float64) float64 { return float64(float64(sign*v) * q.reach()) }))
 		}
 	}
 	var row []float64
@@ -201,10 +197,7 @@ func coefficient(q *problem) ([]point, error) {
 	var points []point
 	var moved []float64
 	for _, sign := range []float64{1, -1} {
-		target := make([]float64, q.d)
-		for j, v := range across {
-			target[j] = float64(float64(sign*size)*v) / norm
-		}
+		target := audit.Each(across, func(v float64) float64 { return float64(float64(sign*size)*v) / norm })
 		y := 1 - q.y[rows[0]]
 		poisonedBy := func(x []float64) (*fit, error) {
 			return q.fit(q.pair(point{"", append(slices.Clone(x), y), rows}, 1).Second)
@@ -227,10 +220,7 @@ func coefficient(q *problem) ([]point, error) {
 				clear(g)
 				return
 			}
-			gap := make([]float64, q.d)
-			for j := range gap {
-				gap[j] = target[j] - to.w[j]
-			}
+			gap := audit.Listed(q.d, func(j int) float64 { return target[j] - to.w[j] })
 			u, p := to.times(gap), stream.Logistic(linalg.Dot(to.w, x))
 			pull := float64(float64(p*(1-p)) * linalg.Dot(x, u))
 			for j := range g {

@@ -27,13 +27,7 @@ import (
 const paper = "Lu et al., A general framework for auditing differentially private machine learning (2022), "
 
 // All are the attacks, those that fit a learner best first.
-func All() []audit.FinderSpec {
-	list := make([]audit.FinderSpec, len(attacks))
-	for i, a := range attacks {
-		list[i] = a.spec()
-	}
-	return list
-}
+func All() []audit.FinderSpec { return audit.Each(attacks, attack.spec) }
 
 // Pairs are what fits a problem's learner best, for a search that begins with it: none
 // where the mechanism is no learner.

@@ -95,8 +95,7 @@ func New(columns []audit.Column, first, second audit.Samples, m audit.Model) Cha
 // Bordered marks the event on the chart's plane, if it has one.
 func (ch Chart) Bordered(edges []float64, event threshold.Event) Chart {
 	if p := ch.Plane.copy(); p != nil {
-		border := edges[event.Edge]
-		p.Border, p.Above = &border, event.Above
+		p.Border, p.Above = new(edges[event.Edge]), event.Above
 		ch.Plane = p
 	}
 	return ch

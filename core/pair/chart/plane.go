@@ -346,11 +346,8 @@ func (p *Plane) along(weights, row []float64, score float64) float64 {
 
 // values are those of rows with their scores.
 func (p *Plane) values(rows, scores []float64, width int) []float64 {
-	out, weights := make([]float64, len(scores)), p.weights()
-	for i, s := range scores {
-		out[i] = p.along(weights, rows[i*width:], s)
-	}
-	return out
+	weights := p.weights()
+	return audit.Listed(len(scores), func(i int) float64 { return p.along(weights, rows[i*width:], scores[i]) })
 }
 
 // PlaneCounter counts rows into the cells of a plane.
