@@ -3,6 +3,7 @@ package audit
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mathext"
 
@@ -22,6 +23,9 @@ const (
 )
 
 var claimKinds = []string{string(Pure), string(Approximate), string(Renyi), string(ZCDP), string(GaussianDP), string(Profile)}
+
+// claimFields are the numbers of a claim of each kind.
+var claimFields = map[ClaimKind][]string{Pure: {"epsilon"}, Approximate: {"epsilon", "delta"}, Renyi: {"epsilon", "alpha"}, ZCDP: {"rho"}, GaussianDP: {"mu"}}
 
 // Claim is the guarantee under audit. Which fields count depends on Kind; the
 // others are zero. In a plan, Kind may be absent: then epsilon and delta mean
@@ -54,29 +58,16 @@ const claimTop = 500.0
 // Validate checks that the fields of the claim's kind are in range and that no
 // other field is set.
 func (c Claim) Validate() error {
-	uses := map[string]bool{}
-	switch c.Kind {
-	case Pure:
-		uses["epsilon"] = true
-	case Approximate:
-		uses["epsilon"], uses["delta"] = true, true
-	case Renyi:
-		uses["epsilon"], uses["alpha"] = true, true
-	case ZCDP:
-		uses["rho"] = true
-	case GaussianDP:
-		uses["mu"] = true
-	case Profile:
-		if c.Profile == nil {
-			return At("/claim/profile", &InputError{Field: "profile", Found: Absent, Want: "a curve in a claim of kind \"profile\"", Remedy: "-claim-file reads one"})
-		}
+	switch {
+	case !slices.Contains(claimKinds, string(c.Kind)):
+		return At("/claim/kind", UnknownName("claim.kind", string(c.Kind), claimKinds))
+	case c.Kind == Profile && c.Profile == nil:
+		return At("/claim/profile", &InputError{Field: "profile", Found: Absent, Want: "a curve in a claim of kind \"profile\"", Remedy: "-claim-file reads one"})
+	case c.Kind == Profile:
 		if err := c.Profile.Validate(); err != nil {
 			return err
 		}
-	default:
-		return At("/claim/kind", UnknownName("claim.kind", string(c.Kind), claimKinds))
-	}
-	if c.Profile != nil && c.Kind != Profile {
+	case c.Profile != nil:
 		return At("/claim/profile", &InputError{Field: "profile", Found: "there", Want: fmt.Sprintf("absent in a claim of kind %q", c.Kind)})
 	}
 	fields := []struct {
@@ -84,7 +75,7 @@ func (c Claim) Validate() error {
 		value float64
 	}{{"alpha", c.Alpha}, {"epsilon", c.Epsilon}, {"delta", c.Delta}, {"mu", c.Mu}, {"rho", c.Rho}}
 	for _, f := range fields {
-		if !uses[f.name] {
+		if !slices.Contains(claimFields[c.Kind], f.name) {
 			if f.value != 0 {
 				return &InputError{Field: f.name, Found: Number(f.value), Want: fmt.Sprintf("absent in a claim of kind %q", c.Kind)}
 			}

@@ -55,8 +55,7 @@ func (e *InputError) Place() string {
 // At says where an error is that comes of the user's input and does not say so
 // itself.
 func At(path string, err error) error {
-	var in *InputError
-	if errors.As(err, &in) && in.Path == "" {
+	if in, ok := errors.AsType[*InputError](err); ok && in.Path == "" {
 		in.Path = path
 	}
 	return err
@@ -64,8 +63,8 @@ func At(path string, err error) error {
 
 // IsInput reports whether err comes from the user's input.
 func IsInput(err error) bool {
-	var in *InputError
-	return errors.As(err, &in)
+	_, ok := errors.AsType[*InputError](err)
+	return ok
 }
 
 // UnknownName builds the error for a name that is not in a registry, with the

@@ -113,12 +113,9 @@ func NearDelta(x, y float64) bool {
 	return NearShare(x, y) || six(x) && six(y) && Near(x, y)
 }
 
-// SamePValue compares p-values, which may be tiny, by their logarithms.
-func SamePValue(x, y *float64) bool {
-	if x == nil || y == nil {
-		return x == y
-	}
-	return *x == *y || *x > 0 && *y > 0 && math.Abs(math.Log(*x)-math.Log(*y)) < 1e-4
+// NearPValue compares p-values, which may be tiny, by their logarithms.
+func NearPValue(x, y float64) bool {
+	return x == y || x > 0 && y > 0 && math.Abs(math.Log(x)-math.Log(y)) < 1e-4
 }
 
 // NearJSONBy compares two values by their JSON, numbers by near.

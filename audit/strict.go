@@ -133,9 +133,8 @@ func otherLetters(given, known any) string {
 func JsonError(data []byte, what string, err error) error {
 	var syntax *json.SyntaxError
 	var typed *json.UnmarshalTypeError
-	var input *InputError
 	switch {
-	case errors.As(err, &input):
+	case IsInput(err):
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		line, col := position(data, int64(len(data)))

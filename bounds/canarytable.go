@@ -115,18 +115,18 @@ func (t CanaryTable) Runs() int {
 
 // In counts the runs by the number of canaries of the data in the event.
 func (t CanaryTable) In() Exchangeable {
-	e := NewExchangeable(t.K)
-	for _, c := range t.Cells {
-		e.Runs[c.X] += c.Runs
-	}
-	return e
+	return t.side(t.K, func(c CanaryCell) int { return c.X })
 }
 
 // Out counts the runs by the number of fresh canaries in the event.
 func (t CanaryTable) Out() Exchangeable {
-	e := NewExchangeable(t.M)
+	return t.side(t.M, func(c CanaryCell) int { return c.Y })
+}
+
+func (t CanaryTable) side(size int, ones func(CanaryCell) int) Exchangeable {
+	e := NewExchangeable(size)
 	for _, c := range t.Cells {
-		e.Runs[c.Y] += c.Runs
+		e.Runs[ones(c)] += c.Runs
 	}
 	return e
 }

@@ -231,7 +231,7 @@ func TestTuneRenyiClipsFewBins(t *testing.T) {
 
 // CalibrateRenyi is [CalibrateRenyiOrdered] bin by bin, without pooling.
 func CalibrateRenyi(explore Table, alpha float64) []float64 {
-	p, q := smoothed(explore.First()), smoothed(explore.Second())
+	p, q := Smoothed(explore.First()), Smoothed(explore.Second())
 	for i := range p {
 		p[i] = max(-maxExponent/alpha/4, min(maxExponent/alpha/4, math.Log(p[i]/q[i])))
 	}

@@ -21,7 +21,7 @@ import (
 // and alpha > 1 finite.
 func CalibrateRenyiOrdered(explore Table, alpha float64) []float64 {
 	refuse(explore.Validate() != nil || CheckAlpha(alpha) != nil, "table or alpha out of range")
-	p, q := smoothed(explore.First()), smoothed(explore.Second())
+	p, q := Smoothed(explore.First()), Smoothed(explore.Second())
 	poolViolators(p, q)
 	h := make([]float64, explore.Bins)
 	limit := maxExponent / alpha / 4
@@ -78,7 +78,7 @@ func TuneRenyi(explore Table, h []float64, alpha float64, n int, beta float64) (
 		return RenyiPlan{}, errors.New("witness: it must have one value for each bin of the exploration table")
 	}
 	refuse(n < 1 || CheckBeta(beta) != nil, "n or beta out of range")
-	q := smoothed(explore.Second())
+	q := Smoothed(explore.Second())
 	rate := math.Log(1/beta) / float64(n)
 	best, value := RenyiPlan{Alpha: alpha, Method: MethodRenyiBetting}, math.Inf(-1)
 	for _, top := range clipLevels(h) {

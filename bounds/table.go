@@ -142,8 +142,8 @@ func (t Table) cells() []tableCell {
 // fell on exploration is not taken as impossible (Jeffreys).
 const halfCount = 0.5
 
-// smoothed turns counts into probabilities.
-func smoothed(n []int) []float64 {
+// Smoothed turns counts into probabilities, half a count added to each.
+func Smoothed(n []int) []float64 {
 	total := 0.0
 	for _, k := range n {
 		total += float64(k) + halfCount
@@ -159,8 +159,8 @@ const tuningBins = 48
 // of w are pooled to at most tuningBins a side, bins of similar value together;
 // a cell then refers to one bin of its pool. For tuning only.
 func poolMarginals(explore Table, w renyiWager) []tableCell {
-	first := poolBins(w.z1, smoothed(explore.First()))
-	second := poolBins(w.z2, smoothed(explore.Second()))
+	first := poolBins(w.z1, Smoothed(explore.First()))
+	second := poolBins(w.z2, Smoothed(explore.Second()))
 	cells := make([]tableCell, 0, len(first)*len(second))
 	for _, p := range first {
 		for _, q := range second {

@@ -124,10 +124,6 @@ type Value[P any] struct {
 	set  func(p *P, text string, r Range) error
 }
 
-func valued[P any](t Type, text func(*P) string, set func(*P, string, Range) error) Value[P] {
-	return Value[P]{Type: t, text: text, set: set}
-}
-
 // want is the error of a text that a setting cannot have.
 func want(text, what string) error { return &audit.InputError{Found: text, Want: what} }
 
@@ -154,20 +150,20 @@ func of(noun string, r Range) string {
 
 // Number is a setting that is a number.
 func Number[P any](at func(*P) *float64) Value[P] {
-	return valued[P](NumberType, func(p *P) string { return audit.Exactly(*at(p)) }, func(p *P, text string, r Range) (err error) {
+	return Value[P]{NumberType, func(p *P) string { return audit.Exactly(*at(p)) }, func(p *P, text string, r Range) (err error) {
 		x, err := parsed(text, r)
 		if err == nil {
 			*at(p) = x
 		}
 		return err
-	})
+	}}
 }
 
 // Optional is a setting that is nil unless it is given. Its texts are those of value,
 // such as Number, for what it points to.
 func Optional[P, T any](value func(func(*T) *T) Value[T], at func(*P) **T) Value[P] {
 	v := value(func(x *T) *T { return x })
-	return valued[P](v.Type, func(p *P) string {
+	return Value[P]{v.Type, func(p *P) string {
 		if *at(p) == nil {
 			return ""
 		}
@@ -179,12 +175,12 @@ func Optional[P, T any](value func(func(*T) *T) Value[T], at func(*P) **T) Value
 			*at(p) = x
 		}
 		return err
-	})
+	}}
 }
 
 // Whole is a setting that is a whole number. Its range lies between -2^53 and 2^53.
 func Whole[P any, N int | uint64](at func(*P) *N) Value[P] {
-	return valued[P](WholeType, func(p *P) string { return fmt.Sprint(*at(p)) }, func(p *P, text string, r Range) error {
+	return Value[P]{WholeType, func(p *P) string { return fmt.Sprint(*at(p)) }, func(p *P, text string, r Range) error {
 		n, err := strconv.ParseInt(text, 0, 64)
 		if err != nil {
 			x, err := strconv.ParseFloat(text, 64)
@@ -201,33 +197,33 @@ func Whole[P any, N int | uint64](at func(*P) *N) Value[P] {
 		}
 		*at(p) = N(n)
 		return nil
-	})
+	}}
 }
 
 // Word is a setting that is a name. The audit knows which there are.
 func Word[P any, T ~string](at func(*P) *T) Value[P] {
-	return valued[P](WordType, func(p *P) string { return string(*at(p)) }, func(p *P, text string, _ Range) error {
+	return Value[P]{WordType, func(p *P) string { return string(*at(p)) }, func(p *P, text string, _ Range) error {
 		*at(p) = T(text)
 		return nil
-	})
+	}}
 }
 
 // Switch is a setting that is on or off.
 func Switch[P any](at func(*P) *bool) Value[P] {
-	return valued[P](SwitchType, func(p *P) string { return strconv.FormatBool(*at(p)) }, func(p *P, text string, _ Range) error {
+	return Value[P]{SwitchType, func(p *P) string { return strconv.FormatBool(*at(p)) }, func(p *P, text string, _ Range) error {
 		on, err := strconv.ParseBool(text)
 		if err != nil {
 			return want(strconv.Quote(text), "true or false")
 		}
 		*at(p) = on
 		return nil
-	})
+	}}
 }
 
 // Is is a setting that is on where a word of the plan is this one, and off where it is
 // any other. Only one of the settings of a word may be given.
 func Is[P any, T ~string](at func(*P) *T, word T) Value[P] {
-	return valued(SwitchType, func(p *P) string { return strconv.FormatBool(*at(p) == word) }, func(p *P, text string, _ Range) error {
+	return Value[P]{SwitchType, func(p *P) string { return strconv.FormatBool(*at(p) == word) }, func(p *P, text string, _ Range) error {
 		on, err := strconv.ParseBool(text)
 		switch now := *at(p); {
 		case err != nil:
@@ -238,7 +234,7 @@ func Is[P any, T ~string](at func(*P) *T, word T) Value[P] {
 			*at(p) = word
 		}
 		return nil
-	})
+	}}
 }
 
 // Text is a setting that may be any text.
@@ -250,7 +246,7 @@ func Text[P any](at func(*P) *string) Value[P] {
 
 // Words is a setting that is a list of names, without empty ones.
 func Words[P any](at func(*P) *[]string) Value[P] {
-	return valued[P](WordsType, func(p *P) string { return strings.Join(*at(p), ",") }, func(p *P, text string, _ Range) error {
+	return Value[P]{WordsType, func(p *P) string { return strings.Join(*at(p), ",") }, func(p *P, text string, _ Range) error {
 		*at(p) = nil
 		for name := range strings.SplitSeq(text, ",") {
 			if name = strings.TrimSpace(name); name != "" {
@@ -258,7 +254,7 @@ func Words[P any](at func(*P) *[]string) Value[P] {
 			}
 		}
 		return nil
-	})
+	}}
 }
 
 // Between stands between the texts of a setting of type [EachType]. No argument of a
@@ -267,7 +263,7 @@ const Between = "\x00"
 
 // Kinds is a setting that is kinds of columns, each as [audit.ParseKind] reads it.
 func Kinds[P any](at func(*P) *map[string]audit.ColumnKind) Value[P] {
-	return valued[P](EachType, func(p *P) string { return strings.Join(audit.KindTexts(*at(p)), Between) }, func(p *P, text string, _ Range) error {
+	return Value[P]{EachType, func(p *P) string { return strings.Join(audit.KindTexts(*at(p)), Between) }, func(p *P, text string, _ Range) error {
 		kinds := map[string]audit.ColumnKind{}
 		for one := range strings.SplitSeq(text, Between) {
 			if err := audit.ParseKind(one, kinds); err != nil {
@@ -276,31 +272,27 @@ func Kinds[P any](at func(*P) *map[string]audit.ColumnKind) Value[P] {
 		}
 		*at(p) = kinds
 		return nil
-	})
+	}}
 }
 
 // Wholes is a setting that is a list of whole numbers above 0.
 func Wholes[P any](at func(*P) *[]int) Value[P] {
-	return valued[P](WholesType, func(p *P) string { return joined(*at(p), strconv.Itoa) }, func(p *P, text string, _ Range) error {
+	return Value[P]{WholesType, func(p *P) string { return strings.Join(audit.Each(*at(p), strconv.Itoa), ",") }, func(p *P, text string, _ Range) error {
 		return split(text, at(p), "whole numbers above 0 such as 200 or 100,200,400", func(part string) (int, bool) {
 			n, err := strconv.Atoi(part)
 			return n, err == nil && n > 0
 		})
-	})
+	}}
 }
 
 // Numbers is a setting that is a list of numbers.
 func Numbers[P any](at func(*P) *[]float64) Value[P] {
-	return valued[P](ListType, func(p *P) string { return joined(*at(p), audit.Exactly) }, func(p *P, text string, _ Range) error {
+	return Value[P]{ListType, func(p *P) string { return strings.Join(audit.Each(*at(p), audit.Exactly), ",") }, func(p *P, text string, _ Range) error {
 		return split(text, at(p), "numbers separated by commas, such as 2,4,8", func(part string) (float64, bool) {
 			x, err := strconv.ParseFloat(part, 64)
 			return x, err == nil
 		})
-	})
-}
-
-func joined[T any](all []T, text func(T) string) string {
-	return strings.Join(audit.Listed(len(all), func(i int) string { return text(all[i]) }), ",")
+	}}
 }
 
 // split reads a list with commas between.
@@ -319,7 +311,7 @@ func split[T any](text string, into *[]T, wanted string, one func(part string) (
 
 // Limits is a setting that is two numbers, both 0 where it is absent.
 func Limits[P any](at func(*P) (lower, upper *float64)) Value[P] {
-	return valued[P](LimitsType, func(p *P) string {
+	return Value[P]{LimitsType, func(p *P) string {
 		lower, upper := at(p)
 		if *lower == 0 && *upper == 0 {
 			return ""
@@ -335,12 +327,12 @@ func Limits[P any](at func(*P) (lower, upper *float64)) Value[P] {
 		lower, upper := at(p)
 		*lower, *upper = a, b
 		return nil
-	})
+	}}
 }
 
 // JSON is a setting that is a JSON value, which parse reads.
 func JSON[P, T any](at func(*P) **T, parse func([]byte) (T, error)) Value[P] {
-	return valued[P](JSONType, func(p *P) string {
+	return Value[P]{JSONType, func(p *P) string {
 		if *at(p) == nil {
 			return ""
 		}
@@ -355,12 +347,12 @@ func JSON[P, T any](at func(*P) **T, parse func([]byte) (T, error)) Value[P] {
 			*at(p) = &v
 		}
 		return err
-	})
+	}}
 }
 
 // Params is a setting of several texts, one for each parameter.
 func Params[P any](at func(*P) *audit.Params) Value[P] {
-	return valued[P](ParamsType, func(*P) string { return "" }, func(p *P, assignment string, _ Range) error {
+	return Value[P]{ParamsType, func(*P) string { return "" }, func(p *P, assignment string, _ Range) error {
 		name, value, err := audit.ParseParam(assignment)
 		if err != nil {
 			return err
@@ -370,7 +362,7 @@ func Params[P any](at func(*P) *audit.Params) Value[P] {
 		}
 		(*at(p))[name] = value
 		return nil
-	})
+	}}
 }
 
 // Then is the value with a change that reading it brings to others.
@@ -456,8 +448,7 @@ func sorted(t Texts) []string { return slices.Sorted(maps.Keys(t)) }
 
 // placed says which setting an error is about.
 func placed(name string, err error) error {
-	var in *audit.InputError
-	if errors.As(err, &in) {
+	if in, ok := errors.AsType[*audit.InputError](err); ok {
 		in.Path = name
 		if in.Field == "" {
 			in.Field = name

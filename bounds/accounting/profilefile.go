@@ -85,8 +85,7 @@ func fromHistory(name string, history [][]float64) ([]audit.ProfilePoint, error)
 		}
 		m := SubsampledGaussian{h[0], 1, h[1]}
 		if err := m.Validate(); err != nil {
-			var in *audit.InputError
-			if errors.As(err, &in) {
+			if in, ok := errors.AsType[*audit.InputError](err); ok {
 				in.Field = at + ": " + in.Field
 			}
 			return nil, err

@@ -1,6 +1,7 @@
 package canary
 
 import (
+	"context"
 	"encoding/hex"
 	"fmt"
 
@@ -54,13 +55,7 @@ type Coins struct {
 func (r Report) Chance() (beta float64, seed uint64) { return r.Plan.Beta, r.Plan.Seed }
 
 // ParseReport reads a report; unknown fields are refused.
-func ParseReport(data []byte) (Report, error) {
-	var r Report
-	if err := report.Parse(data, Kind, &r); err != nil {
-		return Report{}, err
-	}
-	return r, r.check()
-}
+func ParseReport(data []byte) (Report, error) { return report.Read(data, Kind, Report.check) }
 
 // check refuses a report whose parts do not fit together.
 func (r Report) check() error {
@@ -178,7 +173,11 @@ func (a *Audit) Replay(v *engine.Verification, r Report, whole bool) (report.Rep
 		if a.Spec.New == nil {
 			return again, p.Trainer.Undrawn()
 		}
-		return report.Replay[*Evidence]{Found: ev, Draw: drawn.again}, nil
+		again.Taken, again.Draw = nil, func(ctx context.Context, on *engine.Runner) (*Evidence, error) {
+			ev, _, err := drawn.Run(ctx, on, nil)
+			return ev, err
+		}
+		return again, nil
 	}
 	v.Recomputed = true
 	if b := ev.Sequential; b != nil {

@@ -93,13 +93,6 @@ func (a *Audit) Run(ctx context.Context, on *engine.Runner, tell func(Progress))
 	return s.evidence, end, err
 }
 
-// again draws all runs.
-func (a *Audit) again(ctx context.Context, on *engine.Runner) (*Evidence, error) {
-	s := newState(a, on, nil, nil)
-	err := s.do(ctx)
-	return s.evidence, err
-}
-
 func (s *state) do(ctx context.Context) error {
 	spent := &s.on.Timing.Certify
 	switch {

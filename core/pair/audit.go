@@ -79,21 +79,10 @@ func (p Plan) Resolve(cat audit.Catalogue) (*Audit, error) {
 	if l := spec.Labelled; l != nil {
 		a.Notes = append(a.Notes, l.Notes...)
 	}
-	if err := a.resolveGoal(); err != nil {
-		return nil, err
-	}
-	if err := a.resolveRelation(); err != nil {
-		return nil, err
-	}
-	a.Columns = a.Mechanism.Columns()
-	if err := audit.CheckColumns(a.Columns); err != nil {
-		return nil, fmt.Errorf("mechanism %s: %w", spec.Name, audit.At("mechanism", err))
-	}
-	if err := a.resolveMethods(); err != nil {
-		return nil, err
-	}
-	if err := a.resolveBudget(); err != nil {
-		return nil, err
+	for _, step := range []func() error{a.resolveGoal, a.resolveRelation, a.resolveMethods, a.resolveBudget} {
+		if err := step(); err != nil {
+			return nil, err
+		}
 	}
 	return a, nil
 }
@@ -152,6 +141,10 @@ func (a *Audit) resolveRelation() error {
 
 func (a *Audit) resolveMethods() error {
 	p, cat := &a.Plan, a.cat
+	a.Columns = a.Mechanism.Columns()
+	if err := audit.CheckColumns(a.Columns); err != nil {
+		return fmt.Errorf("mechanism %s: %w", a.Spec.Name, audit.At("mechanism", err))
+	}
 	p.Learner, p.Finder = cmp.Or(p.Learner, audit.Auto), cmp.Or(p.Finder, audit.Auto)
 	if p.Learner != audit.Auto {
 		l, err := cat.Learner(p.Learner)

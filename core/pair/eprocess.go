@@ -443,13 +443,7 @@ func (r *SequentialResult) outputs() int {
 // loudest is the pair that most outputs were drawn from: a race goes where it grows.
 func (r *SequentialResult) loudest() int {
 	drawn := r.drawn()
-	best := 0
-	for i, n := range drawn {
-		if n > drawn[best] {
-			best = i
-		}
-	}
-	return best
+	return slices.Index(drawn, slices.Max(drawn))
 }
 
 // pairsUntil is how many pairs had been drawn from after so many outputs of both sides.

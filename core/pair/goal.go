@@ -226,11 +226,7 @@ func renyiWitness(t bounds.Table, alpha float64, reversed bool) []float64 {
 // dataset less log mean exp(alpha h) on the second, with its standard error by
 // the delta method.
 func renyiEstimate(t bounds.Table, h []float64, alpha float64) (value, se float64) {
-	k := alpha / (alpha - 1)
-	top := math.Inf(-1)
-	for _, v := range h {
-		top = math.Max(top, v)
-	}
+	k, top := alpha/(alpha-1), slices.Max(h)
 	n := float64(t.Pairs())
 	moments := func(counts []int, scale float64) (log, relative float64) {
 		mean, squares := 0.0, 0.0

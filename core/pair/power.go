@@ -3,6 +3,8 @@ package pair
 import (
 	"fmt"
 	"math"
+	"slices"
+	"sort"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
@@ -87,15 +89,7 @@ func (a *Audit) TooSmall() string {
 // largestRenyi is a divergence that no outcome of n pairs certifies more than.
 // Wealth is largest where every pair is the best one.
 func (c certificate) largestRenyi(d DirectedPlan, n int) float64 {
-	low, high := 0, 0
-	for k, v := range d.H {
-		if v < d.H[low] {
-			low = k
-		}
-		if v > d.H[high] {
-			high = k
-		}
-	}
+	low, high := slices.Index(d.H, slices.Min(d.H)), slices.Index(d.H, slices.Max(d.H))
 	best := bounds.NewTable(c.table.Bins)
 	best.N[high*best.Bins+low] = n
 	return bounds.Renyi(best, d.RenyiPlan, c.beta)
@@ -113,15 +107,11 @@ const (
 // explored one; +Inf if none does.
 func (c certificate) smallestRenyi(d DirectedPlan, n int) float64 {
 	t := d.side(c.explored)
-	q := shares(t.Second())
+	q := bounds.Smoothed(t.Second())
 	h := renyiWitness(c.explored, d.Alpha, d.Reversed) // the explored log ratio
 	louder := func(s float64) []float64 {
 		p := make([]float64, len(q))
-		top := math.Inf(-1)
-		for _, v := range h {
-			top = math.Max(top, v)
-		}
-		sum := 0.0
+		top, sum := slices.Max(h), 0.0
 		for k := range p {
 			p[k] = float64(q[k] * math.Exp(s*(h[k]-top)))
 			sum += p[k]
@@ -149,19 +139,6 @@ func (c certificate) smallestRenyi(d DirectedPlan, n int) float64 {
 		}
 	}
 	return fromDivergence(c.audit.Plan.goal(), binDivergence(louder(high), q, d.Alpha), d.Alpha)
-}
-
-// shares are relative frequencies, half a count added to each.
-func shares(counts []int) []float64 {
-	total := 0.0
-	for _, n := range counts {
-		total += float64(n) + 0.5
-	}
-	q := make([]float64, len(counts))
-	for k, n := range counts {
-		q[k] = (float64(n) + 0.5) / total
-	}
-	return q
 }
 
 // binDivergence is D_alpha of distributions on bins.
@@ -201,13 +178,6 @@ func smallestMu(claim float64, n int, beta, rate float64) float64 {
 	if !shows(n) {
 		return math.Inf(1)
 	}
-	low, high := y, n
-	for high-low > 1 {
-		if mid := low + (high-low)/2; shows(mid) {
-			high = mid
-		} else {
-			low = mid
-		}
-	}
+	high := y + 1 + sort.Search(n-y-1, func(i int) bool { return shows(y + 1 + i) })
 	return normalQuantile(high, n) - normalQuantile(y, n)
 }

@@ -65,11 +65,7 @@ func examples(spec audit.MechanismSpec, p Plan) *Examples {
 
 // ParseReport reads a report; unknown fields are refused.
 func ParseReport(data []byte) (Report, error) {
-	var r Report
-	if err := report.Parse(data, report.Pair, &r); err != nil {
-		return Report{}, err
-	}
-	return r, r.check()
+	return report.Read(data, report.Pair, Report.check)
 }
 
 // check refuses a report whose parts do not fit together, so that nothing

@@ -86,7 +86,7 @@ var near = map[string]func(x, y float64) bool{
 	"share":  audit.NearShare,
 	"delta":  audit.NearDelta,
 	"power":  func(x, y float64) bool { return math.Abs(x-y) <= audit.PowerTolerance },
-	"pvalue": func(x, y float64) bool { return audit.SamePValue(&x, &y) },
+	"pvalue": audit.NearPValue,
 }
 
 // walk compares the value a of the report at path with b, by the rule that holds there.

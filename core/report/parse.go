@@ -52,9 +52,17 @@ func CheckPlanVersion(plan string, version, known int) error {
 		Remedy: "write the plan again, or use the version of dpscope that wrote it"}
 }
 
-// Parse reads a report of this kind into r, which embeds [Report]; unknown fields and
-// versions are refused.
-func Parse(data []byte, kind string, r any) error {
+// Read reads a report R of this kind; unknown fields and versions are refused, and what
+// check refuses.
+func Read[R any](data []byte, kind string, check func(R) error) (R, error) {
+	var none, r R
+	if err := parse(data, kind, &r); err != nil {
+		return none, err
+	}
+	return r, check(r)
+}
+
+func parse(data []byte, kind string, r any) error {
 	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
 	var whole json.RawMessage
 	if err := audit.DecodeStrict(data, "report", &whole); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
@@ -27,23 +28,25 @@ const (
 	TPR             Quantity = "tpr"              // true positive rate of such scores, at a false positive rate
 )
 
-// quantities are all of them. In a headline the symbol stands for one; of is what its
-// words are completed by.
-var quantities = []struct {
-	id            Quantity
-	symbol, words string
-	of            func(Row) string
-}{
-	{Epsilon, "epsilon", "epsilon", atDelta},
-	{Delta, "delta", "delta", func(x Row) string { return " at epsilon = " + audit.Number(x.Epsilon) }},
-	{RenyiDivergence, "the Rényi divergence", "Rényi divergence", func(x Row) string { return " at alpha = " + audit.Number(x.Alpha) }},
-	{Rho, "rho", "rho of zCDP", byAlpha},
-	{Mu, "mu", "mu of Gaussian DP", func(Row) string { return "" }},
-	{RenyiEpsilon, "epsilon", "epsilon of pure DP, through Rényi", byAlpha},
-	{GaussianEpsilon, "epsilon", "epsilon of a Gaussian trade-off", atDelta},
-	{Stretch, "the curve's stretch", "factor on the epsilons of the claimed curve", func(Row) string { return "" }},
-	{AUROC, "AUROC", "AUROC", func(Row) string { return "" }},
-	{TPR, "TPR", "true positive rate", func(x Row) string { return " at FPR = " + audit.Number(x.FPR) }},
+// quantity is one of them. In a headline the symbol stands for it, and the letter where there
+// is little room; of is what its words are completed by.
+type quantity struct {
+	id                    Quantity
+	letter, symbol, words string
+	of                    func(Row) string
+}
+
+var quantities = []quantity{
+	{Epsilon, "ε", "epsilon", "epsilon", atDelta},
+	{Delta, "δ", "delta", "delta", func(x Row) string { return " at epsilon = " + audit.Number(x.Epsilon) }},
+	{RenyiDivergence, "", "the Rényi divergence", "Rényi divergence", func(x Row) string { return " at alpha = " + audit.Number(x.Alpha) }},
+	{Rho, "ρ", "rho", "rho of zCDP", byAlpha},
+	{Mu, "µ", "mu", "mu of Gaussian DP", func(Row) string { return "" }},
+	{RenyiEpsilon, "ε", "epsilon", "epsilon of pure DP, through Rényi", byAlpha},
+	{GaussianEpsilon, "ε", "epsilon", "epsilon of a Gaussian trade-off", atDelta},
+	{Stretch, "", "the curve's stretch", "factor on the epsilons of the claimed curve", func(Row) string { return "" }},
+	{AUROC, "", "AUROC", "AUROC", func(Row) string { return "" }},
+	{TPR, "", "TPR", "true positive rate", func(x Row) string { return " at FPR = " + audit.Number(x.FPR) }},
 }
 
 func atDelta(x Row) string { return " at delta = " + audit.Number(x.Delta) }
@@ -60,24 +63,27 @@ func Quantities() []Quantity {
 	return audit.Listed(len(quantities), func(i int) Quantity { return quantities[i].id })
 }
 
-// Symbol stands for the quantity in a sentence.
-func (q Quantity) Symbol() string {
-	for _, x := range quantities {
-		if x.id == q {
-			return x.symbol
-		}
+// known is what is known of a quantity; of one in a stranger's report its name.
+func (q Quantity) known() quantity {
+	if i := slices.Index(Quantities(), q); i >= 0 {
+		return quantities[i]
 	}
-	return string(q)
+	return quantity{q, "", string(q), string(q), func(Row) string { return "" }}
+}
+
+// Symbol stands for the quantity in a sentence.
+func (q Quantity) Symbol() string { return q.known().symbol }
+
+// Letter stands for the quantity where there is little room: ε, or words where it has no
+// letter.
+func (q Quantity) Letter() string {
+	return cmp.Or(q.known().letter, strings.TrimPrefix(q.Symbol(), "the "))
 }
 
 // QuantityWords name the quantity of the row with what it belongs to.
 func (x Row) QuantityWords() string {
-	for _, q := range quantities {
-		if q.id == x.ID {
-			return q.words + q.of(x)
-		}
-	}
-	return string(x.ID)
+	q := x.ID.known()
+	return q.words + q.of(x)
 }
 
 // Names of tables. The first table of a report is Bounds, if it has any.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -127,18 +128,6 @@ func (r Report) writeEnd(b *strings.Builder) {
 	}
 }
 
-// letters stand for quantities where there is little room.
-var letters = map[Quantity]string{Epsilon: "ε", RenyiEpsilon: "ε", GaussianEpsilon: "ε", Rho: "ρ", Mu: "µ", Delta: "δ"}
-
-// Letter stands for the quantity where there is little room: ε, or words where it has no
-// letter.
-func (q Quantity) Letter() string {
-	if letter := letters[q]; letter != "" {
-		return letter
-	}
-	return strings.TrimPrefix(q.Symbol(), "the ")
-}
-
 // Banner is the verdict for whoever glances at it: a few words, the bound among them,
 // and a line that says what it is of. [Report.Summary] has all of it.
 func (r Report) Banner() (title, detail string) {
@@ -157,27 +146,21 @@ func (r Report) Banner() (title, detail string) {
 			bound = symbol + sign + figure
 		}
 	}
-	confidence := phrase.Percent(r.Confidence) + " confidence."
+	confidence, claimed, shown := phrase.Percent(r.Confidence)+" confidence.", r.ClaimedWords()+" claimed.", ""
+	if bound != "" {
+		shown = fmt.Sprintf("%s shown of the %s claimed. %s", bound, audit.Number(limit), confidence)
+	}
 	switch r.Verdict {
 	case audit.Violation:
-		if bound == "" {
-			return "Violation", r.ClaimedWords() + " claimed. " + confidence
-		}
-		return "Violation: " + bound, r.ClaimedWords() + " claimed. " + confidence
+		return strings.TrimSuffix("Violation: "+bound, ": "), claimed + " " + confidence
 	case audit.NoViolation:
-		if bound == "" {
-			return "No violation found", r.ClaimedWords() + " claimed. Not a proof of privacy."
-		}
-		return "No violation found", fmt.Sprintf("%s shown of the %s claimed. %s Not a proof of privacy.", bound, audit.Number(limit), confidence)
+		return "No violation found", cmp.Or(shown, claimed) + " Not a proof of privacy."
 	case audit.Inconclusive:
 		title = "Not decided: too few outputs"
 		if r.Termination.Reason == audit.Stopped {
 			title = "Not decided: stopped early"
 		}
-		if bound == "" {
-			return title, r.ClaimedWords() + " claimed. Nothing was certified."
-		}
-		return title, fmt.Sprintf("%s shown of the %s claimed. %s", bound, audit.Number(limit), confidence)
+		return title, cmp.Or(shown, claimed+" Nothing was certified.")
 	}
 	return "The run failed", phrase.Visible(r.Termination.Message)
 }
@@ -192,8 +175,7 @@ func (r Report) ClaimedWords() string {
 		return "µ = " + audit.Number(c.Mu)
 	case audit.Renyi:
 		return fmt.Sprintf("Rényi ε = %s at α = %s", audit.Number(c.Epsilon), audit.Number(c.Alpha))
-	}
-	if c.Kind == audit.Profile {
+	case audit.Profile:
 		return "a curve"
 	}
 	words := "ε = " + audit.Number(c.Epsilon)

@@ -29,13 +29,7 @@ type Report struct {
 func (r Report) Chance() (beta float64, seed uint64) { return r.Plan.Beta, r.Plan.Seed }
 
 // ParseReport reads a report; unknown fields are refused.
-func ParseReport(data []byte) (Report, error) {
-	var r Report
-	if err := report.Parse(data, Kind, &r); err != nil {
-		return Report{}, err
-	}
-	return r, r.check()
-}
+func ParseReport(data []byte) (Report, error) { return report.Read(data, Kind, Report.check) }
 
 func (r Report) check() error {
 	if err := r.CheckByMethod(r.Plan.Claim); err != nil {

@@ -16,7 +16,6 @@ import (
 // The JSON form of what a plan's audits came to.
 const (
 	ReportKind       = "plan-report"
-	ReportVersion    = 1
 	ReportSchemaName = "dpscope-plan-report-v1.schema.json"
 )
 
@@ -67,7 +66,7 @@ func (a *Audited) UnmarshalJSON(data []byte) error {
 
 // NewReport puts reports together.
 func NewReport(f *File, g audit.Generator, audits []Audited) Report {
-	r := Report{Schema: ReportSchemaName, Kind: ReportKind, SchemaVersion: ReportVersion, Generator: g, Audits: audits,
+	r := Report{Schema: ReportSchemaName, Kind: ReportKind, SchemaVersion: report.SchemaVersion, Generator: g, Audits: audits,
 		Plan: Note{SHA256: f.SHA256, Seed: *f.Seed, Beta: f.Beta, Share: Share(f.Beta, len(f.Audits)), Names: f.Names()}}
 	r.Verdict, r.Summary = verdict(audits), r.words()
 	return r
@@ -131,34 +130,23 @@ func AuditsIn(data []byte) (all []Audited, whole *Report, err error) {
 
 // ParseReport reads the report of a plan; unknown fields are refused.
 func ParseReport(data []byte) (Report, error) {
-	if err := report.CheckVersion(data); err != nil {
-		return Report{}, err
-	}
-	var r Report
-	if err := audit.DecodeStrict(data, "report", &r); err != nil {
-		return Report{}, err
-	}
-	bad := func(field, found, want string) error {
-		return &audit.InputError{Field: "report: " + field, Found: found, Want: want}
-	}
-	if r.Kind != ReportKind {
-		return Report{}, bad("kind", fmt.Sprintf("%q", r.Kind), fmt.Sprintf("%q", ReportKind))
-	}
-	if r.SchemaVersion != ReportVersion {
-		return Report{}, bad("schemaVersion", fmt.Sprint(r.SchemaVersion), fmt.Sprint(ReportVersion))
-	}
+	return report.Read(data, ReportKind, Report.check)
+}
+
+// check refuses audits that are not the plan's.
+func (r Report) check() error {
 	if len(r.Audits) == 0 || len(r.Plan.Names) == 0 || len(r.Plan.Names) > MaxAudits {
-		return Report{}, bad("audits", fmt.Sprintf("%d of a plan of %d", len(r.Audits), len(r.Plan.Names)), "at least one")
+		return &audit.InputError{Field: "report: audits", Found: fmt.Sprintf("%d of a plan of %d", len(r.Audits), len(r.Plan.Names)), Want: "at least one"}
 	}
 	last := -1
 	for i, a := range r.Audits {
 		at := slices.Index(r.Plan.Names, a.Name)
 		if at <= last {
-			return Report{}, bad(fmt.Sprintf("audits[%d].name", i), fmt.Sprintf("%q", a.Name), "one of the plan's names, once and in their order")
+			return &audit.InputError{Field: fmt.Sprintf("report: audits[%d].name", i), Found: fmt.Sprintf("%q", a.Name), Want: "one of the plan's names, once and in their order"}
 		}
 		last = at
 	}
-	return r, nil
+	return nil
 }
 
 // Verify checks what the report says of all its audits: seeds, shares of the

@@ -105,7 +105,7 @@ func reportSchema(t *testing.T) []byte {
 	s.Title = "dpscope plan report"
 	s.Description = "What the audits of a plan found, with all that is needed to replay each but for files of recorded outputs."
 	s.Properties["kind"].Enum = []any{suite.ReportKind}
-	s.Properties["schemaVersion"].Enum = []any{suite.ReportVersion}
+	s.Properties["schemaVersion"].Enum = []any{report.SchemaVersion}
 	return must.Get(audit.Canonical(s))(t)
 }
 
