@@ -94,6 +94,24 @@ func Listed[T any](n int, of func(int) T) []T {
 	return all
 }
 
+// Count is how many things of a list are so.
+func Count[T any](list []T, so func(T) bool) (n int) {
+	for _, x := range list {
+		if so(x) {
+			n++
+		}
+	}
+	return n
+}
+
+// Total adds up counts.
+func Total(counts []int) (sum int) {
+	for _, n := range counts {
+		sum += n
+	}
+	return sum
+}
+
 // Auto leaves the choice of learner or finder to dpscope.
 const Auto = "auto"
 

@@ -109,6 +109,25 @@ func Offsets(columns []Column) []int {
 	return at
 }
 
+// RowKey mixes the bits of a row: equal rows have equal keys, and others hardly ever.
+func RowKey(row []float64) (key uint64) {
+	for _, v := range row {
+		key = (key ^ math.Float64bits(v+0)) * 0x9e3779b97f4a7c15 // -0 and 0 are one symbol
+		key ^= key >> 32
+	}
+	return key
+}
+
+// AllSymbols tells whether no column holds a number.
+func AllSymbols(columns []Column) bool {
+	return !slices.ContainsFunc(columns, func(c Column) bool { return c.Kind != Symbol })
+}
+
+// Reals is how many columns hold numbers alone.
+func Reals(columns []Column) int {
+	return Count(columns, func(c Column) bool { return c.Kind == Real })
+}
+
 // Ascending are sorted numbers; 0 has no sign in them. It leaves the list as it is, and returns
 // it where it is so already.
 func Ascending(list []float64) []float64 {
@@ -165,6 +184,14 @@ func CheckColumns(columns []Column) error {
 		}
 	}
 	return nil
+}
+
+// Finite is a pointer to x, nil where x is not finite.
+func Finite(x float64) *float64 {
+	if x-x != 0 { // false only for finite x
+		return nil
+	}
+	return &x
 }
 
 // NonFinite returns the index of the first NaN or infinity in rows, or -1.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
@@ -98,11 +99,8 @@ func SortedROC(in, out []float64, rates []float64, beta float64) ROC {
 
 // AUROC is [ROC.AUROC] of scores in any order.
 func AUROC(in, out []float64) float64 {
-	in, out = slices.Clone(in), slices.Clone(out)
-	slices.Sort(in)
-	slices.Sort(out)
 	r := ROC{In: len(in), Out: len(out)}
-	r.Wins, r.Ties = won(in, out)
+	r.Wins, r.Ties = won(audit.Ascending(in), audit.Ascending(out))
 	return r.AUROC()
 }
 

@@ -72,13 +72,7 @@ func (t Table) Swap() Table {
 }
 
 // Pairs is the number of pairs.
-func (t Table) Pairs() int {
-	total := 0
-	for _, n := range t.N {
-		total += n
-	}
-	return total
-}
+func (t Table) Pairs() int { return audit.Total(t.N) }
 
 // First counts the outputs of the first dataset by bin.
 func (t Table) First() []int {
@@ -246,13 +240,7 @@ func checkCanaries(name string, k int) error {
 }
 
 // N is the number of runs.
-func (e Exchangeable) N() int {
-	total := 0
-	for _, n := range e.Runs {
-		total += n
-	}
-	return total
-}
+func (e Exchangeable) N() int { return audit.Total(e.Runs) }
 
 // Mean is the empirical first moment: the share of ones in all entries of all
 // runs.

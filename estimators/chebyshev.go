@@ -32,7 +32,7 @@ var chebyshev = settable([]audit.ParamSpec{
 		Source:  "Polynomial witnesses of DP-Auditorium (Kong et al. 2023), section 4.1.2; L-BFGS (Nocedal and Wright 2006, algorithm 7.5)",
 		ByName:  true,
 		Applies: oneReal("polynomials need outputs of one real column"),
-		Learn:   func(ex audit.Exploration) (audit.Model, error) { return learnChebyshev(ex, p.Int("degree")) },
+		Learn:   learner(func(ex audit.Exploration) (audit.Model, error) { return learnChebyshev(ex, p.Int("degree")) }),
 		Decode:  decoder[chebyshevModel],
 	}
 })
@@ -132,9 +132,6 @@ type grid struct {
 }
 
 func learnChebyshev(ex audit.Exploration, most int) (audit.Model, error) {
-	if err := learnable(ex); err != nil {
-		return nil, err
-	}
 	alpha, err := renyiOrder(ex.Claim, chebyshevAlpha, "a polynomial")
 	if err != nil {
 		return nil, err

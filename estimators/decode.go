@@ -45,12 +45,17 @@ func wrongCount(field string, found, want int) error {
 	return &audit.InputError{Field: field, Found: fmt.Sprintf("a list of %d", found), Want: fmt.Sprintf("a list of %d", want)}
 }
 
-// learnable refuses an exploration that has no outputs on one side.
-func learnable(ex audit.Exploration) error {
-	if ex.First.Len() == 0 || ex.Second.Len() == 0 {
-		return fmt.Errorf("nothing to learn from: %d and %d outputs, must be at least 1 on each side", ex.First.Len(), ex.Second.Len())
+// learner is a way to learn that needs outputs on both sides. Inlined, every learner would
+// have a copy of its own.
+//
+//go:noinline
+func learner(learn func(audit.Exploration) (audit.Model, error)) func(audit.Exploration) (audit.Model, error) {
+	return func(ex audit.Exploration) (audit.Model, error) {
+		if ex.First.Len() == 0 || ex.Second.Len() == 0 {
+			return nil, fmt.Errorf("nothing to learn from: %d and %d outputs, must be at least 1 on each side", ex.First.Len(), ex.Second.Len())
+		}
+		return learn(ex)
 	}
-	return nil
 }
 
 // anyColumn is the Applies of a learner that takes all outputs but empty ones,

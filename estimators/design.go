@@ -100,10 +100,8 @@ func (w *rowWeights) add(side, index int) {
 // distinct counts equal outputs, if they hold symbols only and there are at
 // most limit/8 distinct ones; else it returns no rows.
 func (d *design) distinct(ex audit.Exploration, width, limit int) ([]float64, error) {
-	for _, c := range ex.First.Columns {
-		if c.Kind != audit.Symbol {
-			return nil, nil
-		}
+	if !audit.AllSymbols(ex.First.Columns) {
+		return nil, nil
 	}
 	known := map[uint64]int{}
 	var rows []float64
@@ -113,11 +111,7 @@ func (d *design) distinct(ex audit.Exploration, width, limit int) ([]float64, er
 				return nil, err
 			}
 			row := side.Rows[i*width : (i+1)*width]
-			var key uint64
-			for _, v := range row {
-				key = (key ^ math.Float64bits(v+0)) * hashFactor
-				key ^= key >> 32
-			}
+			key := audit.RowKey(row)
 			at, ok := known[key]
 			if !ok {
 				if at = len(d.weights); at >= limit/8 {

@@ -121,10 +121,8 @@ func (r outputReader) carried(row []float64, column int) (float64, bool) {
 	case audit.Real:
 		return row[r.at[column]], true
 	case audit.Mixed:
-		for _, s := range r.carriers {
-			if row[r.at[column]] == s {
-				return row[r.at[column]+1], true
-			}
+		if slices.Contains(r.carriers, row[r.at[column]]) {
+			return row[r.at[column]+1], true
 		}
 	}
 	return 0, false

@@ -21,7 +21,7 @@ var floatBits = audit.LearnerSpec{
 	ByName:  true,
 	Bits:    true,
 	Applies: oneReal("float-bits needs outputs of one real column"),
-	Learn:   learnFloatBits,
+	Learn:   learner(learnFloatBits),
 	Decode:  decoder[bitsModel],
 }
 
@@ -119,9 +119,6 @@ func bitsOf(ex audit.Exploration, width, limit int, keep func(i int) bool) (audi
 }
 
 func learnFloatBits(ex audit.Exploration) (audit.Model, error) {
-	if err := learnable(ex); err != nil {
-		return nil, err
-	}
 	fitted := func(i int) bool { return i%foldsOf != foldsOf-1 }
 	held := func(i int) bool { return i%foldsOf == foldsOf-1 }
 	all := func(int) bool { return true }

@@ -17,7 +17,7 @@ var histogram = audit.LearnerSpec{
 	Title:   "Likelihood ratio of one column, from a histogram",
 	Source:  "Histogram tester of DP-Auditorium (Kong et al. 2023), section 4, with quantile bins and shrinkage",
 	Applies: anyColumn("a histogram needs at least one output column"),
-	Learn:   learnHistogram,
+	Learn:   learner(learnHistogram),
 	Decode:  decoder[histogramModel],
 }
 
@@ -39,9 +39,6 @@ type histogramModel struct {
 }
 
 func learnHistogram(ex audit.Exploration) (audit.Model, error) {
-	if err := learnable(ex); err != nil {
-		return nil, err
-	}
 	columns := ex.First.Columns
 	bins := min(histogramBins, binsFor(ex))
 	best, gain := 0, 0.0
@@ -214,15 +211,12 @@ var histogramTester = settable([]audit.ParamSpec{
 			}
 			return nil
 		},
-		Learn:  func(ex audit.Exploration) (audit.Model, error) { return learnHistogramTester(ex, p.Int("bins")) },
+		Learn:  learner(func(ex audit.Exploration) (audit.Model, error) { return learnHistogramTester(ex, p.Int("bins")) }),
 		Decode: decoder[histogramModel],
 	}
 })
 
 func learnHistogramTester(ex audit.Exploration, bins int) (audit.Model, error) {
-	if err := learnable(ex); err != nil {
-		return nil, err
-	}
 	columns := ex.First.Columns
 	p, err := fitPartition(ex, columns[0], 0, func(pool []float64) []float64 { return equalEdges(pool, bins) })
 	if err != nil {

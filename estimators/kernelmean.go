@@ -32,7 +32,7 @@ func kernelMean(name string, landmarks int, bandwidth float64) audit.LearnerSpec
 		Source:  "Witness function of Gretton et al. 2012, section 2.3; bandwidth by the median heuristic, section 8 there",
 		ByName:  true,
 		Applies: anyColumn("kernel means need at least one output column"),
-		Learn:   func(ex audit.Exploration) (audit.Model, error) { return learnKernelMean(ex, landmarks, bandwidth) },
+		Learn:   learner(func(ex audit.Exploration) (audit.Model, error) { return learnKernelMean(ex, landmarks, bandwidth) }),
 		Decode:  decoder[kernelMeanModel],
 	}
 }
@@ -55,9 +55,6 @@ type kernelMeanModel struct {
 }
 
 func learnKernelMean(ex audit.Exploration, landmarks int, bandwidth float64) (audit.Model, error) {
-	if err := learnable(ex); err != nil {
-		return nil, err
-	}
 	if ex.Stream == nil {
 		panic("estimators: kernel means need a stream")
 	}

@@ -74,12 +74,7 @@ func (m *kernelMeanModel) divergence(alpha float64, check func() error) (float64
 	rest := slices.Repeat([]float64{1}, all)
 	var rows [][]float64
 	for len(rows) < all {
-		pivot := 0
-		for i, r := range rest {
-			if r > rest[pivot] {
-				pivot = i
-			}
-		}
+		pivot := slices.Index(rest, slices.Max(rest))
 		if rest[pivot] < left {
 			break
 		}

@@ -29,12 +29,11 @@ var logistic = audit.LearnerSpec{
 const weightBits = 20
 
 // learnFeatures fits the weights of these features of an exploration on so many
-// outputs a side at most.
+// outputs a side at most. Not inlined as [learner] is not.
+//
+//go:noinline
 func learnFeatures(of func(audit.Exploration) ([]feature, []float64, error), most int) func(audit.Exploration) (audit.Model, error) {
-	return func(ex audit.Exploration) (audit.Model, error) {
-		if err := learnable(ex); err != nil {
-			return nil, err
-		}
+	return learner(func(ex audit.Exploration) (audit.Model, error) {
 		list, carriers, err := of(ex)
 		if err != nil {
 			return nil, err
@@ -58,7 +57,7 @@ func learnFeatures(of func(audit.Exploration) ([]feature, []float64, error), mos
 		}
 		model.prepare(ex.First.Columns)
 		return model, ex.Check()
-	}
+	})
 }
 
 // logisticVector is the logistic regression of the published classifiers: each

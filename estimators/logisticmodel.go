@@ -46,24 +46,16 @@ func (m *logisticModel) prepare(columns []audit.Column) {
 	m.columns = columns
 	m.reader = newOutputReader(columns, m.Carriers)
 	curveOf := func(column int, kinds ...featureKind) *curve {
-		var ramps []feature
-		for _, f := range m.Features {
-			if slices.Contains(kinds, f.Kind) && (column < 0 || f.Column == column) {
-				ramps = append(ramps, f)
-			}
-		}
-		return newCurve(ramps)
+		return newCurve(slices.DeleteFunc(slices.Clone(m.Features), func(f feature) bool {
+			return !slices.Contains(kinds, f.Kind) || column >= 0 && f.Column != column
+		}))
 	}
 	add := func(c *curve, read func(row []float64) (float64, bool)) {
 		if c != nil {
 			m.numbers = append(m.numbers, numberTerm{c, read})
 		}
 	}
-	for _, f := range m.Features {
-		if f.Kind == firstFeature {
-			m.firsts = append(m.firsts, f)
-		}
-	}
+	m.firsts = slices.DeleteFunc(slices.Clone(m.Features), func(f feature) bool { return f.Kind != firstFeature })
 	for c, column := range columns {
 		if column.Kind != audit.Real {
 			m.addTable(c)

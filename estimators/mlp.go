@@ -69,7 +69,7 @@ func mlp(name string, o mlpOptions) audit.LearnerSpec {
 		Source:  "Two hidden layers and a scaled tanh as in RényiTester and DP-Auditorium (Kong et al. 2023), Adam (Kingma and Ba 2015), early stopping",
 		ByName:  true,
 		Applies: anyColumn("a perceptron needs at least one output column"),
-		Learn:   func(ex audit.Exploration) (audit.Model, error) { return learnMLP(ex, o) },
+		Learn:   learner(func(ex audit.Exploration) (audit.Model, error) { return learnMLP(ex, o) }),
 		Decode:  decoder[mlpModel],
 	}
 }
@@ -105,9 +105,6 @@ func perceptron(spec audit.LearnerSpec, o mlpOptions) audit.LearnerSpec {
 }
 
 func learnMLP(ex audit.Exploration, o mlpOptions) (audit.Model, error) {
-	if err := learnable(ex); err != nil {
-		return nil, err
-	}
 	if ex.Stream == nil {
 		panic("estimators: a perceptron needs a stream")
 	}

@@ -18,12 +18,7 @@ var outcomeTable = audit.LearnerSpec{
 	Title:  "Likelihood ratio of each outcome, shrunk where outcomes are rare",
 	Source: "Plug-in likelihood ratio of StatDP (Ding et al. 2018), ranked by the uncertainty of its counts",
 	Applies: func(columns []audit.Column) error {
-		reals := 0
-		for _, c := range columns {
-			if c.Kind == audit.Real {
-				reals++
-			}
-		}
+		reals := audit.Reals(columns)
 		switch {
 		case len(columns) == 1 && reals == 1:
 			return errors.New("an outcome table of one column of numbers would be a histogram of fewer bins")
@@ -34,7 +29,7 @@ var outcomeTable = audit.LearnerSpec{
 		}
 		return nil
 	},
-	Learn:  learnTable,
+	Learn:  learner(learnTable),
 	Decode: decoder[tableModel],
 }
 
@@ -56,9 +51,6 @@ type seenOutcome struct {
 }
 
 func learnTable(ex audit.Exploration) (audit.Model, error) {
-	if err := learnable(ex); err != nil {
-		return nil, err
-	}
 	columns := ex.First.Columns
 	partitions, err := tablePartitions(ex)
 	if err != nil {
@@ -159,12 +151,7 @@ func power(x, k int) float64 {
 // most numbers that one of them carries.
 func symbolTuples(ex audit.Exploration, parts []partition) (tuples, carried int, err error) {
 	columns := ex.First.Columns
-	reals := 0
-	for _, c := range columns {
-		if c.Kind == audit.Real {
-			reals++
-		}
-	}
+	reals := audit.Reals(columns)
 	seen, err := countOutcomes(ex, newOutcomeKeys(parts, columns))
 	if err != nil {
 		return 0, 0, err

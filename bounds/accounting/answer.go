@@ -3,6 +3,7 @@ package accounting
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dpscope/dpscope/audit"
 )
@@ -183,17 +184,13 @@ func Answer(q Query) (Account, error) {
 	a.drawCurve(w)
 	a.askEvents(w)
 	a.Epsilons = append(a.Epsilons, w.epsilons(*q.Delta)...)
-	for i, g := range a.Epsilons {
-		if a.Epsilon == nil || *a.Epsilon > g.Epsilon {
-			a.Epsilon = &a.Epsilons[i].Epsilon
-		}
+	if len(a.Epsilons) > 0 {
+		a.Epsilon = new(slices.Min(audit.Each(a.Epsilons, func(g Guarantee) float64 { return g.Epsilon })))
 	}
 	if q.AtEpsilon != nil {
 		a.Deltas = w.deltas(*q.AtEpsilon)
-		for i, g := range a.Deltas {
-			if a.Delta == nil || *a.Delta > g.Delta {
-				a.Delta = &a.Deltas[i].Delta
-			}
+		if len(a.Deltas) > 0 {
+			a.Delta = new(slices.Min(audit.Each(a.Deltas, func(g Guarantee) float64 { return g.Delta })))
 		}
 	}
 	if q.Profile {
@@ -208,12 +205,7 @@ func (a *Account) drawCurve(w worksheet) {
 	if c == nil {
 		return
 	}
-	finite := func(alpha float64) *float64 {
-		if v := roundUp(c.At(alpha)); !math.IsInf(v, 1) {
-			return &v
-		}
-		return nil
-	}
+	finite := func(alpha float64) *float64 { return audit.Finite(roundUp(c.At(alpha))) }
 	if orders == nil {
 		orders = defaultOrders
 	}

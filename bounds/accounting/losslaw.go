@@ -1,6 +1,10 @@
 package accounting
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // lossLaw is a privacy loss distribution on a grid: under P the loss is offset +
 // at[i] step with probability mass[i], infinite with probability infinite, and -Inf
@@ -138,13 +142,8 @@ func (c *cells) below(adjust bool) *lossLaw {
 		all[len(all)-1].p += last.p
 		all[len(all)-1].q += last.q
 	}
-	first, last, heavy := all[0], all[len(all)-1], all[0]
-	for _, a := range all {
-		if a.p > heavy.p {
-			heavy = a
-		}
-	}
-	l.offset = loss(heavy)
+	first, last := all[0], all[len(all)-1]
+	l.offset = loss(slices.MaxFunc(all, func(a, b atom) int { return cmp.Compare(a.p, b.p) }))
 	if between := loss(last) - loss(first); adjust && between > 0 {
 		l.step = between / math.Max(1, math.Round(between/c.step))
 	}

@@ -160,7 +160,7 @@ func (q Query) parts() ([]Query, error) {
 	}
 	for i, text := range strings.Split(q.With, ";") {
 		bad := func(err error) error {
-			if in := new(audit.InputError); errors.As(err, &in) {
+			if in, ok := errors.AsType[*audit.InputError](err); ok {
 				in.Field, in.Path = fmt.Sprintf("with[%d].%s", i, in.Field), ""
 			}
 			return err

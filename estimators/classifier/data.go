@@ -1,7 +1,6 @@
 package classifier
 
 import (
-	"math"
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
@@ -30,7 +29,7 @@ type Data struct {
 // NewData holds no outputs yet.
 func NewData(columns []audit.Column) *Data {
 	d := &Data{columns: columns, at: audit.Offsets(columns), width: audit.Width(columns)}
-	if !slices.ContainsFunc(columns, func(c audit.Column) bool { return c.Kind != audit.Symbol }) {
+	if audit.AllSymbols(columns) {
 		d.known = map[uint64]int32{}
 	}
 	if rounded := roundedColumns(columns); len(rounded) > 0 {
@@ -60,7 +59,7 @@ func (d *Data) Add(side int, rows []float64) {
 		row := rows[:d.width]
 		if d.known != nil {
 			// Two outputs with one key would be taken for the same: that costs power only.
-			key := keyOf(row)
+			key := audit.RowKey(row)
 			if at, ok := d.known[key]; ok {
 				d.fold[at][(int(at)+int(d.count[at][0]+d.count[at][1]))%folds][side]++
 				d.count[at][side]++
@@ -76,15 +75,6 @@ func (d *Data) Add(side int, rows []float64) {
 		n[side] = 1
 		d.count = append(d.count, n)
 	}
-}
-
-// keyOf is a number that other symbols hardly have.
-func keyOf(row []float64) (key uint64) {
-	for _, v := range row {
-		key = (key ^ math.Float64bits(v+0)) * 0x9e3779b97f4a7c15
-		key ^= key >> 32
-	}
-	return key
 }
 
 // roundedColumns are those of how numbers are rounded: the grid comes first, as it tells
@@ -131,6 +121,18 @@ func (d *Data) inFold(i, fold int) [2]float64 {
 		return d.count[i]
 	}
 	return [2]float64{}
+}
+
+// eachInFold tells every fold, and in it every distinct output that was seen there, and how
+// often.
+func (d *Data) eachInFold(do func(i, fold int, n [2]float64)) {
+	for f := range folds {
+		for i := range d.count {
+			if n := d.inFold(i, f); n[0]+n[1] > 0 {
+				do(i, f, n)
+			}
+		}
+	}
 }
 
 // fitRows is about how many distinct outputs regressions are fitted to, where numbers make all

@@ -68,14 +68,6 @@ func (m *Model) Only(list []Candidate) *Model {
 	return &out
 }
 
-// onlyReal is the only column, where that is real; else -1.
-func onlyReal(columns []audit.Column) int {
-	if len(columns) == 1 && columns[0].Kind == audit.Real {
-		return 0
-	}
-	return -1
-}
-
 // Score is the candidates' log odds, by cell, of each row: cells[k][i] is that of
 // candidate list[k] for row i. It returns how many rows there are. The model must have the
 // candidates.
@@ -88,13 +80,13 @@ func (m *Model) Score(list []Candidate, rows []float64, cells [][]uint16) int {
 	var known [Candidates]bool
 	n := len(rows) / width
 	var first map[uint64]int // of symbols alone, where an output was first; they repeat
-	if !slices.ContainsFunc(m.shape.columns, func(c audit.Column) bool { return c.Kind != audit.Symbol }) {
+	if audit.AllSymbols(m.shape.columns) {
 		first = map[uint64]int{}
 	}
 	for i := range n {
 		row := rows[i*width : (i+1)*width]
 		if first != nil {
-			key := keyOf(row)
+			key := audit.RowKey(row)
 			if j, ok := first[key]; ok && slices.Equal(row, rows[j*width:(j+1)*width]) {
 				for k := range list {
 					cells[k][i] = cells[k][j]
@@ -361,14 +353,10 @@ func (m *Model) bin(d *Data, o *oddsOf) *Table {
 	}
 	list := make([]seen, 0, len(d.count))
 	total := 0.0
-	for f := range o {
-		for i, z := range o[f] {
-			if n := d.inFold(i, f); n[0]+n[1] > 0 {
-				list = append(list, seen{z, n})
-				total += n[0] + n[1]
-			}
-		}
-	}
+	d.eachInFold(func(i, f int, n [2]float64) {
+		list = append(list, seen{o[f][i], n})
+		total += n[0] + n[1]
+	})
 	depth := 0
 	for depth < binDepth && total >= float64(binOutputs*int(2<<depth)) {
 		depth++
@@ -443,7 +431,7 @@ func dyadic(counts [][2]float64, side int) []float64 {
 // splines fits the splines of the only real column, on outputs pooled at a sixteenth of
 // a knot's distance.
 func (l *Learner) splines(d *Data, m *Model, tables *[Candidates]*Table) {
-	if onlyReal(d.columns) < 0 {
+	if len(d.columns) != 1 || d.columns[0].Kind != audit.Real {
 		return
 	}
 	step := d.step(numberSample)
@@ -505,16 +493,7 @@ func (l *Learner) splines(d *Data, m *Model, tables *[Candidates]*Table) {
 // ridge.
 func stack(d *Data, m *Model, trees, ridges oddsOf, tables *[Candidates]*Table) {
 	p := &points{width: 3}
-	each := func(do func(i, f int, n [2]float64)) {
-		for f := range trees {
-			for i := range d.count {
-				if n := d.inFold(i, f); n[0]+n[1] > 0 {
-					do(i, f, n)
-				}
-			}
-		}
-	}
-	each(func(i, f int, n [2]float64) {
+	d.eachInFold(func(i, f int, n [2]float64) {
 		if d.isFitted(i) {
 			p.x = append(p.x, trees[f][i], ridges[f][i], 1)
 			p.n = append(p.n, n)
@@ -524,7 +503,7 @@ func stack(d *Data, m *Model, trees, ridges oddsOf, tables *[Candidates]*Table) 
 	r.fit(newtonSteps)
 	copy(m.Stack[:], rounded(r.w))
 	tables[Stacked] = r.counted()
-	each(func(i, f int, n [2]float64) {
+	d.eachInFold(func(i, f int, n [2]float64) {
 		if !d.isFitted(i) {
 			z := stacked([3]float64(r.w), trees[f][i], ridges[f][i])
 			tables[Stacked].count([2]float64{z, z}, n)

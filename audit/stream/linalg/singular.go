@@ -1,6 +1,9 @@
 package linalg
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // singularStep is the grid that singular vectors are rounded to. Of another
 // decomposition, with other last bits, all but a share of about 1e-9 of the entries are
@@ -92,12 +95,7 @@ func complete(v []float64, others [][]float64) {
 			v[j] += float64(x * x)
 		}
 	}
-	far := 0
-	for j, x := range v {
-		if x < v[far] {
-			far = j
-		}
-	}
+	far := slices.Index(v, slices.Min(v))
 	clear(v)
 	v[far] = 1
 	for range 2 { // once leaves rounding behind
