@@ -129,12 +129,7 @@ func Total(rows []Row) Count {
 func (p Plan) Judge(rows []Row, left []string) Result {
 	cells := audit.Each(rows, func(row Row) Cell { return row.Cell })
 	r := Result{Bench: "calibration", Plan: p, Settings: Settings(cells), Rows: rows, Groups: groups(rows), Left: append([]string{}, left...), Error: JudgeError, Above: []string{}}
-	for _, row := range rows {
-		if row.Unjudged == "" {
-			r.Tests++
-		}
-	}
-	r.Tests += len(r.Groups)
+	r.Tests = len(r.Groups) + audit.Count(rows, func(row Row) bool { return row.Unjudged == "" })
 	level := JudgeError / float64(max(1, r.Tests))
 	for i := range r.Rows {
 		row := &r.Rows[i]

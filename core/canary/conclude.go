@@ -77,7 +77,7 @@ func (r *Report) bound(ev *membership.Gathered) {
 	for i, kind := range bounds.CanaryIntervals() {
 		if !kind.Paired() && kind.Check(t.K, t.M, t.Runs(), delta, beta) == nil {
 			in, out := bounds.CanaryLimits(kind, t, beta, ev.Stakes)
-			rows[i].In, rows[i].Out = report.Finite(in), report.Finite(out)
+			rows[i].In, rows[i].Out = audit.Finite(in), audit.Finite(out)
 		}
 	}
 	r.Tables = []report.Table{{Name: report.Bounds, Title: r.Plan.title(), Rows: rows}}
@@ -97,8 +97,8 @@ func (r *Report) boundSequential(ev *Evidence) {
 	}
 	row := membership.NewRow(p.Interval, p.Claim.Epsilon)
 	row.Title, row.Assumption = "paired betting, after every training", "none: bets against the mean of each training's X/K - e^epsilon Y/M - delta, with event and stake learnt from the trainings before it"
-	row.Largest = report.Finite(p.ceiling(p.Runs))
-	if row.LowerBound = report.Finite(bounds.RoundDown(s.LowerBound())); row.LowerBound == nil {
+	row.Largest = audit.Finite(p.ceiling(p.Runs))
+	if row.LowerBound = audit.Finite(bounds.RoundDown(s.LowerBound())); row.LowerBound == nil {
 		row.Note = "bounds nothing on these counts"
 	}
 	r.Tables = []report.Table{{Name: report.Bounds, Title: p.title(), Rows: []report.Row{row}}}
@@ -114,10 +114,10 @@ func side(e bounds.Exchangeable) *Side {
 		s.Moments = append(s.Moments, e.Moment(l))
 	}
 	if e.K >= 2 {
-		s.Second = report.Finite(math.Abs(e.Correlation(1)))
+		s.Second = audit.Finite(math.Abs(e.Correlation(1)))
 	}
 	if e.K >= 4 {
-		s.Fourth = report.Finite(math.Abs(e.Correlation(2)))
+		s.Fourth = audit.Finite(math.Abs(e.Correlation(2)))
 	}
 	return s
 }

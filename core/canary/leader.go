@@ -107,12 +107,8 @@ func (l *leader) choose() (threshold float64, past bounds.CanarySums) {
 	}
 	at, growth := best(lo)
 	if growth == 0 { // nothing shows anything: what separates the rates most
-		most := math.Inf(-1)
-		for i, c := range candidates {
-			if gap := float64(c.past.X)/float64(l.k) - float64(c.past.Y)/float64(l.m); gap > most {
-				at, most = i, gap
-			}
-		}
+		gaps := audit.Each(candidates, func(c candidate) float64 { return float64(c.past.X)/float64(l.k) - float64(c.past.Y)/float64(l.m) })
+		at = slices.Index(gaps, slices.Max(gaps))
 		return candidates[at].at, candidates[at].past
 	}
 	for range halvings {

@@ -71,7 +71,7 @@ func Conclude(p Plan) (Report, error) {
 	rest := bounds.Counts{X: c.N0 - c.Y, N1: c.N0, Y: c.N1 - c.X, N0: c.N1}
 	half := r.Beta / 2
 	row := func(name bounds.Method, valid bool, note string, at func(c bounds.Counts) float64) Bound {
-		return Bound{string(name), finite(at(c)), finite(at(rest)), valid, note}
+		return Bound{string(name), audit.Finite(at(c)), audit.Finite(at(rest)), valid, note}
 	}
 	exact := func(c bounds.Counts) float64 { return bounds.Exact(c, r.Delta, half) }
 	r.Methods = []Bound{
@@ -122,14 +122,6 @@ func Conclude(p Plan) (Report, error) {
 		r.Summary = fmt.Sprintf("No violation found: %s; claimed %s. This is not a proof of privacy.", found, claimed)
 	}
 	return r, nil
-}
-
-// finite is a bound for JSON, nil where nothing is bounded.
-func finite(x float64) *float64 {
-	if math.IsInf(x, 0) || math.IsNaN(x) {
-		return nil
-	}
-	return &x
 }
 
 // Text is the report in words.

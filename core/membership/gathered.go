@@ -91,8 +91,8 @@ func (g *Gathered) Rows(claimed, delta, beta float64, largest func(bounds.Canary
 		} else if t := *g.Certified.Table; kind.Check(t.K, t.M, t.Runs(), delta, beta) != nil {
 			row.Note = kind.Check(t.K, t.M, t.Runs(), delta, beta).Error()
 		} else {
-			row.Largest = report.Finite(largest(kind))
-			if row.LowerBound = report.Finite(bounds.CanaryEpsilon(kind, t, delta, beta, g.Stakes)); row.LowerBound == nil {
+			row.Largest = audit.Finite(largest(kind))
+			if row.LowerBound = audit.Finite(bounds.CanaryEpsilon(kind, t, delta, beta, g.Stakes)); row.LowerBound == nil {
 				row.Note = "bounds nothing on these counts"
 			}
 		}

@@ -296,8 +296,8 @@ func (g Guessing) Rows(made Guessed, claimed float64) []report.Row {
 	for _, x := range made.GDPGuesses {
 		mu = math.Max(mu, g.mu(x.Made, x.Right))
 	}
-	steinke.LowerBound, steinke.Largest = report.Finite(eps), report.Finite(g.Largest(report.MethodOneRun))
-	f.Mu, f.LowerBound, f.Largest = report.Finite(mu), report.Finite(bounds.GaussianEpsilon(mu, g.Rule.Claim.Delta)), report.Finite(g.Largest(report.MethodOneRunGDP))
+	steinke.LowerBound, steinke.Largest = audit.Finite(eps), audit.Finite(g.Largest(report.MethodOneRun))
+	f.Mu, f.LowerBound, f.Largest = audit.Finite(mu), audit.Finite(bounds.GaussianEpsilon(mu, g.Rule.Claim.Delta)), audit.Finite(g.Largest(report.MethodOneRunGDP))
 	f.NoteDelta(g.Rule.Claim.Delta)
 	return []report.Row{steinke, f}
 }

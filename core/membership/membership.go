@@ -151,14 +151,7 @@ func (e Evidence) Check(in, out int) error {
 		counts []int
 		of     int
 	}{{h.In, e.ROC.In}, {h.Out, e.ROC.Out}} {
-		sum := 0
-		for _, n := range x.counts {
-			if n < 0 || n > x.of {
-				return bad("histogram")
-			}
-			sum += n
-		}
-		if sum != x.of {
+		if slices.ContainsFunc(x.counts, func(n int) bool { return n < 0 || n > x.of }) || audit.Total(x.counts) != x.of {
 			return bad("histogram")
 		}
 	}

@@ -54,11 +54,8 @@ func Portray(k, m int, scores []float64) *ScoreSample {
 		}
 		n := len(picked)
 		picked = append(append(picked, in...), out...)
-		for _, x := range picked[n:] {
-			if Unscored(x) {
-				picked = picked[:n]
-				break
-			}
+		if slices.ContainsFunc(picked[n:], Unscored) {
+			picked = picked[:n]
 		}
 	}
 	p.Correlations, p.Correlated = correlations(a+b, picked)

@@ -25,13 +25,7 @@ func NewExplored(k, m int, v []float64) *Explored {
 		slices.Sort(e.in[len(e.in)-k:])
 		slices.Sort(e.out[len(e.out)-m:])
 	}
-	for _, side := range [][]float64{e.in, e.out} {
-		for _, x := range side {
-			if x > -math.MaxFloat64 {
-				e.pooled = append(e.pooled, x)
-			}
-		}
-	}
+	e.pooled = slices.DeleteFunc(slices.Concat(e.in, e.out), func(x float64) bool { return !(x > -math.MaxFloat64) })
 	slices.Sort(e.pooled)
 	return e
 }
@@ -63,13 +57,8 @@ func (e *Explored) table(cut float64, runs int) bounds.CanaryTable {
 }
 
 // Above counts the scores above the cut.
-func Above(side []float64, cut float64) (n int) {
-	for _, x := range side {
-		if x > cut {
-			n++
-		}
-	}
-	return n
+func Above(side []float64, cut float64) int {
+	return audit.Count(side, func(x float64) bool { return x > cut })
 }
 
 // AboveSorted is Above of a sorted side; binary search.

@@ -2,6 +2,7 @@ package pair
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/audit/stream"
@@ -35,13 +36,10 @@ func (c certificate) all() Certified {
 	p := c.audit.Plan
 	out := Certified{Renyi: c.renyi()}
 	goal := p.goal()
-	ids := []report.Quantity{goal}
-	for _, id := range []report.Quantity{report.Epsilon, report.Delta, report.RenyiEpsilon, report.Rho, report.Mu, report.GaussianEpsilon} {
-		if id != goal {
-			ids = append(ids, id)
+	for i, id := range []report.Quantity{goal, report.Epsilon, report.Delta, report.RenyiEpsilon, report.Rho, report.Mu, report.GaussianEpsilon} {
+		if i > 0 && id == goal {
+			continue
 		}
-	}
-	for _, id := range ids {
 		if f, ok := c.finding(id, out); ok {
 			out.Bounds = append(out.Bounds, f)
 		}
@@ -242,13 +240,9 @@ func (c certificate) published() []report.Row {
 		katz.Method, katz.Note = published.MethodKatz, "valid only in the limit of many outputs; no interval if the event never occurred on the second side"
 	}
 	add(katz, published.Katz(c.prepared.Event.Counts(c.table), delta, c.beta))
-	var d *DirectedPlan
-	if d = c.prepared.Goal; d == nil {
-		for i := range c.prepared.Renyi {
-			if c.prepared.Renyi[i].Alpha == 2 {
-				d = &c.prepared.Renyi[i]
-			}
-		}
+	d := c.prepared.Goal
+	if i := slices.IndexFunc(c.prepared.Renyi, func(r DirectedPlan) bool { return r.Alpha == 2 }); d == nil && i >= 0 {
+		d = &c.prepared.Renyi[i]
 	}
 	if d != nil {
 		if v := published.Renyi(d.side(c.table), d.H, d.Alpha, c.beta); !math.IsInf(v, 0) {

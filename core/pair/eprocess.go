@@ -377,13 +377,9 @@ func (e Epoch) unpack() ([]classifier.Table, error) {
 			return nil, err
 		}
 		for side := range 2 {
-			sum := 0
-			for c := range classifier.Cells {
-				v := n[side*classifier.Cells+c]
-				tables[k][side][c] = v
-				sum += v
-			}
-			if sum != e.Outputs {
+			counts := tables[k][side][:]
+			copy(counts, n[side*classifier.Cells:])
+			if sum := audit.Total(counts); sum != e.Outputs {
 				return nil, &audit.InputError{Field: "epoch.counts", Found: fmt.Sprintf("of %d outputs", sum), Want: fmt.Sprintf("%d, the epoch's outputs", e.Outputs)}
 			}
 		}
@@ -433,11 +429,7 @@ func (c *accounts) follow(pairs []audit.Pair, e Epoch) error {
 
 // outputs are all that the stage drew, of both sides.
 func (r *SequentialResult) outputs() int {
-	n := 0
-	for _, e := range r.Epochs {
-		n += 2 * e.Outputs
-	}
-	return n
+	return 2 * audit.Total(audit.Each(r.Epochs, func(e Epoch) int { return e.Outputs }))
 }
 
 // loudest is the pair that most outputs were drawn from: a race goes where it grows.

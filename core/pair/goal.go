@@ -62,13 +62,8 @@ func (p Plan) orders() []float64 {
 	switch p.goal() {
 	case report.RenyiDivergence:
 		// The divergence grows with the order, so a bound of a lower one holds.
-		orders := []float64{p.Claim.Alpha}
-		for _, alpha := range renyiOrders {
-			if alpha < p.Claim.Alpha {
-				orders = append(orders, alpha)
-			}
-		}
-		return orders
+		lower := slices.DeleteFunc(slices.Clone(renyiOrders), func(alpha float64) bool { return alpha >= p.Claim.Alpha })
+		return append([]float64{p.Claim.Alpha}, lower...)
 	case report.RenyiEpsilon:
 		return []float64{p.ThroughRenyi}
 	}
@@ -159,7 +154,7 @@ func (a *Audit) foresee(value float64, scores [2][]float64, halves [2]bounds.Tab
 		for i, one := range half {
 			event, _ := threshold.Choose(one[0], one[1], delta, a.Plan.Beta, a.Plan.Samples, nil)
 			c := event.CountsOf(half[1-i][0], half[1-i][1])
-			both = bounds.Counts{X: both.X + c.X, N1: both.N1 + c.N1, Y: both.Y + c.Y, N0: both.N0 + c.N0}
+			both = both.Add(c)
 		}
 		mean = bounds.Exact(both, delta, a.Plan.Beta)
 	default:

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair/chart"
+	"github.com/dpscope/dpscope/core/pair/threshold"
 )
 
 // The chart of a pair in a race. Its bins are chosen on the pair's first epoch, and again
@@ -63,7 +64,7 @@ func (a *candidatePair) charted(columns []audit.Column, kept [2][]float64) {
 // sequentialChart is a chart of the outcomes, or a histogram of the number, of several, that
 // differs most between the samples; false where outputs are neither.
 func sequentialChart(columns []audit.Column, first, second audit.Samples) (chart.Chart, int, bool) {
-	if !slices.ContainsFunc(columns, func(c audit.Column) bool { return c.Kind != audit.Symbol }) {
+	if audit.AllSymbols(columns) {
 		return chart.OfOutcomes(columns, first, second), 0, true
 	}
 	best, most, at, width := -1, -1, 0, audit.Width(columns)
@@ -87,26 +88,14 @@ func sequentialChart(columns []audit.Column, first, second audit.Samples) (chart
 	if best < 0 {
 		return chart.Chart{}, 0, false
 	}
-	edges := chart.GrowingEdges(sequentialChartBins, sorted[0], sorted[1])
-	if edges == nil {
-		edges = chart.Edges(sequentialChartBins, sorted[0], sorted[1])
-	}
-	return chart.Chart{Kind: chart.Histogram, Axis: name, Edges: edges}, best, true
+	return chart.Chart{Kind: chart.Histogram, Axis: name, Edges: chart.HistogramEdges(sequentialChartBins, sorted[0], sorted[1])}, best, true
 }
 
 // distance is the largest difference of the counts up to any value, of sorted samples of
 // one size.
-func distance(first, second []float64) int {
-	most, i, j := 0, 0, 0
-	for i < len(first) && j < len(second) {
-		v := min(first[i], second[j])
-		for i < len(first) && first[i] == v {
-			i++
-		}
-		for j < len(second) && second[j] == v {
-			j++
-		}
-		most = max(most, i-j, j-i)
+func distance(first, second []float64) (most int) {
+	for _, n := range threshold.Values(first, second) {
+		most = max(most, n[0]-n[1], n[1]-n[0])
 	}
 	return most
 }
@@ -130,15 +119,11 @@ func (c *armChart) count(side int, rows []float64, width int) {
 
 // chart is that of the pair that most outputs were drawn from; nil where it has none.
 func (r *sequentialRun) chart() *SequentialChart {
-	lead := -1
-	for i, a := range r.candidates {
-		if lead < 0 || a.drawn > r.candidates[lead].drawn {
-			lead = i
-		}
-	}
-	if lead < 0 {
+	if len(r.candidates) == 0 {
 		return nil
 	}
+	drawn := audit.Each(r.candidates, func(a *candidatePair) int { return a.drawn })
+	lead := slices.Index(drawn, slices.Max(drawn))
 	c := r.candidates[lead].chart
 	if c == nil || c.binner == nil || !slices.ContainsFunc(c.counts[0], func(n int) bool { return n > 0 }) {
 		return nil
@@ -149,13 +134,7 @@ func (r *sequentialRun) chart() *SequentialChart {
 }
 
 // rows is how many outputs a side it counted.
-func (c *SequentialChart) rows() int {
-	n := 0
-	for _, k := range c.Chart.First {
-		n += k
-	}
-	return n
-}
+func (c *SequentialChart) rows() int { return audit.Total(c.Chart.First) }
 
 // check refuses a chart that does not fit the stage.
 func (c *SequentialChart) check(r *SequentialResult) error {
@@ -168,18 +147,9 @@ func (c *SequentialChart) check(r *SequentialResult) error {
 	if !(c.Share > 0 && c.Share <= 1) {
 		return bad("share", audit.Number(c.Share), "in (0, 1]")
 	}
-	drawn := 0
-	for _, e := range r.Epochs {
-		if e.Pair == c.Pair {
-			drawn += e.Outputs
-		}
-	}
+	drawn := r.drawn()[c.Pair]
 	for side, counts := range [2][]int{c.Chart.First, c.Chart.Second} {
-		sum := 0
-		for _, n := range counts {
-			sum += n
-		}
-		if sum > drawn {
+		if sum := audit.Total(counts); sum > drawn {
 			return bad([]string{"first", "second"}[side], fmt.Sprintf("%d outputs", sum), fmt.Sprintf("at most %d, all that were drawn of the pair", drawn))
 		}
 	}

@@ -183,15 +183,8 @@ func (a *Audit) take(v *engine.Verification, r Report, again *report.Replay[Foun
 
 // chosen says whether one trial was chosen, of the evidence's pair.
 func (r Report) chosen() bool {
-	n := 0
-	for _, t := range r.Trials {
-		if t.Chosen {
-			if n++; !audit.EqualJSON(t.Pair, r.Evidence.Pair) {
-				return false
-			}
-		}
-	}
-	return n == 1
+	chosen := slices.DeleteFunc(slices.Clone(r.Trials), func(t TrialNote) bool { return !t.Chosen })
+	return len(chosen) == 1 && audit.EqualJSON(chosen[0].Pair, r.Evidence.Pair)
 }
 
 // failures are the report's warnings about runs that failed, which a replay without those

@@ -319,10 +319,6 @@ func addPair(add func(name, format string, args ...any), p audit.Pair) {
 
 // addDeciding adds the facts of the row that decides.
 func addDeciding(add func(name, format string, args ...any), r Report, f report.Row) {
-	likelier, other := "A", "B"
-	if f.Direction == report.SecondOverFirst {
-		likelier, other = other, likelier
-	}
 	if f.LowerBound != nil {
 		method := f.MethodWords()
 		if e := r.Evidence; f.Beta > 0 && f.Event != nil && e != nil {
@@ -347,10 +343,11 @@ func addDeciding(add func(name, format string, args ...any), r Report, f report.
 		add("Assumption", "%s", f.Assumption)
 	}
 	if shown := r.Pictured(); f.Event == nil && shown != nil { // of the second stage
-		f.Event, f.Counts = shown.Event, shown.Counts
-		if likelier, other = "A", "B"; shown.Direction == report.SecondOverFirst {
-			likelier, other = other, likelier
-		}
+		f.Event, f.Counts, f.Direction = shown.Event, shown.Counts, shown.Direction
+	}
+	likelier, other := "A", "B"
+	if f.Direction == report.SecondOverFirst {
+		likelier, other = other, likelier
 	}
 	switch e := r.Evidence; {
 	case f.Event != nil:

@@ -102,14 +102,6 @@ func Ended(ctx context.Context, err error) (audit.Termination, error) {
 	return audit.Termination{Reason: audit.Failed, Message: err.Error()}, err
 }
 
-// Finite is a pointer to x, nil where x is not finite.
-func Finite(x float64) *float64 {
-	if math.IsInf(x, 0) || math.IsNaN(x) {
-		return nil
-	}
-	return &x
-}
-
 // MethodWords are titles and assumptions of the methods for scores without runs; of
 // intervals see intervalWords and byRuns.
 var MethodWords = map[Method]struct {

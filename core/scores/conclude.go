@@ -99,17 +99,17 @@ func eventRows(p Plan, events []ScoreEvent) []report.Row {
 		for _, m := range e.Methods {
 			row := report.NewRow(m, p.Relation)
 			row.Claimed = &eps
-			row.Largest = report.Finite(eventLargest(m, e.Certified.N1, e.Certified.N0, delta, beta))
+			row.Largest = audit.Finite(eventLargest(m, e.Certified.N1, e.Certified.N0, delta, beta))
 			switch m {
 			case report.MethodExact:
-				row.LowerBound = report.Finite(bounds.Exact(e.Certified, delta, beta))
+				row.LowerBound = audit.Finite(bounds.Exact(e.Certified, delta, beta))
 			case report.MethodClopperPearson:
-				row.LowerBound = report.Finite(report.Down6(bounds.ClopperPearson(e.Certified, delta, beta, e.Split)))
+				row.LowerBound = audit.Finite(report.Down6(bounds.ClopperPearson(e.Certified, delta, beta, e.Split)))
 			case report.MethodPaired:
-				row.LowerBound = report.Finite(bounds.CanaryEpsilon(bounds.CanaryPairedBetting, *e.Pairs, delta, beta, *e.Stakes))
+				row.LowerBound = audit.Finite(bounds.CanaryEpsilon(bounds.CanaryPairedBetting, *e.Pairs, delta, beta, *e.Stakes))
 			case report.MethodGaussian:
-				row.Mu = report.Finite(bounds.GaussianMu(e.Certified, beta))
-				row.LowerBound = report.Finite(bounds.GaussianEpsilon(*row.Mu, delta))
+				row.Mu = audit.Finite(bounds.GaussianMu(e.Certified, beta))
+				row.LowerBound = audit.Finite(bounds.GaussianEpsilon(*row.Mu, delta))
 				row.NoteDelta(delta)
 			}
 			if row.LowerBound == nil && row.Note == "" {

@@ -203,12 +203,7 @@ func (s Scores) byRuns(p Plan, h Shape) *membership.Gathered {
 	var enough []int // runs with K canaries in and M out
 	has := make([]bool, s.Runs)
 	for i := range s.Runs {
-		n := 0
-		for _, in := range s.Member[i*s.Canaries : (i+1)*s.Canaries] {
-			if in {
-				n++
-			}
-		}
+		n := audit.Count(s.Member[i*s.Canaries:(i+1)*s.Canaries], func(in bool) bool { return in })
 		if n >= h.K && s.Canaries-n >= h.M {
 			enough, has[i] = append(enough, i), true
 		}

@@ -176,12 +176,8 @@ func coefficient(q *problem) ([]point, error) {
 		return nil, err
 	}
 	// Across w: the axis along which w is shortest, less its part along w.
-	at, square := 0, linalg.Dot(f.w, f.w)
-	for j, v := range f.w {
-		if math.Abs(v) < math.Abs(f.w[at]) {
-			at = j
-		}
-	}
+	sizes := audit.Each(f.w, math.Abs)
+	at, square := slices.Index(sizes, slices.Min(sizes)), linalg.Dot(f.w, f.w)
 	across := make([]float64, q.d)
 	across[at] = 1
 	if square > 0 {

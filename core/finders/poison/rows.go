@@ -52,12 +52,7 @@ func cornerMean(q *problem) ([]point, error) {
 	for _, y := range []float64{0, 1} {
 		near := corner(q.mean(y), q.Domain.Lower, q.Domain.Upper)
 		far := audit.Listed(q.d, func(j int) float64 { return q.Domain.Lower[j] + (q.Domain.Upper[j] - near[j]) })
-		of, rows := 0, q.near(near, y)
-		for _, l := range q.y {
-			if l == y {
-				of++
-			}
-		}
+		of, rows := audit.Count(q.y, func(l float64) bool { return l == y }), q.near(near, y)
 		points = append(points, point{"the row nearest to its class's corner moved to the opposite one", poisoned(far, y), rows})
 		moves = append(moves, squared(q.x[rows[0]], far)/float64(of*of))
 	}
@@ -171,13 +166,8 @@ func (q *problem) least() []float64 {
 		}
 	}
 	linalg.Rows(rows, q.d)
-	at := 0
-	for j, r := range rows {
-		if linalg.Dot(r[:q.d], r[:q.d]) < linalg.Dot(rows[at][:q.d], rows[at][:q.d]) {
-			at = j
-		}
-	}
-	v := slices.Clone(rows[at][q.d:])
+	squares := audit.Each(rows, func(r []float64) float64 { return linalg.Dot(r[:q.d], r[:q.d]) })
+	v := slices.Clone(rows[slices.Index(squares, slices.Min(squares))][q.d:])
 	most := 0
 	for j := range v {
 		if math.Abs(v[j]) > math.Abs(v[most])+1e-9 {

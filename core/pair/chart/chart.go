@@ -78,14 +78,10 @@ func (ch Chart) AxisWords() string { return Called(ch.Axis) }
 // New chooses the bins on training samples.
 func New(columns []audit.Column, first, second audit.Samples, m audit.Model) Chart {
 	if len(columns) == 1 && columns[0].Kind == audit.Real {
-		a, b := audit.NumbersOf(first.Rows), audit.NumbersOf(second.Rows)
-		edges := GrowingEdges(innerBins, a, b)
-		if edges == nil {
-			edges = Edges(innerBins, a, b)
-		}
+		edges := HistogramEdges(innerBins, audit.NumbersOf(first.Rows), audit.NumbersOf(second.Rows))
 		return Chart{Kind: Histogram, Edges: edges}.Named(columns)
 	}
-	if !slices.ContainsFunc(columns, func(c audit.Column) bool { return c.Kind != audit.Symbol }) {
+	if audit.AllSymbols(columns) {
 		return OfOutcomes(columns, first, second)
 	}
 	s := [2][]float64{scores(m, first), scores(m, second)}
@@ -121,6 +117,14 @@ func (ch Chart) Named(columns []audit.Column) Chart {
 		}
 	}
 	return ch
+}
+
+// HistogramEdges are those that grow where the tails are far out, else of one width.
+func HistogramEdges(bins int, first, second []float64) []float64 {
+	if edges := GrowingEdges(bins, first, second); edges != nil {
+		return edges
+	}
+	return Edges(bins, first, second)
 }
 
 // Edges spans all but the far tails of both samples with so many equal bins.
@@ -224,7 +228,7 @@ func OfOutcomes(columns []audit.Column, first, second audit.Samples) Chart {
 	for side, s := range []audit.Samples{first, second} {
 		for i := 0; i < s.Len(); i++ {
 			row := s.Row(i)
-			h := hashRow(row)
+			h := audit.RowKey(row)
 			c := cells[h]
 			if c == nil {
 				c = &cell{row: row}
@@ -278,17 +282,6 @@ func OutcomeWords(columns []audit.Column, row []float64) string {
 	return strings.Join(words, ", ")
 }
 
-// hashRow mixes the bits of a row; equal rows have equal hashes.
-func hashRow(row []float64) uint64 {
-	h := uint64(0x9e3779b97f4a7c15)
-	for _, v := range row {
-		h ^= math.Float64bits(v + 0) // -0 and 0 are one symbol
-		h *= 0xff51afd7ed558ccd
-		h ^= h >> 32
-	}
-	return h
-}
-
 // Binner counts rows into the bins of a chart.
 type Binner struct {
 	chart Chart
@@ -330,7 +323,7 @@ func (ch Chart) Binner(columns []audit.Column) (*Binner, error) {
 			if len(row) != b.width {
 				return nil, &audit.InputError{Field: fmt.Sprintf("chart.outcomes[%d]", i), Found: fmt.Sprintf("%d numbers", len(row)), Want: fmt.Sprint(b.width)}
 			}
-			b.index[hashRow(row)] = int32(i)
+			b.index[audit.RowKey(row)] = int32(i)
 		}
 	case Histogram, Score:
 		b.axis = newAxis(ch.Edges)
@@ -441,7 +434,7 @@ func (b *Binner) Count(rows, scores []float64, bins []uint16, event []bool, all,
 
 // Outcome is the bin of a row, of a chart of outcomes.
 func (b *Binner) Outcome(row []float64) int {
-	if k, ok := b.index[hashRow(row)]; ok {
+	if k, ok := b.index[audit.RowKey(row)]; ok {
 		return int(k)
 	}
 	return len(b.chart.Outcomes)

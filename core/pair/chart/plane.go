@@ -215,12 +215,7 @@ func leading(lists [][]float64) []float64 {
 			w[i] = x / length
 		}
 	}
-	largest := 0.0
-	for _, x := range w {
-		if math.Abs(x) > math.Abs(largest) {
-			largest = x
-		}
-	}
+	largest := slices.MaxFunc(w, func(a, b float64) int { return cmp.Compare(math.Abs(a), math.Abs(b)) })
 	for i := range w {
 		w[i] = math.Copysign(w[i], w[i]*largest)
 	}

@@ -46,28 +46,20 @@ type step struct {
 
 // steps cuts sorted scores into groups whose ends are cutStep apart, at least.
 func steps(s1, s2 []float64) []step {
-	n1, n2 := len(s1), len(s2)
-	total := n1 + n2
+	total := len(s1) + len(s2)
 	var out []step
 	next, sum, count := 1, 0.0, 0
-	for i, j := 0, 0; i+j < total; {
-		u := smallest(s1, s2, i, j)
-		from := i + j
-		for i < n1 && s1[i] == u {
-			i++
-		}
-		for j < n2 && s2[j] == u {
-			j++
-		}
-		rank := i + j
+	from := 0
+	for u, below := range Values(s1, s2) {
+		rank := below[0] + below[1]
 		sum += float64(u * float64(rank-from))
 		count += rank - from
-		if rank < next && rank < total {
+		if from = rank; rank < next && rank < total {
 			continue
 		}
-		s := step{score: sum / float64(count), below: [2]int{i, j}}
+		s := step{score: sum / float64(count), below: below}
 		if rank < total {
-			s.threshold = between(u, smallest(s1, s2, i, j))
+			s.threshold = between(u, smallest(s1, s2, below))
 		}
 		out = append(out, s)
 		sum, count = 0, 0

@@ -5,6 +5,7 @@ package threshold
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"sort"
@@ -44,31 +45,60 @@ func bestCut(s1, s2 []float64, delta float64) Choice {
 	best, most := Choice{Value: Worthless, above: true, Threshold: max(s1[n1-1], s2[n2-1])}, 0.0
 	all := steps(s1, s2)
 	for _, s := range all[:len(all)-1] {
-		for _, above := range []bool{true, false} {
-			c := bounds.Counts{X: s.below[0], N1: n1, Y: s.below[1], N0: n2}
-			if above {
-				c.X, c.Y = n1-c.X, n2-c.Y
+		eachEvent(bounds.Counts{X: s.below[0], N1: n1, Y: s.below[1], N0: n2}, func(above, reversed bool, c bounds.Counts) {
+			if r := ratioLimit(c, delta); r > most {
+				best, most = Choice{Threshold: s.threshold, above: above, reversed: reversed, Value: max(stream.Log(r), Worthless)}, r
 			}
-			for _, reversed := range []bool{false, true} {
-				if r := ratioLimit(c, delta); r > most {
-					best, most = Choice{Threshold: s.threshold, above: above, reversed: reversed, Value: max(stream.Log(r), Worthless)}, r
-				}
-				c = bounds.Counts{X: c.Y, N1: c.N0, Y: c.X, N0: c.N1}
-			}
-		}
+		})
 	}
 	return best
 }
 
-// smallest is the smaller of s1[i] and s2[j].
-func smallest(s1, s2 []float64, i, j int) float64 {
-	switch {
-	case i == len(s1):
-		return s2[j]
-	case j == len(s2) || s1[i] < s2[j]:
-		return s1[i]
+// eachEvent tells the counts of both events of a threshold, above it and not, in both
+// directions; below are those of the outputs that are not above.
+func eachEvent(below bounds.Counts, tell func(above, reversed bool, c bounds.Counts)) {
+	for _, above := range []bool{true, false} {
+		c := below
+		if above {
+			c.X, c.Y = c.N1-c.X, c.N0-c.Y
+		}
+		tell(above, false, c)
+		tell(above, true, swapped(c))
 	}
-	return s2[j]
+}
+
+func swapped(c bounds.Counts) bounds.Counts {
+	return bounds.Counts{X: c.Y, N1: c.N0, Y: c.X, N0: c.N1}
+}
+
+// Values are those of two sorted lists, ascending, each with how many numbers of either
+// list are not above it.
+func Values(s1, s2 []float64) iter.Seq2[float64, [2]int] {
+	return func(yield func(float64, [2]int) bool) {
+		for n := [2]int{}; n[0]+n[1] < len(s1)+len(s2); {
+			v := smallest(s1, s2, n)
+			for n[0] < len(s1) && s1[n[0]] == v {
+				n[0]++
+			}
+			for n[1] < len(s2) && s2[n[1]] == v {
+				n[1]++
+			}
+			if !yield(v, n) {
+				return
+			}
+		}
+	}
+}
+
+// smallest is the smallest number of the lists but for the first n of either.
+func smallest(s1, s2 []float64, n [2]int) float64 {
+	switch {
+	case n[0] == len(s1):
+		return s2[n[1]]
+	case n[1] == len(s2) || s1[n[0]] < s2[n[1]]:
+		return s1[n[0]]
+	}
+	return s2[n[1]]
 }
 
 // between is a threshold t with u <= t < v.
@@ -168,7 +198,7 @@ func (c Choice) CountsOf(s1, s2 []float64) bounds.Counts {
 	}
 	x := bounds.Counts{X: count(s1), N1: len(s1), Y: count(s2), N0: len(s2)}
 	if c.reversed {
-		x = bounds.Counts{X: x.Y, N1: x.N0, Y: x.X, N0: x.N1}
+		return swapped(x)
 	}
 	return x
 }
@@ -206,19 +236,12 @@ func Edges(first, second []float64, keep ...float64) []float64 {
 	usual := max(total/scoreBins, binOutputs)
 	edges := append([]float64{}, keep...)
 	next := binTail
-	for i, j := 0, 0; i+j < total; {
-		u := smallest(first, second, i, j)
-		for i < len(first) && first[i] == u {
-			i++
-		}
-		for j < len(second) && second[j] == u {
-			j++
-		}
-		rank := i + j
+	for u, below := range Values(first, second) {
+		rank := below[0] + below[1]
 		if rank < next || rank == total {
 			continue
 		}
-		edges = append(edges, between(u, smallest(first, second, i, j)))
+		edges = append(edges, between(u, smallest(first, second, below)))
 		// The bin that begins here is as wide as what lies beyond it, at
 		// either end, and at most of the usual size.
 		width := min(rank, usual)
@@ -318,25 +341,15 @@ func Best(t bounds.Table, worth func(bounds.Counts) float64) (best Event, value 
 	value = math.Inf(-1)
 	first, second := t.First(), t.Second()
 	n := t.Pairs()
-	below := [2]int{}
+	below := bounds.Counts{N1: n, N0: n}
 	for k := range t.Bins - 1 {
-		below[0] += first[k]
-		below[1] += second[k]
-		for _, above := range []bool{true, false} {
-			x, y := below[0], below[1]
-			if above {
-				x, y = n-x, n-y
+		below.X += first[k]
+		below.Y += second[k]
+		eachEvent(below, func(above, reversed bool, c bounds.Counts) {
+			if v := worth(c); v > value+ValueMargin {
+				best, value = Event{Edge: k, Above: above, Reversed: reversed}, v
 			}
-			for _, reversed := range []bool{false, true} {
-				c := bounds.Counts{X: x, N1: n, Y: y, N0: n}
-				if reversed {
-					c.X, c.Y = y, x
-				}
-				if v := worth(c); v > value+ValueMargin {
-					best, value = Event{Edge: k, Above: above, Reversed: reversed}, v
-				}
-			}
-		}
+		})
 	}
 	return best, value
 }
