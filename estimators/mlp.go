@@ -162,12 +162,7 @@ func (o mlpOptions) losses(c audit.Claim) ([]witnessLoss, float64, error) {
 }
 
 // claimedEpsilon is the claim's epsilon, or 1 where it has none.
-func claimedEpsilon(c audit.Claim) float64 {
-	if c.Epsilon > 0 {
-		return c.Epsilon
-	}
-	return 1
-}
+func claimedEpsilon(c audit.Claim) float64 { return cmp.Or(c.Epsilon, 1) }
 
 // bound is C, refused where e^(alpha C) overflows.
 func (o mlpOptions) witnessBound(c audit.Claim, alpha float64) (float64, error) {

@@ -459,7 +459,7 @@ func placed(name string, err error) error {
 
 // Names of all settings, in the order of the table.
 func Names[P any](keys []Key[P]) []string {
-	return audit.Each(keys, func(k Key[P]) string { return k.Name })
+	return audit.Listed(len(keys), func(i int) string { return keys[i].Name })
 }
 
 // Without is a table without some keys.

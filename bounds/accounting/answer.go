@@ -185,12 +185,12 @@ func Answer(q Query) (Account, error) {
 	a.askEvents(w)
 	a.Epsilons = append(a.Epsilons, w.epsilons(*q.Delta)...)
 	if len(a.Epsilons) > 0 {
-		a.Epsilon = new(slices.Min(audit.Each(a.Epsilons, func(g Guarantee) float64 { return g.Epsilon })))
+		a.Epsilon = new(slices.Min(audit.Listed(len(a.Epsilons), func(i int) float64 { return a.Epsilons[i].Epsilon })))
 	}
 	if q.AtEpsilon != nil {
 		a.Deltas = w.deltas(*q.AtEpsilon)
 		if len(a.Deltas) > 0 {
-			a.Delta = new(slices.Min(audit.Each(a.Deltas, func(g Guarantee) float64 { return g.Delta })))
+			a.Delta = new(slices.Min(audit.Listed(len(a.Deltas), func(i int) float64 { return a.Deltas[i].Delta })))
 		}
 	}
 	if q.Profile {

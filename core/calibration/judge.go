@@ -86,7 +86,7 @@ type Result struct {
 // Tally counts the outcomes of a cell's runs.
 func Tally(c Cell, outcomes []Outcome) Row {
 	r := Row{Cell: c, Count: Count{Of: len(outcomes)}}
-	shares := audit.Each(outcomes, func(o Outcome) float64 { return o.Share })
+	shares := audit.Listed(len(outcomes), func(i int) float64 { return outcomes[i].Share })
 	for _, o := range outcomes {
 		switch o.Verdict {
 		case audit.Violation:
@@ -127,7 +127,7 @@ func Total(rows []Row) Count {
 // of a group are at most binomial; exact tests of all of them share [JudgeError]
 // equally.
 func (p Plan) Judge(rows []Row, left []string) Result {
-	cells := audit.Each(rows, func(row Row) Cell { return row.Cell })
+	cells := audit.Listed(len(rows), func(i int) Cell { return rows[i].Cell })
 	r := Result{Bench: "calibration", Plan: p, Settings: Settings(cells), Rows: rows, Groups: groups(rows), Left: append([]string{}, left...), Error: JudgeError, Above: []string{}}
 	r.Tests = len(r.Groups) + audit.Count(rows, func(row Row) bool { return row.Unjudged == "" })
 	level := JudgeError / float64(max(1, r.Tests))

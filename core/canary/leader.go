@@ -107,7 +107,10 @@ func (l *leader) choose() (threshold float64, past bounds.CanarySums) {
 	}
 	at, growth := best(lo)
 	if growth == 0 { // nothing shows anything: what separates the rates most
-		gaps := audit.Each(candidates, func(c candidate) float64 { return float64(c.past.X)/float64(l.k) - float64(c.past.Y)/float64(l.m) })
+		gaps := audit.Listed(len(candidates), func(i int) float64 {
+			past := candidates[i].past
+			return float64(past.X)/float64(l.k) - float64(past.Y)/float64(l.m)
+		})
 		at = slices.Index(gaps, slices.Max(gaps))
 		return candidates[at].at, candidates[at].past
 	}

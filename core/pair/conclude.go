@@ -161,8 +161,11 @@ func (r *Report) tables(a *Audit, model audit.Model, c *Certified) error {
 	if c != nil {
 		tables = append(tables, report.Table{Name: report.Renyi, Rows: slices.Clone(c.Renyi)}, report.Table{Name: report.Published, Rows: slices.Concat(c.Published, a.testerRows(e))})
 	}
-	tables = slices.DeleteFunc(tables, func(t report.Table) bool { return len(t.Rows) == 0 })
-	r.Tables = append(r.Tables, audit.Each(tables, func(t report.Table) report.Table { return named(t, a.Claim, a.Plan.Beta) })...)
+	for _, t := range tables {
+		if len(t.Rows) > 0 {
+			r.Tables = append(r.Tables, named(t, a.Claim, a.Plan.Beta))
+		}
+	}
 	return nil
 }
 

@@ -429,7 +429,7 @@ func (c *accounts) follow(pairs []audit.Pair, e Epoch) error {
 
 // outputs are all that the stage drew, of both sides.
 func (r *SequentialResult) outputs() int {
-	return 2 * audit.Total(audit.Each(r.Epochs, func(e Epoch) int { return e.Outputs }))
+	return 2 * audit.Total(audit.Listed(len(r.Epochs), func(i int) int { return r.Epochs[i].Outputs }))
 }
 
 // loudest is the pair that most outputs were drawn from: a race goes where it grows.

@@ -153,8 +153,7 @@ func (a *Audit) foresee(value float64, scores [2][]float64, halves [2]bounds.Tab
 		var both bounds.Counts // of both halves, each in the event that the other suggests
 		for i, one := range half {
 			event, _ := threshold.Choose(one[0], one[1], delta, a.Plan.Beta, a.Plan.Samples, nil)
-			c := event.CountsOf(half[1-i][0], half[1-i][1])
-			both = both.Add(c)
+			both = both.Add(event.CountsOf(half[1-i][0], half[1-i][1]))
 		}
 		mean = bounds.Exact(both, delta, a.Plan.Beta)
 	default:

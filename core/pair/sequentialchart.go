@@ -122,7 +122,7 @@ func (r *sequentialRun) chart() *SequentialChart {
 	if len(r.candidates) == 0 {
 		return nil
 	}
-	drawn := audit.Each(r.candidates, func(a *candidatePair) int { return a.drawn })
+	drawn := audit.Listed(len(r.candidates), func(i int) int { return r.candidates[i].drawn })
 	lead := slices.Index(drawn, slices.Max(drawn))
 	c := r.candidates[lead].chart
 	if c == nil || c.binner == nil || !slices.ContainsFunc(c.counts[0], func(n int) bool { return n > 0 }) {

@@ -405,5 +405,11 @@ func (t TableWords) Marked(line TableLine) []string {
 
 // Words are all tables that have rows, as they are shown.
 func (r Report) Words() []TableWords {
-	return audit.Each(slices.DeleteFunc(slices.Clone(r.Tables), func(t Table) bool { return len(t.Rows) == 0 }), Table.Words)
+	out := []TableWords{}
+	for _, t := range r.Tables {
+		if len(t.Rows) > 0 {
+			out = append(out, t.Words())
+		}
+	}
+	return out
 }
