@@ -3,7 +3,38 @@ package pair
 import (
 	"reflect"
 	"testing"
+
+	"github.com/dpscope/dpscope/bounds"
 )
+
+// Learners whose events tell nothing apart are told apart by the area of their scores, and then
+// by steadiness; what is harder to read, clearly worse, or the same event never displaces the best.
+func TestSurest(t *testing.T) {
+	pairs := bounds.Table{Bins: 1, N: []int{10_000}}
+	of := func(expected, area float64, steady bool, pieces int) *Explored {
+		return &Explored{Evidence: Evidence{Explored: pairs}, expected: expected, area: area, steady: steady, pieces: pieces, variance: 0.01}
+	}
+	for _, c := range []struct {
+		name  string
+		best  *Explored
+		other *Explored
+		takes bool // the other
+	}{
+		{"a wider area, within the error", of(1, 0.05, false, 1), of(0.9, 0.06, false, 1), true},
+		{"a wider area, beyond it", of(1, 0.05, false, 1), of(0.8, 0.06, false, 1), false},
+		{"as wide an area", of(1, 0.05, false, 1), of(0.9, 0.051, false, 1), false},
+		{"as wide an area, and steady", of(1, 0.05, false, 1), of(0.9, 0.0485, true, 1), true},
+		{"steady, and a smaller area", of(1, 0.05, false, 1), of(0.9, 0.045, true, 1), false},
+		{"the same event", of(1, 0.05, false, 1), of(1, 0.06, true, 1), false},
+		{"harder to read", of(1, 0.05, false, 1), of(0.9, 0.06, true, 2), false},
+	} {
+		for _, all := range [][]*Explored{{c.best, c.other}, {c.other, c.best}} {
+			if takes := surest(c.best, all) == c.other; takes != c.takes {
+				t.Errorf("%s: taken %v, want %v", c.name, takes, c.takes)
+			}
+		}
+	}
+}
 
 // The rounds of successive halving spend what may be explored, never more; where a finder
 // has fewer pairs than there may be, all go on as long as that is a round's step more for

@@ -79,22 +79,6 @@ func surest(best *Explored, all []*Explored) *Explored {
 // difference of two areas on the same outputs.
 const areaErr = 0.2
 
-// areaOf is by how much the area under the receiver operating characteristic of scores, of
-// both sides and sorted, differs from that of a score that says nothing.
-func areaOf(sorted [2][]float64) float64 {
-	sum, below, upTo := 0.0, 0, 0
-	for _, v := range sorted[0] {
-		for below < len(sorted[1]) && sorted[1][below] < v {
-			below++
-		}
-		for upTo < len(sorted[1]) && sorted[1][upTo] <= v {
-			upTo++
-		}
-		sum += float64(below + upTo)
-	}
-	return math.Abs(sum/float64(2*len(sorted[0])*len(sorted[1])) - 0.5)
-}
-
 // simpler reports whether the event of another witness is easier to read, and expected to
 // certify nearly as much.
 func (e *Explored) simpler(than *Explored) bool {
@@ -222,7 +206,7 @@ func learn(l audit.LearnerSpec, a *Audit, half [2][2]audit.Samples, st *stream.S
 	value := a.worth(best, halves)
 	found := &Explored{
 		Evidence: Evidence{Witness: Witness{Learner: l.Name}, Edges: edges, Explored: halves[0].Add(halves[1]), Prepared: prepared},
-		model:    m, Value: value, expected: a.foresee(value, scores, halves), area: areaOf(sorted), steady: l.Steady,
+		model:    m, Value: value, expected: a.foresee(value, scores, halves), area: math.Abs(bounds.AUROC(sorted[0], sorted[1]) - 0.5), steady: l.Steady,
 	}
 	if a.Plan.goal() == report.Epsilon {
 		c := best.CountsOf(sorted[0], sorted[1])
@@ -231,7 +215,7 @@ func learn(l audit.LearnerSpec, a *Audit, half [2][2]audit.Samples, st *stream.S
 			found.pieces = pieces(best)
 		}
 	} else {
-		found.variance = found.expected * found.expected * min(0.02, 100/float64(n))
+		found.variance = found.expected * found.expected * min(0.02, 100/float64(n)) // of a divergence, as measured
 	}
 	return found, nil
 }

@@ -216,13 +216,14 @@ func TestUnseededPlane(t *testing.T) {
 }
 
 // TestLivePlane: what a run shows on its way is the plane so far, small enough to
-// be sent with every word of it, and in the end the report's.
+// be sent with every word of it, and in the end the report's. Two workers may end several
+// shards before one that comes first, which are then one look.
 func TestLivePlane(t *testing.T) {
 	plan := vectorPlans["real"]
 	plan.Version, plan.Mode = pair.PlanVersion, pair.Fixed
 	var last *chart.Plane
 	looks, largest := 0, 0
-	r := must.Get(pair.Run{Catalogue: catalogue, Pool: engine.LocalPool(2), Plan: plan, Progress: func(p pair.Progress) {
+	r := must.Get(pair.Run{Catalogue: catalogue, Pool: engine.LocalPool(1), Plan: plan, Progress: func(p pair.Progress) {
 		if p.Live == nil || p.Live.Event == nil {
 			return
 		}
@@ -237,7 +238,7 @@ func TestLivePlane(t *testing.T) {
 			t.Errorf("%d and %d outputs in the plane, want %d of %d", total(last.First), total(last.Second), n, p.Live.Rows)
 		}
 	}}.Do(context.Background()))(t)
-	if looks == 0 || !cmp.Equal(last, r.Evidence.Chart.Plane) {
+	if looks < 5 || !cmp.Equal(last, r.Evidence.Chart.Plane) {
 		t.Errorf("after %d looks %+v, the report has %+v", looks, last, r.Evidence.Chart.Plane)
 	}
 	t.Logf("a plane is sent with %d bytes at most", largest)

@@ -156,7 +156,7 @@ type Explored struct {
 	expected float64     // ranks learners as Value ranks pairs
 	pieces   int         // of outputs that are single numbers, in the event for epsilon; 0: not known
 	variance float64     // of expected, about
-	area     float64     // see areaOf
+	area     float64     // under the ROC curve of the scores, from that of one that says nothing
 	steady   bool        // see [audit.LearnerSpec]
 }
 
