@@ -26,8 +26,8 @@ type Audit struct {
 	most *limits // of a replay; nil: as the plan has it
 	// named: of the mechanism only what a report says of it is known.
 	named bool
-	// shown: of a climbing audit, the stage that shows an event, see [Audit.second].
-	shown bool
+	// proven is the bound that the sequential stage came to, of the stage that shows an event.
+	proven *float64
 }
 
 // claiming is the same audit with another claim.

@@ -29,6 +29,7 @@ type Found struct {
 
 	model     audit.Model // the evidence's, where it was learnt or decoded here
 	certified *Certified  // what follows of the evidence, where a worker computed it
+	proven    *report.Row // what the sequential stage shows, where the run has computed it
 }
 
 // certified are the bounds that follow from counts.
@@ -80,7 +81,7 @@ func (a *Audit) Conclude(f Found, end audit.Termination) (Report, error) {
 		r.Termination.SamplesUsed = e.Table.Pairs()
 	}
 	if e != nil || f.Sequential != nil {
-		if err := r.tables(a, f.model, c); err != nil {
+		if err := r.tables(a, f, c); err != nil {
 			return Report{}, err
 		}
 		row := r.Tables[0].Rows[0]
@@ -122,7 +123,7 @@ func (f Found) outputs(a *Audit) int {
 
 // tables are what was certified: of a sequential audit first its bound, which decides. Where
 // the second stage certified nothing, it is the claim's event with its counts so far.
-func (r *Report) tables(a *Audit, model audit.Model, c *Certified) error {
+func (r *Report) tables(a *Audit, f Found, c *Certified) error {
 	e := r.Evidence
 	var rows []report.Row
 	switch {
@@ -131,31 +132,34 @@ func (r *Report) tables(a *Audit, model audit.Model, c *Certified) error {
 		rows, r.Tradeoff = slices.Clone(c.Bounds), append(r.Tradeoff, c.Tradeoff...)
 	default:
 		_, delta := a.dpLimits()
-		f := report.Row{ID: report.Epsilon, Delta: delta, Confidence: 1 - a.Plan.Beta, Direction: e.Prepared.Event.Direction(), Valid: true,
+		row := report.Row{ID: report.Epsilon, Delta: delta, Confidence: 1 - a.Plan.Beta, Direction: e.Prepared.Event.Direction(), Valid: true,
 			Event: &report.Event{Edge: e.Prepared.Event.Edge, Above: e.Prepared.Event.Above}, Explored: new(e.Prepared.Event.Counts(e.Explored))}
 		if e.Table != nil {
-			f.Counts = new(e.Prepared.Event.Counts(*e.Table))
+			row.Counts = new(e.Prepared.Event.Counts(*e.Table))
 		}
-		rows = []report.Row{f}
+		rows = []report.Row{row}
 	}
-	if e != nil && model == nil {
-		model, _ = e.Witness.decode(a)
+	if e != nil && f.model == nil {
+		f.model, _ = e.Witness.decode(a)
 	}
 	for i := range rows {
-		f := &rows[i]
-		if c != nil && (i > 0 || r.Sequential != nil) && (f.ID == report.Rho || f.ID == report.RenyiEpsilon) {
-			f.Title = fmt.Sprintf("%s, of %d orders", f.MethodWords(), len(c.Renyi))
+		row := &rows[i]
+		if c != nil && (i > 0 || r.Sequential != nil) && (row.ID == report.Rho || row.ID == report.RenyiEpsilon) {
+			row.Title = fmt.Sprintf("%s, of %d orders", row.MethodWords(), len(c.Renyi))
 		}
-		if f.Event != nil && model != nil {
-			f.Event = described(a.Columns, e.Chart, model, e.Edges, threshold.Event{Edge: f.Event.Edge, Above: f.Event.Above})
+		if row.Event != nil && f.model != nil {
+			row.Event = described(a.Columns, e.Chart, f.model, e.Edges, threshold.Event{Edge: row.Event.Edge, Above: row.Event.Above})
 		}
 	}
 	if r.Sequential != nil {
-		row, err := a.sequentialRow(r.Sequential)
-		if err != nil {
-			return err
+		if f.proven == nil {
+			row, err := a.sequentialRow(r.Sequential)
+			if err != nil {
+				return err
+			}
+			f.proven = &row
 		}
-		rows = slices.Insert(rows, 0, row)
+		rows = slices.Insert(rows, 0, *f.proven)
 	}
 	tables := []report.Table{{Name: report.Bounds, Rows: rows}}
 	if c != nil {

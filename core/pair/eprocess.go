@@ -467,7 +467,6 @@ func (a *Audit) second(r *SequentialResult) *Audit {
 		return a
 	}
 	b := *a
-	b.shown = true
 	p := &b.Plan
 	p.Mode, p.Trials, p.Samples = Fixed, 1, a.Plan.certifies()
 	if a.Spec.Recording == nil {

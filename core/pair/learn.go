@@ -53,6 +53,10 @@ func (t Explore) explore(hook engine.Hook) (*Explored, error) {
 // listed before it: the catalogue lists what is easiest to read first.
 const simplicity = 0.01
 
+// shownLeast is the share of the bound that another stage proved, at which an event shows it
+// well enough to be read: what is listed after its learner is not learnt.
+const shownLeast = 0.9
+
 // surest chooses among the best learner and those whose value is within a standard error
 // of its, and whose event is as easy to read. Few outputs are in a rare event, so the scores of all
 // of them decide, by the area under their curve. Where these areas differ by no more than chance
@@ -154,11 +158,14 @@ func portfolio(a *Audit, t Explore, half [2][2]audit.Samples, hook engine.Hook) 
 			best = found
 		}
 		all = append(all, found)
+		if t.Proven != nil && *t.Proven > 0 && best.expected >= float64(shownLeast**t.Proven) {
+			break
+		}
 	}
 	if best == nil {
 		return nil, fmt.Errorf("no learner could learn from the outputs of %s: %s: %s", a.Spec.Name, notes[0].Learner, notes[0].Note)
 	}
-	if !t.Shown {
+	if t.Proven == nil {
 		best = surest(best, all)
 	}
 	best.Learners, best.Value = notes, most

@@ -118,7 +118,13 @@ func (s *state) do(ctx context.Context) error {
 		if err != nil || p.Mode == UntilRefuted {
 			return err
 		}
-		s.Audit = s.second(s.found.Sequential)
+		row, err := s.sequentialRow(s.found.Sequential)
+		if err != nil {
+			return err
+		}
+		second := *s.second(s.found.Sequential)
+		s.found.proven, second.proven = &row, row.LowerBound
+		s.Audit = &second
 		s.tell(func(g *Progress) { g.Phase = Exploring })
 	}
 	err := s.stages(ctx)

@@ -39,12 +39,14 @@ type Explore struct {
 	Round    int        `json:"round,omitempty"`    // of successive halving; its outputs are its own
 	Outputs  int        `json:"outputs"`            // a side
 	Learners []string   `json:"learners,omitempty"` // default: all that the plan allows
-	Shown    bool       `json:"shown,omitempty"`    // its event is to be read: another stage has the verdict
+	// Proven is the bound that another stage came to. The event is then to be read, and the
+	// first that is expected to certify nearly as much ends the search.
+	Proven *float64 `json:"proven,omitempty"`
 }
 
 // Explore is the task of exploring a pair in the first round, as the trial of that number.
 func (a *Audit) Explore(trial int, p audit.Pair, outputs int) Explore {
-	return Explore{of: a.of(), Trial: trial, Pair: p, Outputs: outputs, Shown: a.shown}
+	return Explore{of: a.of(), Trial: trial, Pair: p, Outputs: outputs, Proven: a.proven}
 }
 
 // SequentialTest is the task of the sequential stage: outputs of the pairs that a finder proposes

@@ -8,8 +8,10 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // Each published tester says its own verdict beside what is certified: False of a mechanism
@@ -87,5 +89,23 @@ func TestRankMMD(t *testing.T) {
 	}
 	if other := pair.RankMMD(table, explored, 8); other.Mean == s.Mean {
 		t.Error("another seed pairs alike")
+	}
+}
+
+// Where another stage has proved a bound, the first learner whose event shows nine tenths of it
+// ends the search; where none does, all are learnt.
+func TestShownEvent(t *testing.T) {
+	t.Parallel()
+	a := must.Get(pair.Plan{Version: pair.PlanVersion, Mechanism: "gaussian-mean-raw-count", Samples: 10_000, Trials: 1, Seed: 1}.Resolve(catalogue))(t)
+	for _, c := range []struct {
+		proven float64
+		ends   bool
+	}{{0, false}, {2, true}, {100, false}} {
+		task := a.Explore(0, audit.Pair{First: audit.Records(1), Second: audit.Records(1, 0)}, 4000)
+		task.Proven = &c.proven
+		found := must.Get(engine.Result[pair.Explored](task, func(int) error { return nil }))(t)
+		if one := len(found.Learners) == 1; one != c.ends || one && found.Value < 0.9*c.proven {
+			t.Errorf("proven %v: %v of value %v", c.proven, found.Learners, found.Value)
+		}
 	}
 }
