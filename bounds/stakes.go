@@ -110,8 +110,14 @@ func (s *Stakes) logs(bet int) (first, second []float64) {
 	if x.first == nil {
 		x.first, x.second = make([]float64, len(s.odds)), make([]float64, len(s.odds))
 		less := stream.Log(x.factors(s.odds, x.first, x.second))
-		for i := range s.odds {
-			x.first[i], x.second[i] = stream.Log(x.first[i])-less, stream.Log(x.second[i])-less
+		for _, list := range [][]float64{x.first, x.second} {
+			was, log := 1.0, -less
+			for i, v := range list {
+				if v != was { // else as in the cell before: where nothing or the most is staked
+					was, log = v, stream.Log(v)-less
+				}
+				list[i] = log
+			}
 		}
 	}
 	return x.first, x.second
