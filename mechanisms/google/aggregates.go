@@ -36,7 +36,7 @@ func countFamily(f family, repeated bool) family {
 		return exactly(p)
 	}
 	f.unit = func(p audit.Params) []interval { return same(p.Int(maxPartitions.Name), interval{0, most(p)}) }
-	f.whole = func(audit.Params) bool { return true }
+	f.whole = always
 	f.outputs = func(p audit.Params) []string { return partitions(p.Int(maxPartitions.Name), "count") }
 	f.release = func(p audit.Params) release {
 		s, l0 := spends(p), int64(p.Int(maxPartitions.Name))
@@ -71,6 +71,9 @@ func sumFamily(f family, unbounded bool) family {
 	f.truth = func(p audit.Params) string {
 		if unbounded {
 			return times(p.Num("contributed"), p, "one unit is in "+show(float64(width(p)))+" partitions")
+		}
+		if gaussian(p) && !whole(p) {
+			return noFloat64
 		}
 		return exactly(p)
 	}
@@ -238,10 +241,13 @@ var (
 	laplaceWrongSensitivity = noiseFamily(family{name: "google-laplace-wrong-sensitivity", title: "Sums with the library's Laplace noise, with too small a sensitivity",
 		calls: "noise.Laplace().AddNoiseFloat64 on a sum in each partition",
 		fault: "gives the library a smaller sensitivity than the largest amount that one unit adds", mended: "google-laplace"}, noise.Laplace(), 2)
-	gaussianSpec = noiseFamily(family{name: "google-gaussian", title: "Sums with the library's Gaussian noise",
-		calls: "noise.Gaussian().AddNoiseFloat64 on a sum in each partition"}, noise.Gaussian(), 0)
-	gaussianWrongSensitivity = noiseFamily(family{name: "google-gaussian-wrong-sensitivity", title: "Sums with the library's Gaussian noise, with too small a sensitivity",
+	gaussianSpec = noiseFamily(family{name: "google-gaussian", title: "Whole sums with the library's Gaussian noise",
+		calls: "noise.Gaussian().AddNoiseInt64 on a sum in each partition", whole: always}, noise.Gaussian(), 0)
+	gaussianFloat64 = noiseFamily(family{name: "google-gaussian-float64", title: "Sums with the library's Gaussian noise",
 		calls: "noise.Gaussian().AddNoiseFloat64 on a sum in each partition",
+		fault: "adds noise of more bits than a double holds, so that the last bits of an output tell the sum", mended: "google-gaussian"}, noise.Gaussian(), 0)
+	gaussianWrongSensitivity = noiseFamily(family{name: "google-gaussian-wrong-sensitivity", title: "Whole sums with the library's Gaussian noise, with too small a sensitivity",
+		calls: "noise.Gaussian().AddNoiseInt64 on a sum in each partition", whole: always,
 		fault: "gives the library a smaller sensitivity than the largest amount that one unit adds", mended: "google-gaussian"}, noise.Gaussian(), 4)
 )
 
@@ -250,15 +256,15 @@ var (
 // one value may be.
 func noiseFamily(f family, n noise.Noise, most float64) family {
 	f.params = []audit.ParamSpec{epsilon}
-	normal := noise.ToKind(n) == noise.GaussianNoise
+	normal, whole := noise.ToKind(n) == noise.GaussianNoise, f.whole != nil
 	if normal {
 		f.params = append(f.params, delta)
 	}
 	f.params = append(f.params,
 		audit.ParamSpec{Name: "l0-sensitivity", Doc: "l0Sensitivity: partitions that a unit contributes to; one output each", Default: 1, Min: 1, Max: 16, Integer: true},
-		audit.ParamSpec{Name: "linf-sensitivity", Doc: "lInfSensitivity: largest amount that a unit adds to a partition", Default: 1, Min: 1e-6, Max: 1e6})
+		audit.ParamSpec{Name: "linf-sensitivity", Doc: "lInfSensitivity: largest amount that a unit adds to a partition", Default: 1, Min: map[bool]float64{false: 1e-6, true: 1}[whole], Max: 1e6, Integer: whole})
 	if most > 0 {
-		f.params = append(f.params, audit.ParamSpec{Name: "most", Doc: "largest amount that a unit really adds, in multiples of linf-sensitivity", Default: most, Min: 1, Max: 1000, Open: true, Fault: true})
+		f.params = append(f.params, audit.ParamSpec{Name: "most", Doc: "largest amount that a unit really adds, in multiples of linf-sensitivity", Default: most, Min: 1, Max: 1000, Open: !whole, Integer: whole, Fault: true})
 	}
 	times := func(p audit.Params) float64 { return cmp.Or(p["most"].Number, 1) }
 	f.claim = func(p audit.Params) audit.Claim { return audit.DPClaim(p.Num("epsilon"), p["delta"].Number) }
@@ -271,7 +277,10 @@ func noiseFamily(f family, n noise.Noise, most float64) family {
 		// Of sensitivity 1 in every partition: the noise grows with it.
 		mu := k * math.Sqrt(float64(l0)) / noise.SigmaForGaussian(l0, 1, p.Num("epsilon"), p.Num("delta"))
 		gdp := audit.Claim{Kind: audit.GaussianDP, Mu: math.Floor(mu*1e4) / 1e4}.String()
-		if most > 0 {
+		switch {
+		case !whole:
+			return noFloat64
+		case most > 0:
 			return "not the claim, but " + gdp
 		}
 		return fmt.Sprintf("%s, that is %s", f.claim(p), gdp)
@@ -284,6 +293,10 @@ func noiseFamily(f family, n noise.Noise, most float64) family {
 	f.release = func(p audit.Params) release {
 		l0, lInf, eps, del := int64(p.Int("l0-sensitivity")), p.Num("linf-sensitivity"), p.Num("epsilon"), p["delta"].Number
 		return each(func(d audit.Dataset, j int) (float64, error) {
+			if whole {
+				v, err := n.AddNoiseInt64(int64(sum(d, j)), l0, int64(lInf), eps, del)
+				return float64(v), err
+			}
 			return n.AddNoiseFloat64(sum(d, j), l0, lInf, eps, del)
 		})
 	}

@@ -35,7 +35,7 @@ func All() []audit.MechanismSpec {
 
 var families = []family{
 	laplaceSpec, laplaceWrongSensitivity,
-	gaussianSpec, gaussianWrongSensitivity,
+	gaussianSpec, gaussianFloat64, gaussianWrongSensitivity,
 	countSpec, countRepeated,
 	boundedSumSpec, boundedSumUnbounded,
 	boundedMeanSpec, boundedMeanBudgetTwice,
@@ -67,7 +67,7 @@ type family struct {
 	// unit is what one privacy unit holds: a column each.
 	unit func(audit.Params) []interval
 	// whole: values are whole numbers.
-	whole     func(audit.Params) bool
+	whole     func(audit.Params) bool // nil: never
 	outputs   func(audit.Params) []string
 	release   func(audit.Params) release
 	expensive bool // an output takes several draws
@@ -85,12 +85,16 @@ func each(number func(d audit.Dataset, j int) (float64, error)) release {
 	}
 }
 
+func always(audit.Params) bool { return true }
+
+func (f family) wholeAt(p audit.Params) bool { return f.whole != nil && f.whole(p) }
+
 func (f family) spec() audit.MechanismSpec {
 	if f.claim == nil {
 		f.claim = aggregateClaim
 	}
 	if f.truth == nil {
-		f.truth = atMost
+		f.truth = computed
 	}
 	return audit.MechanismSpec{
 		Name: f.name, Title: f.title, Source: Library + ": " + f.calls, Fault: f.fault, Mended: f.mended,
@@ -100,7 +104,7 @@ func (f family) spec() audit.MechanismSpec {
 		Truth:     f.truth,
 		Domain: func(p audit.Params, _ audit.Relation) audit.Domain {
 			unit := f.unit(p)
-			dom := audit.Domain{Columns: len(unit), MaxRows: mostRows, Integer: f.whole != nil && f.whole(p)}
+			dom := audit.Domain{Columns: len(unit), MaxRows: mostRows, Integer: f.wholeAt(p)}
 			for _, v := range unit {
 				dom.Lower, dom.Upper = append(dom.Lower, v.lower), append(dom.Upper, v.upper)
 			}
@@ -110,7 +114,7 @@ func (f family) spec() audit.MechanismSpec {
 		New: func(p audit.Params) (audit.Mechanism, error) {
 			m := &mechanism{release: f.release(p), unit: len(f.unit(p))}
 			for _, name := range f.outputs(p) {
-				m.columns = append(m.columns, audit.Column{Name: name, Kind: audit.Real})
+				m.columns = append(m.columns, audit.Column{Name: name, Kind: audit.Real, Bits: !f.wholeAt(p)})
 			}
 			err := checkBounds(p)
 			if err == nil { // the library checks its parameters when it is used
@@ -233,8 +237,19 @@ func times(n float64, p audit.Params, why string) string {
 	return fmt.Sprintf("epsilon = %s: %s, %s times the claim", show(n*s.epsilon), why, show(n))
 }
 
+// noFloat64 is the truth of Gaussian noise on doubles.
+const noFloat64 = "not the claim, because the last bits tell the sum"
+
 // atMost is the truth of what keeps its claim.
 func atMost(p audit.Params) string { return "at most " + aggregateClaim(p).String() }
+
+// computed is the truth of what the library computes with noise on doubles.
+func computed(p audit.Params) string {
+	if gaussian(p) {
+		return "not known: the last bits of noisy sums, with which it computes, break the claim"
+	}
+	return atMost(p)
+}
 
 func partitions(n int, word string) []string {
 	if n == 1 {

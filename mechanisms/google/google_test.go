@@ -93,9 +93,11 @@ func TestOutputsFollowTheLibrarysLaws(t *testing.T) {
 	for j, sum := range []float64{5, 6, -1} {
 		follows(t, "laplace", column(out, j, 3), false, distuv.Laplace{Mu: sum, Scale: 7.5}.CDF)
 	}
-	out = draw(t, "google-gaussian", params("epsilon=0.5", "delta=0.001", "l0-sensitivity=2", "linf-sensitivity=3"), rows(2, 1, -3), n)
-	for j, sum := range []float64{1, -3} {
-		follows(t, "gaussian", column(out, j, 2), false, distuv.Normal{Mu: sum, Sigma: noise.SigmaForGaussian(2, 3, 0.5, 0.001)}.CDF)
+	for _, name := range []string{"google-gaussian", "google-gaussian-float64"} {
+		out = draw(t, name, params("epsilon=0.5", "delta=0.001", "l0-sensitivity=2", "linf-sensitivity=3"), rows(2, 1, -3), n)
+		for j, sum := range []float64{1, -3} {
+			follows(t, name, column(out, j, 2), name == "google-gaussian", distuv.Normal{Mu: sum, Sigma: noise.SigmaForGaussian(2, 3, 0.5, 0.001)}.CDF)
+		}
 	}
 	// Noise on whole numbers is rounded: between two of them the law is as before.
 	out = draw(t, "google-count", params("epsilon=0.5", "max-partitions-contributed=2"), rows(2, 1, 0, 1, 0, 1, 1), n)
@@ -117,6 +119,28 @@ func TestOutputsFollowTheLibrarysLaws(t *testing.T) {
 	out = draw(t, "google-bounded-mean-budget-twice", params("upper=2"), rows(1, 3, 1), n)
 	follows(t, "sum of the mean", column(out, 0, 2), false, distuv.Laplace{Mu: 3, Scale: 2}.CDF)
 	follows(t, "count of the mean", column(out, 1, 2), true, distuv.Laplace{Mu: 2, Scale: 1}.CDF)
+}
+
+// What docs/findings/gaussian-doubles.md proves: an odd multiple of the granularity is never an
+// output on a sum of 1, and one in 19 is on a sum of 0. Fewer than half as many of so many are by a
+// chance below 1e-12.
+func TestLastBitsOfGaussianNoise(t *testing.T) {
+	const n = 4000
+	sigma := noise.SigmaForGaussian(1, 1, 1, 1e-5)
+	if granularity := math.Exp2(math.Ceil(math.Log2(2 * sigma / math.Exp2(57)))); sigma != 3.732421875 || granularity != math.Exp2(-54) {
+		t.Fatalf("sigma is %v, the granularity %v", sigma, granularity)
+	}
+	for _, sum := range []float64{0, 1} {
+		odd := 0
+		for _, v := range draw(t, "google-gaussian-float64", nil, audit.Dataset{Columns: 1, Values: []float64{sum}}, n) {
+			if math.Abs(math.Mod(math.Ldexp(v, 54), 2)) == 1 {
+				odd++
+			}
+		}
+		if none := odd == 0; none != (sum == 1) || !none && odd < n/40 {
+			t.Errorf("on a sum of %v %d of %d outputs are odd", sum, odd, n)
+		}
+	}
 }
 
 // The mean of c contributions is its lower end where the noisy sum is below

@@ -590,6 +590,13 @@ func TestMuseumFigures(t *testing.T) {
 	window := 2e-9 * math.Exp(-0.5) / 4 * (2 + math.Exp(-1))
 	f.says("%.1e in all", window)
 	f.says("an epsilon of %.1f;", math.Floor(10*(math.Log(math.Exp(-0.5)/2/window)))/10)
+	f = open(t, "findings/gaussian-doubles.md")
+	normal := func(lower, upper, sigma float64) float64 {
+		return (math.Erf(upper/sigma/math.Sqrt2) - math.Erf(lower/sigma/math.Sqrt2)) / 2
+	}
+	f.says("sigma is %.4f", 3.732421875) // TestLastBitsOfGaussianNoise has them
+	f.says("= %.4f.", normal(-0.5, 0.5, 3.732421875)/2)
+	f.says("with probability %.4f on", normal(-8, -7, 36.3125)/2)
 	open(t, "museum/svt5.md").says("%.4f at ε = 1", -math.Expm1(-0.25))
 	f = open(t, "museum/truncated-geometric.md")
 	f.says("ln(1 + 1/8) = %.4f", math.Log1p(1.0/8))
