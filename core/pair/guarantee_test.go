@@ -149,7 +149,7 @@ func TestRenyiWitnessIsLearned(t *testing.T) {
 		runs := testsize.Of(2.0, 20)
 		c.target *= testsize.Of(0.9, 1)
 		for seed := range uint64(runs) {
-			r := runShift(t, c.laplace, c.shift, pair.Plan{Claim: &audit.Claim{Kind: audit.Renyi, Alpha: 2, Epsilon: 1}, Learner: "histogram", Samples: c.n, Seed: 100 + seed})
+			r := runShift(t, c.laplace, c.shift, pair.Plan{Claim: &audit.Claim{Kind: audit.Renyi, Alpha: 2, Epsilon: 1}, Mode: pair.Fixed, Learner: "histogram", Samples: c.n, Seed: 100 + seed})
 			v := *r.Rows(report.Bounds)[0].LowerBound / c.truth
 			sum += v
 			squares += v * v
@@ -385,7 +385,7 @@ func TestPowerOfDivergences(t *testing.T) {
 		{20_000, audit.Claim{Kind: audit.Renyi, Alpha: 2, Epsilon: 0.26}, 0.5},
 		{20_000, audit.Claim{Kind: audit.ZCDP, Rho: 0.13}, 0.5},
 	} {
-		plan := pair.Plan{Claim: &c.claim, Learner: "histogram", Samples: c.n, Seed: 900}
+		plan := pair.Plan{Claim: &c.claim, Mode: pair.Fixed, Learner: "histogram", Samples: c.n, Seed: 900}
 		r := runShift(t, false, c.shift, plan)
 		if r.Power == nil || r.Power.Smallest == nil {
 			t.Fatalf("%s: no power: %s", c.claim, r.Summary)
