@@ -76,6 +76,12 @@ type Model interface {
 	Describe(threshold float64, above bool) string
 }
 
+// RoundingModel is a model of how numbers are rounded: its events lie all over an axis.
+type RoundingModel interface {
+	Model
+	ReadsRounding()
+}
+
 // Labelled says where a learner's table of labelled examples comes from that the user
 // brought.
 type Labelled struct {

@@ -84,6 +84,9 @@ func (m *bitsModel) Score(rows, out []float64) {
 	}
 }
 
+// ReadsRounding implements [audit.RoundingModel].
+func (m *bitsModel) ReadsRounding() {}
+
 // Describe is the inner model's, of sign, exponent, grid, ...
 func (m *bitsModel) Describe(threshold float64, above bool) string {
 	inner, width := m.inner()

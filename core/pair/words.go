@@ -434,6 +434,10 @@ func described(columns []audit.Column, ch chart.Chart, m audit.Model, edges []fl
 		w.Intervals = []report.Interval{{To: &edge}}
 	case len(columns) == 1 && columns[0].Kind == audit.Real:
 		axis = "the " + name
+		if _, ok := m.(audit.RoundingModel); ok {
+			e.Where = &report.Where{Words: axis + " has telling last bits"}
+			return e
+		}
 		var parts []string
 		for _, x := range intervals(ch.Edges, m, edge, at.Above) {
 			w.Intervals = append(w.Intervals, report.Interval{From: finite(x[0]), To: finite(x[1])})

@@ -273,7 +273,7 @@ func (v *outputs) bins(n int, bin func(from, to int) mark) {
 		add(i, i+step)
 	}
 	add(n-1, n)
-	if e := v.event; e != nil && e.Where != nil {
+	if e := v.event; e != nil && e.Where != nil && len(e.Where.Intervals) > 0 {
 		for i := range v.marks {
 			v.marks[i].in = 0
 			for _, x := range e.Where.Intervals {
