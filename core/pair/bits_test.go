@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
@@ -33,6 +34,8 @@ func TestBitsAreReadWhereTheClaimIsAboutThem(t *testing.T) {
 		r := runAudit(t, pair.Plan{Mechanism: mechanism, Samples: 2000, Explore: 2000, Trials: 1, Seed: 1}, 1)
 		if bits := r.Evidence.Witness.Learner == "float-bits"; bits != (mechanism == "laplace-float") {
 			t.Errorf("%s: found by %q", mechanism, r.Evidence.Witness.Learner)
+		} else if event := r.Rows(report.Bounds)[1].Event; bits != (event.Where.Words == "the value has telling last bits") || bits != (event.Where.Intervals == nil) {
+			t.Errorf("%s: the event is that %s", mechanism, event.Where.Words)
 		}
 	}
 }
