@@ -48,7 +48,7 @@ export class History {
     });
     byId("history-list").addEventListener("change", () => this.#count());
     byId("history-compare").addEventListener("click", () => this.#compareChosen());
-    picker("history-files", "history-input", (files) => this.files(files));
+    picker("history-files", "history-input", "Two reports", ".json,application/json", true, (files) => this.files(files));
   }
 
   /** Keeps a run. @param {Omit<Entry, "at">} run */

@@ -2,7 +2,7 @@
 // form's settings are its own, and how it leaves the page.
 import { CODE, linkTo, RESULT } from "../page/address.js";
 import { door } from "../page/doors.js";
-import { byId } from "../page/element.js";
+import { byId, fetched } from "../page/element.js";
 import { save, stemOf } from "../page/files.js";
 import { copyText, notify } from "../page/notice.js";
 import { showPlanted } from "../panel/canaryreport.js";
@@ -50,8 +50,8 @@ function named(title, subject) {
   document.querySelector('meta[name="description"]')?.setAttribute("content", `${[subject, title].filter(Boolean).join(": ")}. dpscope audits differential privacy in your browser.`);
 }
 
-/** Pictures that the build drew. @returns {Promise<import("../worker/protocol").PictureValue[]>} by width */
-const picturesIn = (file) => fetch(new URL(file, document.baseURI)).then((answer) => answer.ok ? answer.json() : []);
+/** Pictures that the build drew; none where a page has no example, which is a page too. @returns {Promise<import("../worker/protocol").PictureValue[]>} by width */
+const picturesIn = (file) => fetched(file).then((answer) => answer.json()).catch(() => []);
 
 export class Shown {
   /** @type {{report: any, text: string, standing: import("../page/result.js").Standing, title?: string, detail?: string, glimpse?: import("../worker/protocol").LinkSummary} | null} */
@@ -196,7 +196,7 @@ export class Shown {
   async #recorded() {
     byId("chart-section").hidden = byId("say").hidden = false; // their room is kept
     outputs().clear();
-    const drawn = await picturesIn("example-trainings.json").catch(() => []); // a page without its example is a page
+    const drawn = await picturesIn("example-trainings.json");
     if (!drawn.length || this.#now || this.#under || door() !== "training") return;
     outputs().preview(drawn);
     showOrigin("example");
@@ -380,15 +380,12 @@ export class Shown {
   /** The example stands there before the core does. @returns {Promise<boolean>} whether it is shown */
   async example() {
     try {
-      const answer = await fetch(new URL("example.json", document.baseURI));
-      if (!answer.ok || this.#now || this.link) return false;
-      const text = await answer.text();
-      const report = JSON.parse(text);
+      const text = await (await fetched("example.json")).text();
       if (this.#now || this.link) return false; // a quicker result
-      this.show({ report, text }, "example").catch(() => {});
+      this.show({ report: JSON.parse(text), text }, "example").catch(() => {});
       picturesIn("example-picture.json").then((drawn) => {
-        if (drawn.length && this.text === text) outputs().preview(drawn);
-      }).catch(() => {}); // the core draws it too
+        if (drawn.length && this.text === text) outputs().preview(drawn); // the core draws it too
+      });
       return true;
     } catch {
       return false; // a page without its example is a page

@@ -13,7 +13,7 @@ import { Shown } from "../app/shown.js";
 import { Sliders } from "../app/sliders.js";
 import { readFragment } from "../page/address.js";
 import { onEnter, show as showDoor } from "../page/doors.js";
-import { beside, byId, onSubmit } from "../page/element.js";
+import { beside, byId, fetched, onSubmit } from "../page/element.js";
 import { Engine } from "../page/engine.js";
 import { Form, workersOf } from "../page/form.js";
 import { keepFocus } from "../page/keyboard.js";
@@ -329,9 +329,7 @@ function cannot(title, error, ...more) {
 
 /** Takes over the page's document, but for its help, which asks for the focus. */
 async function adopt() {
-  const answer = await fetch(beside("index.html"));
-  if (!answer.ok) throw new Error(`index.html could not be fetched: the server answered ${answer.status}.`);
-  const { body } = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const { body } = new DOMParser().parseFromString(await (await fetched("index.html")).text(), "text/html");
   for (const part of [...body.children]) if ((!part.id || !byId(part.id)) && part.id !== "help") document.body.append(part);
 }
 

@@ -1,7 +1,7 @@
 // Files of what the page shows: a report as a page that needs nothing else, a chart
 // as SVG or PNG, its numbers as CSV. A bundle of its own, loaded when the first file
 // is asked for.
-import { beside, html } from "../page/element.js";
+import { fetched, html } from "../page/element.js";
 import { coloursAt } from "../page/roles.js";
 import { csvOf, save } from "../page/files.js";
 
@@ -62,12 +62,7 @@ const POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; 
 const STYLES = "main{display:block;max-width:62rem;margin:auto}.result,.meaning{margin-block:1.25rem}.masthead p{overflow-wrap:anywhere}.curves{grid-template-columns:minmax(0,1fr)}.picture{overflow-x:auto}.picture svg{max-width:none;width:100%;min-width:30rem;height:auto}.square svg{min-width:22rem}.raw pre{white-space:pre-wrap;overflow-wrap:anywhere}"
   + "@media print{.panel,.result,.meaning{border:0;padding:0}}";
 
-/** A file beside this script. */
-async function textOf(name) {
-  const answer = await fetch(beside(name));
-  if (!answer.ok) throw new Error(`${name} could not be fetched: the server answered ${answer.status}.`);
-  return answer.text();
-}
+const textOf = (name) => fetched(name).then((answer) => answer.text());
 
 /** The meaning of the terms, which the page has and an embed has not. */
 async function meaning() {

@@ -1,6 +1,6 @@
 // A core's file: fetched here and compiled in a worker, because compiling some ten
 // megabytes would hold up the page.
-import { beside } from "./element.js";
+import { beside, fetched } from "./element.js";
 
 const ASK_AGAIN = 500; // ms, for a file that is still being built
 
@@ -24,18 +24,9 @@ export async function moduleOf(name, { progress, building } = {}) {
       await new Promise((resolve) => { setTimeout(resolve, ASK_AGAIN); });
       answer = await fetched(name);
     }
-    if (!answer.ok) throw new Error(`${name} could not be fetched: the server answered ${answer.status}. It belongs beside page.js.`);
     return await Promise.race([module, send(name, answer, compiler, progress).then(() => module)]);
   } finally {
     compiler.terminate();
-  }
-}
-
-async function fetched(name) {
-  try {
-    return await fetch(beside(name));
-  } catch (error) {
-    throw new Error(`${name} could not be fetched (${error.message}). ${navigator.onLine ? "Is the server still there?" : "You are offline, and it is not stored here."}`);
   }
 }
 

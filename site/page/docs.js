@@ -1,5 +1,5 @@
 // The search over docs: passages of search.json that have every word, best first.
-import { beside, html } from "./element.js";
+import { beside, fetched, html } from "./element.js";
 
 const MOST = 12;
 const AROUND = 70; // characters of a passage before and after the word that was found
@@ -37,7 +37,7 @@ async function search() {
   const asked = field.value, words = asked.toLowerCase().split(" ").filter((word) => word.length > 1);
   let shown = /** @type {HTMLElement} */ (html("p", {}, "No page has all of these words."));
   try {
-    passages ??= fetch(beside("search.json")).then((answer) => answer.ok ? answer.json() : Promise.reject(new Error(`search.json: ${answer.status}`)));
+    passages ??= fetched("search.json").then((answer) => answer.json());
     const best = (await passages).map((p) => ({ p, fits: fit(p, words) })).filter(({ fits }) => fits).sort((a, b) => b.fits - a.fits).slice(0, MOST);
     if (best.length) shown = html("ol", {}, best.map(({ p }) => html("li", {},
       html("a", { href: beside(p.link) }, p.heading ? `${p.page}: ${p.heading}` : p.page), html("p", { class: "hint" }, snippet(p.text, words[0])))));

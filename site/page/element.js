@@ -55,3 +55,12 @@ export const scrolled = (title, kind, ...parts) => html("div", { class: "scroll"
 
 /** A file beside this script, wherever the site lies. */
 export const beside = (name) => new URL(name, import.meta.url).href;
+
+/** Such a file, fetched; also what the server says while it still builds it. Throws an Error in words for the user. */
+export async function fetched(name) {
+  const answer = await fetch(beside(name)).catch((error) => {
+    throw new Error(`${name} could not be fetched (${error.message}). ${navigator.onLine ? "Is the server still there?" : "You are offline, and it is not stored here."}`);
+  });
+  if (!answer.ok && !answer.headers.has("dpscope-building")) throw new Error(`${name} could not be fetched: the server answered ${answer.status}. It belongs beside page.js.`);
+  return answer;
+}

@@ -1,7 +1,7 @@
 // The core, seen from the page: one compiled module, a coordinator and task
 // workers, requests with ids. The messages are those of protocol.d.ts.
 import { moduleOf } from "./corefile.js";
-import { beside } from "./element.js";
+import { beside, fetched } from "./element.js";
 
 /** The core's file. */
 export const CORE = "core.wasm";
@@ -61,19 +61,13 @@ export class Engine {
   }
 
   /** build-info.json, or null where a server has none. @returns {Promise<import("../worker/files").BuildInfo | null>} */
-  async info() {
-    return buildInfo ??= await jsonBeside("build-info.json");
-  }
+  async info() { return buildInfo ??= await fetched("build-info.json").then((answer) => answer.json()).catch(() => null); }
 
   /** What it says of a file. */
   async fileInfo(name) { return (await this.info())?.files.find((file) => file.name === name); }
 
   /** catalogue.json. Throws an Error in words for the user. @returns {Promise<import("../worker/files").FullCatalogue>} */
-  async catalogue() {
-    const list = await jsonBeside("catalogue.json");
-    if (!list) throw new Error(`catalogue.json could not be fetched. ${navigator.onLine ? "Is the server still there? It belongs beside page.js." : "You are offline."}`);
-    return list;
-  }
+  async catalogue() { return (await fetched("catalogue.json")).json(); }
 
   /**
    * Fetches and compiles the core. Throws an Error in words for the user.
@@ -283,15 +277,5 @@ export class Engine {
     for (const id of [...this.#pending.keys()]) this.#settle(id).reject(new Ended(reason));
     this.#starting?.reject(new Ended(reason));
     this.#starting = null;
-  }
-}
-
-/** A file beside this script, or null if it cannot be had. */
-async function jsonBeside(name) {
-  try {
-    const answer = await fetch(beside(name));
-    return answer.ok ? await answer.json() : null;
-  } catch {
-    return null;
   }
 }

@@ -2,15 +2,22 @@
 // Nothing leaves the browser.
 import { byId, html } from "./element.js";
 
-/** Has a button ask for files. @param {string} button @param {string} id of the input @param {(files: File[]) => void} take gets one at least */
-export function picker(button, id, take) {
-  const input = byId(id);
-  byId(button).addEventListener("click", () => input.click());
-  input.addEventListener("change", () => {
+/** An input for files, which a button or a script presses. @param {(files: File[]) => void} take gets one at least */
+export function fileInput(id, label, accept, multiple, take) {
+  const input = html("input", { id, type: "file", accept, multiple, hidden: true, tabindex: -1, "aria-label": label, onchange() {
     const files = [...input.files];
     input.value = ""; // so that the same file can be chosen again
     if (files.length) take(files);
-  });
+  } });
+  return input;
+}
+
+/** Has a button ask for files. @param {string} button @param {Parameters<typeof fileInput>} what */
+export function picker(button, ...what) {
+  const input = fileInput(...what);
+  byId(button).after(input);
+  byId(button).addEventListener("click", () => input.click());
+  return input;
 }
 
 /** A file's bytes in base64. @param {Blob} file @returns {Promise<string>} */
@@ -27,7 +34,7 @@ export const typing = (event) => event.composedPath().some((at) => at instanceof
 
 /** Listens for files and text that come. @param {(files: File[], target?: EventTarget) => void} came target: what they were dropped on */
 export function receive(came) {
-  picker("open", "file", came);
+  picker("open", "file", "Report file", ".json,application/json", false, came);
   const carriesFiles = (event) => event.dataTransfer?.types.includes("Files");
   addEventListener("dragover", (event) => {
     if (!carriesFiles(event)) return;

@@ -33,52 +33,63 @@ export function verdictSoFar({ refuted, betted, phase }) {
 /** Pairs of outputs that a bound so far is from. @param {Partial<import("../worker/protocol").ProgressValue>} p */
 export const pairsOf = (p) => p.pairs ?? (p.betted ? p.betted.outputs / 2 : 0);
 
-/** How far something is, in places of a panel whose ids begin with its name. */
+/** How far something is: a bar and a line at the head of a panel's place, and a message; their ids begin with its name. */
 export class Bar {
   #place;
+  #bar;
+  #phase;
+  #message;
   #stopping = "";
 
   /** @param {string} name */
-  constructor(name) { this.#place = (part) => byId(`${name}-${part}`); }
+  constructor(name) {
+    this.#place = byId(`${name}-progress`);
+    this.#bar = html("progress", { id: `${name}-bar`, max: 100, "aria-labelledby": `${name}-phase` });
+    this.#phase = html("span", { id: `${name}-phase` });
+    this.#message = byId(`${name}-status`);
+    this.#place.prepend(this.#bar, html("p", { class: "progress-line" }, this.#phase));
+  }
 
   begin() {
-    this.#stopping = this.#place("phase").textContent = "";
+    this.#stopping = this.#phase.textContent = "";
     this.message("");
   }
 
   /** @param {string} words @param {number} [share] absent where nobody knows */
   at(words, share) {
-    this.#place("progress").hidden = false;
-    if (share === undefined) this.#place("bar").removeAttribute("value");
-    else this.#place("bar").value = Math.min(100, 100 * share);
-    this.#place("phase").textContent = this.#stopping || words;
+    this.#place.hidden = false;
+    if (share === undefined) this.#bar.removeAttribute("value");
+    else this.#bar.value = Math.min(100, 100 * share);
+    this.#phase.textContent = this.#stopping || words;
   }
 
-  stopping(text) { this.#stopping = this.#place("phase").textContent = text; }
-  message(text) { this.#place("status").textContent = text; }
-  end() { this.#place("progress").hidden = true; }
+  stopping(text) { this.#stopping = this.#phase.textContent = text; }
+  message(text) { this.#message.textContent = text; }
+  end() { this.#place.hidden = true; }
 }
 
-export class ProgressPanel {
+/** How far the form's run is, with its facts. */
+export class ProgressPanel extends Bar {
   #refuted = false;
-  #stopping = false;
+  #percent = html("span", {});
 
-  begin(phase) {
+  constructor() {
+    super("run");
+    byId("run-phase").after(" ", this.#percent);
+  }
+
+  begin(phase = "") {
+    super.begin();
     this.#refuted = false;
-    this.#stopping = false;
-    byId("progress-panel").hidden = false;
-    byId("progress-phase").textContent = phase;
-    byId("progress-percent").textContent = "";
+    this.#percent.textContent = "";
     byId("progress-facts").replaceChildren();
-    byId("progress-message").hidden = true;
-    byId("progress").removeAttribute("value"); // not known yet
+    this.at(phase);
     spoken = performance.now();
   }
 
   /** @param {Partial<import("../worker/protocol").ProgressValue>} p of a replay: rows and total */
   show(p, replay = false) {
-    const left = timeLeft(p);
-    const percent = p.total > 0 ? Math.min(100, Math.floor((100 * p.rows) / p.total)) : 0;
+    const left = timeLeft(p), share = p.total > 0 ? p.rows / p.total : 0, percent = `${Math.min(100, Math.floor(100 * share))} %`;
     const phase = replay ? "Replaying the certification" : (p.valid && shows[p.phase]) || (phases[p.phase] ?? p.phase);
     const bound = p.provisional !== undefined && `${p.quantity ?? "epsilon"} ≥ ${roundedDown(p.provisional)}`;
     const so = verdictSoFar(p);
@@ -92,9 +103,8 @@ export class ProgressPanel {
       left && ["Time left", left],
       bound && [p.valid ? "So far, valid if stopped now" : "So far, not certified", bound],
     ];
-    if (!this.#stopping) byId("progress-phase").textContent = phase;
-    byId("progress-percent").textContent = `${percent} %`;
-    byId("progress").value = percent;
+    this.at(phase, share);
+    this.#percent.textContent = percent;
     byId("progress-facts").replaceChildren(...facts.filter(Boolean).map((fact) => html("div", {}, terms([fact]))));
     if (p.message) this.message(p.message);
     if (p.refuted > 0 && !this.#refuted) {
@@ -102,18 +112,6 @@ export class ProgressPanel {
       say(so);
       return;
     }
-    say(`${phase}, ${percent} %${left && `, ${left} left`}${p.valid && bound ? `, ${bound} so far, valid if stopped now` : ""}`, false);
+    say(`${phase}, ${percent}${left && `, ${left} left`}${p.valid && bound ? `, ${bound} so far, valid if stopped now` : ""}`, false);
   }
-
-  message(text) {
-    byId("progress-message").textContent = text;
-    byId("progress-message").hidden = !text;
-  }
-
-  stopping(text) {
-    this.#stopping = true;
-    byId("progress-phase").textContent = text;
-  }
-
-  end() { byId("progress-panel").hidden = true; }
 }

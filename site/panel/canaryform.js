@@ -27,7 +27,7 @@ export class CanaryForm {
   files = [];
 
   constructor() {
-    picker("k-file-choose", "k-file-input", (files) => this.take(files));
+    picker("k-file-choose", "k-file-input", "Your file", ".csv,.tsv,.txt,text/csv", false, (files) => this.take(files));
     fileBox("forget").addEventListener("click", () => {
       this.#give([]);
       fileBox("choose").focus();

@@ -189,7 +189,7 @@ export class Own {
       this.soon();
     });
     byId("own-stop").addEventListener("click", () => this.stop());
-    picker("own-choose", "own-input", (files) => this.take(files));
+    picker("own-choose", "own-input", "Module", ".wasm,application/wasm", false, (files) => this.take(files));
     byId("own-forget").addEventListener("click", () => {
       this.#give(null);
       this.#code.focus();

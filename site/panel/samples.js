@@ -37,17 +37,17 @@ export class Samples {
   constructor(on) {
     this.#on = on;
     let second = false;
-    picker("yours-choose", "yours-input", (files) => {
+    const input = picker("yours-choose", "yours-input", "Files of outputs or scores", null, true, (files) => {
       if (second) this.take([...this.#files, ...files]);
       else if (this.#next) this.take(files);
       else on.came(files);
     });
     byId("yours-choose").addEventListener("click", () => { second = false; });
     byId("yours-second").addEventListener("click", () => {
-      byId("yours-input").click();
+      input.click();
       second = true;
     });
-    byId("yours-input").addEventListener("cancel", () => { this.#next = null; });
+    input.addEventListener("cancel", () => { this.#next = null; });
     byId("yours-stop").addEventListener("click", () => this.stop());
     byId("yours-table").addEventListener("click", () => on.labelled(this.#files[0]));
     byId("yours-forget").addEventListener("click", () => {

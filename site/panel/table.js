@@ -4,6 +4,7 @@
 import { enter } from "../page/doors.js";
 import { byId, html, onSubmit, tableRows } from "../page/element.js";
 import { choice, field, Fields, numberInput, setOptions } from "../page/field.js";
+import { fileInput } from "../page/files.js";
 import { defaultWorkers } from "../page/form.js";
 import { size } from "../page/number.js";
 import { refusalOf, Unusable } from "../page/plan.js";
@@ -35,7 +36,7 @@ export class Table {
   #status = html("p", { class: "status", role: "status" });
   #title = html("h2", { id: "table-title" });
   #go = html("button", { class: "primary" }, "Audit");
-  #input = html("input", { type: "file", accept: ".csv,text/csv", hidden: true, tabindex: -1, "aria-label": "File of a table with labels" });
+  #input = fileInput("table-input", "File of a table with labels", ".csv,text/csv", false, ([file]) => this.take(file, this.#asked));
   #dialog;
 
   /**
@@ -66,11 +67,6 @@ export class Table {
     this.#dialog = html("dialog", { id: "table", "aria-labelledby": "table-title" }, this.#title,
       html("p", { class: "hint" }, "A learner is trained on it, and on the same table with one row changed. Nothing is uploaded."), this.#preview, form);
     document.body.append(this.#dialog, this.#input);
-    this.#input.addEventListener("change", () => {
-      const [file] = this.#input.files, was = this.#asked;
-      this.#input.value = "";
-      if (file) this.take(file, was);
-    });
   }
 
   /** Is the file of a report there, as far as its size tells? The core knows its hash. @param {Labelled} of */

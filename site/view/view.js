@@ -2,7 +2,7 @@
 // is the contract, hands on what the page sends and what the hand does, and shows
 // as text, table and labels what the program says. Nothing here computes.
 import "wasm_exec.js";
-import { byId, html, tableRows } from "../page/element.js";
+import { byId, fetched, html, tableRows } from "../page/element.js";
 import { csvOf, save } from "../page/files.js";
 import { coloursAt } from "../page/roles.js";
 
@@ -328,8 +328,7 @@ async function start() {
     heard.failed(told = ANEW);
   }
   if (typeof WebAssembly !== "object") throw new Error("This browser has no WebAssembly, or it is switched off.");
-  const answer = await fetch("view.wasm");
-  if (!answer.ok) throw new Error(`view.wasm could not be fetched: the server answered ${answer.status}.`);
+  const answer = await fetched("view.wasm");
   const go = new globalThis.Go();
   const streams = answer.headers.get("Content-Type")?.startsWith("application/wasm");
   const module = await (streams ? WebAssembly.compileStreaming(answer) : WebAssembly.compile(await answer.arrayBuffer()));
