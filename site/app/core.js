@@ -10,24 +10,27 @@ export const status = (text) => { byId("status").textContent = text; };
 export class Core {
   /** @type {import("../worker/files").FullCatalogue | null} what it knows; there before it */
   catalogue = null;
-  #engine;
   #waiting = []; // called once it runs
+  #page;
   #on;
 
   /**
-   * @param {import("../page/engine.js").Engine} engine
-   * @param {{busy(): boolean, state(): string, setState(next: string): void, listed(): void, begun(): Promise<void>, fell(why: string): void, check(): Promise<void>, idle(): string}} on
+   * @param {import("./runs.js").Parts} page
+   * @param {{busy(): boolean, listed(): void, begun(): Promise<void>, fell(why: string): void, idle(): string}} on
    *   busy: whether a request needs the workers; listed: the catalogue is there; begun: the core runs for the first time; fell: it does not run any more, with what was under way;
-   *   check: the form; idle: what is said while nothing is under way
+   *   idle: what is said while nothing is under way
    */
-  constructor(engine, on) {
-    this.#engine = engine;
+  constructor(page, on) {
+    this.#page = page;
     this.#on = on;
   }
 
+  get #engine() { return this.#page.engine; }
+  get #loading() { return document.body.dataset.state === "loading"; }
+
   async boot(workers = defaultWorkers()) {
     dismiss("core");
-    this.#on.setState("loading");
+    this.#page.setState("loading");
     const engine = this.#engine;
     engine.info().then((info) => {
       if (info) byId("version").textContent = `dpscope ${info.version} (${info.go})`;
@@ -51,7 +54,7 @@ export class Core {
   #download() {
     let file, shown;
     const tell = (text) => {
-      if (text !== shown && this.#on.state() === "loading") status(shown = text);
+      if (text !== shown && this.#loading) status(shown = text);
     };
     tell("Loading the core…");
     this.#engine.fileInfo(CORE).then((found) => { file = found; });
@@ -79,25 +82,25 @@ export class Core {
   free() {
     if (!this.#engine.ready || this.#on.busy()) return;
     status(this.#on.idle());
-    if (this.#on.state() === "loading") this.#on.setState("ready");
+    if (this.#loading) this.#page.setState("ready");
   }
 
   #failed(title, text, retry) {
     this.#on.fell(text);
     status("The core is not running.");
-    this.#on.setState("failed");
+    this.#page.setState("failed");
     notify({ key: "core", kind: "error", title, text: [text, "Settings and result are still here."], action: { label: "Start it again", run: retry } });
   }
 
   died(reason) { this.#failed("The core crashed", reason, () => this.restart()); }
 
   restart() {
-    this.#on.setState("loading");
+    this.#page.setState("loading");
     status("Starting the core again…");
     this.#engine.restart().then((said) => {
       this.#started(said);
       this.free();
-      return this.#on.check();
+      return this.#page.settings.check();
     }).catch((error) => this.#failed("The core did not start", error.message, () => this.boot()));
   }
 }

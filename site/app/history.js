@@ -25,17 +25,12 @@ function kept() {
 }
 
 export class History {
-  #engine;
-  #on;
+  #page;
   #told = false; // that nothing is kept
 
-  /**
-   * @param {import("../page/engine.js").Engine} engine
-   * @param {{go(fragment: string): void, listing(settings: import("../page/plan.js").Settings): any}} on go: opens a state
-   */
-  constructor(engine, on) {
-    this.#engine = engine;
-    this.#on = on;
+  /** @param {import("./runs.js").Parts} page */
+  constructor(page) {
+    this.#page = page;
     byId("history-open").addEventListener("click", () => {
       this.#list();
       byId("history").showModal();
@@ -73,7 +68,7 @@ export class History {
       html("a", { href: e.fragment, onclick: (event) => {
         event.preventDefault();
         byId("history").close();
-        this.#on.go(e.fragment);
+        this.#page.settings.goTo(e.fragment);
       } }, html("strong", {}, e.subject), ` ${e.title}`),
       html("small", {}, new Date(e.at).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })))));
     this.#count();
@@ -99,7 +94,7 @@ export class History {
   async files(files) {
     try {
       if (files.length !== 2) throw new Error(`${files.length} ${files.length === 1 ? "file was" : "files were"} chosen; choose two reports at once.`);
-      this.#compare(await Promise.all(files.map(async (file) => this.#ofReport(file.name, await this.#engine.ask("open", await file.text()).answer))));
+      this.#compare(await Promise.all(files.map(async (file) => this.#ofReport(file.name, await this.#page.engine.ask("open", await file.text()).answer))));
     } catch (error) {
       byId("history").close();
       notify({ key: "compare", kind: "error", title: "The reports cannot be compared", refusal: error.refusal ?? { message: error.message } });
@@ -109,7 +104,7 @@ export class History {
   /** @param {Entry} e @returns {Promise<Side>} */
   async #ofLink(e) {
     const { settings, result } = readFragment(e.fragment), packed = await unpack(result);
-    const { title, detail, picture } = await this.#engine.ask("preview", { settings: asked(settings, this.#on.listing(settings)), result: packed }).answer;
+    const { title, detail, picture } = await this.#page.engine.ask("preview", { settings: asked(settings, this.#page.settings.listing(settings)), result: packed }).answer;
     return { name: e.subject, title, detail, verdict: packed.verdict, settings: Object.entries(settings), draw: picture ? [picture, "linked"] : null };
   }
 

@@ -11,14 +11,11 @@ export class Mended {
   /** @type {Partial<import("../worker/protocol").ReportedValue> | null} */
   #answer = null; // what it is shown beside
   #shown = ""; // the address of its own audit
-  #on;
+  #page;
 
-  /**
-   * @param {{run(settings: import("../page/plan.js").Settings, tell: (p: any) => void): Promise<import("../worker/protocol").ReportedValue | null>, listing(settings: any): any}} on
-   *   run: audits, once nothing else is under way; null where something else came first
-   */
-  constructor(on) {
-    this.#on = on;
+  /** @param {import("./runs.js").Parts} page */
+  constructor(page) {
+    this.#page = page;
     byId("mend").addEventListener("change", () => this.beside(this.#answer));
   }
 
@@ -29,7 +26,7 @@ export class Mended {
     byId("mended").hidden = !there;
     if (!there || mended === this.#shown) return;
     this.#shown = mended;
-    const settings = readFragment(mended).settings ?? {}, sound = this.#on.listing(settings), { lines, museum } = this.#on.listing(report.plan);
+    const { runs } = this.#page, settings = readFragment(mended).settings ?? {}, [sound, { lines, museum }] = [settings, report.plan].map((of) => this.#page.settings.listing(of));
     const board = html("div", { class: "verdict" }), chart = html("div", {}), said = html("p", { class: "say" });
     const picture = new Picture(chart, { of: "live", view: "outputs", name: "mended", bare: true, told: ({ sentence, small }) => said.replaceChildren(sentence ?? "", small ? html("small", {}, small) : "") });
     byId("mended").replaceChildren(html("div", { class: "board" }, board), html("div", { class: "card scene" },
@@ -39,7 +36,7 @@ export class Mended {
       chart, said));
     underWay(board, { state: "going", title: "Auditing it mended", detail: sound.name });
     try {
-      const done = await this.#on.run(asked(settings, sound), (p) => p.live && picture.show(JSON.stringify(p), "live"));
+      const done = await runs.beside(asked(settings, sound), (p) => p.live && picture.show(JSON.stringify(p), "live"));
       if (this.#shown !== mended) return;
       if (!done) this.#shown = "";
       else {

@@ -30,14 +30,18 @@ import { offerThemes } from "./themes.js";
 import { Table } from "../panel/table.js";
 import { ViewFrame } from "../view/viewframe.js";
 
-let state = "loading";
 let arrived = false; // what the address asks for is under way; what is said of the example waits for that
+let picked = false; // what the address asks for now
+/** A test may wish to press the buttons itself. */
+const still = Boolean(globalThis.dpscopeOptions?.still);
 
 makeSections();
-const engine = new Engine({ lost: (n, reason) => runs.lost(n, reason), died: (reason) => core.died(reason) }, { hangAfterMs: globalThis.dpscopeOptions?.hangAfterMs });
+/** @type {import("./runs.js").Parts} */
+const page = /** @type {any} */ ({ still, setState, came, refuse });
+const engine = page.engine = new Engine({ lost: (n, reason) => runs.lost(n, reason), died: (reason) => core.died(reason) }, { hangAfterMs: globalThis.dpscopeOptions?.hangAfterMs });
 drawnBy(engine);
-const form = new Form({ changed: () => settings.changed() });
-const picture = new ViewFrame("picture", { opener: "scene-tools", still: "chart-section", stays: () => door() === "training" });
+const form = page.form = new Form({ changed: () => settings.changed() });
+const picture = page.picture = new ViewFrame("picture", { opener: "scene-tools", still: "chart-section", stays: () => door() === "training" });
 const stop = () => runs.stop();
 const explore = new Explore(form, {
   pick(fragment) {
@@ -47,12 +51,9 @@ const explore = new Explore(form, {
   moving: () => shown.old(),
   moved: () => runs.again(),
 });
-let picked = false; // what the address asks for now
 const HEAD = 1 << 20; // bytes that tell what a file is, and hold a function
 const MOST_BYTES = 50e6; // of a report, which is some 20 kB
 const MOST_UNASKED = 200_000; // samples of an audit that nobody pressed a button for
-/** A test may wish to press the buttons itself. */
-const still = Boolean(globalThis.dpscopeOptions?.still);
 
 /**
  * Shows the result that came with a link; nothing runs.
@@ -115,10 +116,8 @@ async function arrive() {
   if (Number(byId("samples").value || 0) <= MOST_UNASKED) runs.again();
 }
 
-const core = new Core(engine, {
+const core = page.core = new Core(page, {
   busy: () => runs.busy,
-  state: () => state,
-  setState,
   listed() {
     const { catalogue } = core;
     form.fill(catalogue);
@@ -138,85 +137,23 @@ const core = new Core(engine, {
     if (runs.busy && runs.panel !== "calibrate") shown.standsAgain();
     runs.end();
   },
-  check: () => settings.check(),
   idle: () => (shown.whole ? "" : "Ready."),
 });
-const shown = new Shown(picture, {
-  museum: (plan) => settings.listing(plan)?.museum,
-  holds: (recording) => samples.holds(recording),
-  holdsTable: (labelled) => table.holds(labelled),
-  drifts: () => own.drifts,
-  open: (text) => engine.ask("open", text).answer,
-  goTo: (fragment) => settings.goTo(fragment),
-  ran: (run) => past.add(run),
-  shows: (answer) => mended.beside(answer),
-});
-const mended = new Mended({ run: (...what) => runs.beside(...what), listing: (of) => settings.listing(of) });
-const past = new History(engine, { go: (fragment) => settings.goTo(fragment), listing: (of) => settings.listing(of) });
-const accounting = new Accounting({ ask: (...what) => runs.account(...what), changed: () => settings.write() });
-const calibration = new Calibration({ calibrate: (texts, tell) => runs.calibrate(texts, tell), stop });
-const canaries = new Canaries({
+const shown = page.shown = new Shown(page);
+page.mended = new Mended(page);
+page.past = new History(page);
+const accounting = page.accounting = new Accounting({ ask: (...what) => runs.account(...what), changed: () => settings.write() });
+const calibration = page.calibration = new Calibration({ calibrate: (texts, tell) => runs.calibrate(texts, tell), stop });
+const canaries = page.canaries = new Canaries({
   run: (...what) => runs.plant(...what),
   stop,
   climbs: ({ certified, claimed, holds }, bound) => shown.climb(certified, bound, claimed, "epsilon", Boolean(holds), "trainings"),
 });
-const samples = new Samples({
-  async core() {
-    if (runs.takesSamples) {
-      notify({ key: "file", kind: "warning", title: "The samples were not read", text: "Those that were read before are being audited. Stop that first." });
-      return null;
-    }
-    await core.there();
-    return engine.module;
-  },
-  busy: () => setState(state),
-  came,
-  offer(offer) {
-    form.offer(offer);
-    settings.changed();
-    shown.fileWords();
-  },
-  refused: refuse,
-  settled: () => dismiss("file"),
-  labelled: (file) => table.take(file),
-  gone: () => runs.samplesGone(),
-  died(reason, again) {
-    notify({ key: "file", kind: "error", title: "The worker that held your samples crashed", text: [reason.split("\n", 1)[0], "Perhaps there is not enough memory for them. The result is still here."], action: { label: "Read them again", run: again } });
-  },
-});
-const own = new Own({
-  still,
-  has: async (name) => (await engine.info()) && Boolean(await engine.fileInfo(name)),
-  begun: () => shown.old("code"),
-  follow: (p) => shown.follow(p, "code"),
-  ended: () => shown.standsAgain("code"),
-  failed: (why, title) => shown.cannot(why, title, "code"),
-  waits: (detail, title) => shown.waits(title, detail, "code"),
-  core: () => (engine.ready && !runs.busy ? engine.module : null),
-  changed: () => shown.compare(),
-  done(answer) {
-    shown.show(answer, "run");
-    if (!runs.busy) setState("done");
-    core.free();
-  },
-});
-const table = new Table({
-  core: () => (engine.ready && !runs.busy ? engine.module : null),
-  look: (request) => engine.ask("look", request).answer,
-  learners: () => core.catalogue.mechanisms.filter(({ params }) => params.some((p) => p.name === "table")),
-  run(texts) {
-    dismiss("file");
-    runs.audit(table.engine, texts);
-  },
-  replay() {
-    shown.fileWords();
-    runs.verify();
-  },
-  refused: refuse,
-  died: (reason) => runs.tableGone(reason),
-});
-const settings = new Settings({ engine, core, form, samples, accounting, canaries, settled: (url) => shown.settled(url), busy: () => runs.busy });
-const runs = new Runs({ engine, core, settings, shown, picture, samples, own, table, panels: () => ({ calibrate: calibration, canaries }), setState });
+const samples = page.samples = new Samples(page);
+const own = page.own = new Own(page);
+page.table = new Table(page);
+const settings = page.settings = new Settings(page);
+const runs = page.runs = new Runs(page);
 
 /**
  * For tests: the engine (workers, endWorker), the state as in data-state of
@@ -227,17 +164,16 @@ const runs = new Runs({ engine, core, settings, shown, picture, samples, own, ta
 globalThis.dpscope = {
   engine,
   samples,
-  get state() { return state; },
+  get state() { return document.body.dataset.state; },
   get report() { return shown.whole; },
   get progress() { return runs.progress; },
   /** The canary report that is shown. */
   get canaryReport() { return shown.report?.kind === "pair" ? null : shown.whole; },
 };
 
-function ableToVerify() { byId("verify").disabled = !runs.able || state === "loading" || !shown.verifiable; }
+function ableToVerify() { byId("verify").disabled = !runs.able || document.body.dataset.state === "loading" || !shown.verifiable; }
 
-function setState(next) {
-  state = next;
+function setState(next = document.body.dataset.state) {
   document.body.dataset.state = next;
   const able = runs.able && next !== "loading";
   keepFocus(() => {
@@ -292,8 +228,7 @@ async function openText(name, text) {
     if (report.inputs?.brought) own.open(report);
     enter(homeOf(report));
     const whole = shown.show(answer, "file", name);
-    core.free();
-    if (!runs.busy) setState("done");
+    runs.free("done");
     await whole;
   } catch (error) {
     if (error instanceof Ended) return;
@@ -342,12 +277,12 @@ receive(came);
 
 offerThemes(byId("theme"));
 shown.example().then((there) => {
-  if (there) setState(state);
+  if (there) setState();
 });
 core.boot().then(() => {
   arrive().then(() => {
     arrived = true;
-    setState(state);
+    setState();
   });
   keepOffline(byId("offline"), engine.info());
 });

@@ -11,6 +11,16 @@ import { filesOf } from "./shown.js";
 
 const CANARIES_END = 30_000; // ms that choosing a threshold may hold up a stop
 
+/**
+ * The parts of a page, which find one another here. An embed has the first ones and calibrates nothing; for the others it has what is always empty.
+ * @typedef {{engine: import("../page/engine.js").Engine, core: import("./core.js").Core, form: import("../page/form.js").Form, settings: import("./settings.js").Settings,
+ *   runs: Runs, shown: import("./shown.js").Shown, canaries: import("../panel/canaries.js").Canaries, setState(next?: string): void, heard?(p: any): void,
+ *   calibration?: import("../panel/calibration.js").Calibration, accounting: import("../panel/accounting.js").Accounting, picture: import("../view/viewframe.js").ViewFrame,
+ *   samples: import("../panel/samples.js").Samples, own: import("../panel/own.js").Own, table: import("../panel/table.js").Table, mended: import("./mended.js").Mended, past: import("./history.js").History,
+ *   still: boolean, came(files: File[], target?: EventTarget): void, refuse(title: string, refusal: import("../worker/protocol").Refusal): void}} Parts
+ *   heard: how far a run is; still: nothing runs by itself; came: takes files of any kind
+ */
+
 export class Runs {
   /** Id of the request under way that needs the workers. */
   active = null;
@@ -27,11 +37,7 @@ export class Runs {
   #panel = new ProgressPanel();
   #page;
 
-  /**
-   * @param {{engine: import("../page/engine.js").Engine, core: import("./core.js").Core, settings: import("./settings.js").Settings, shown: import("./shown.js").Shown,
-   *   picture: import("../view/viewframe.js").ViewFrame, samples: import("../panel/samples.js").Samples, own: import("../panel/own.js").Own, table: import("../panel/table.js").Table, panels(): {calibrate: import("../panel/calibration.js").Calibration, canaries: import("../panel/canaries.js").Canaries},
-   *   setState(next: string): void, heard?(p: any): void}} page panels: calibration and canaries; heard: how far a run is
-   */
+  /** @param {Parts} page */
   constructor(page) { this.#page = page; }
 
   get busy() { return this.active !== null; }
@@ -39,6 +45,9 @@ export class Runs {
   get takesSamples() { return this.busy && this.#host === this.#page.samples.engine; }
 
   get able() { return this.#page.engine.ready !== null && !this.busy && !this.#page.samples.busy; }
+
+  /** The core's module for another engine; null where it cannot be had now. */
+  get module() { return this.#page.engine.ready && !this.busy ? this.#page.engine.module : null; }
 
   /** What was under way is gone. */
   end() {
@@ -48,8 +57,8 @@ export class Runs {
   }
 
   /** Nothing is under way any more, and the core is free. */
-  #free(next = this.#page.shown.report ? "done" : "ready") {
-    if (!this.#page.engine.ready) return;
+  free(next = this.#page.shown.report ? "done" : "ready") {
+    if (!this.#page.engine.ready || this.busy) return;
     this.#page.setState(next);
     this.#page.core.free();
   }
@@ -115,7 +124,7 @@ export class Runs {
     }
     this.end();
     if (on === this.#page.table.engine) this.#page.table.rest();
-    this.#free(next);
+    this.free(next);
     this.#goOn();
     return outcome;
   }
@@ -157,7 +166,7 @@ export class Runs {
 
   /** Audits with canaries. @param {import("../panel/canaryform.js").How} how @param {import("../worker/protocol").Wanted} wanted @param {File[]} files */
   plant(how, wanted, files) {
-    const { canaries } = this.#page.panels();
+    const { canaries } = this.#page;
     this.#audit({ on: this.#page.engine, name: "canaries", by: `canaries-${how}`, blame: (error) => canaries.blame(error) }, wanted, files);
   }
 
@@ -230,7 +239,7 @@ export class Runs {
 
   /** Replays the report that is shown, there. @param {import("../page/engine.js").Engine} on */
   #replay(on) {
-    const { shown } = this.#page, { text, report } = shown, { canaries } = this.#page.panels();
+    const { canaries, shown } = this.#page, { text, report } = shown;
     const planted = report.kind === "canary", files = planted ? canaries.replays(report) : [];
     const work = { on, phase: report.inputs?.unseeded ? "Recomputing from the counts" : "Replaying the certification", replay: true };
     this.#work(planted ? { ...work, name: "canaries", blame: (error) => canaries.blame(error, report) } : work, (tell) => on.ask("verify", text, tell, files), (found) => {
@@ -259,7 +268,7 @@ export class Runs {
       return await answer;
     } finally {
       this.active = null;
-      this.#free();
+      this.free();
       this.#goOn();
     }
   }
@@ -271,7 +280,7 @@ export class Runs {
     return engine.ask(what, of).answer;
   }
 
-  get #underWay() { return this.#page.panels()[this.panel] ?? this.#panel; }
+  get #underWay() { return { calibrate: this.#page.calibration, canaries: this.#page.canaries }[this.panel] ?? this.#panel; }
 
   /** Stops what is under way. @returns {boolean} whether anything is */
   stop() {
@@ -301,20 +310,12 @@ export class Runs {
     say(text);
   }
 
-  /** The workers that held a table ended by a fault. */
-  tableGone(reason) {
-    notify({ key: "file", kind: "error", title: "A worker that held your table crashed", text: reason.split("\n", 1)[0] });
-    this.#gone(this.#page.table.engine);
-  }
-
-  /** The worker of the user's samples has ended, and what it did with it. */
-  samplesGone() { this.#gone(this.#page.samples.engine); }
-
-  #gone(host) {
+  /** The workers of a panel's own engine have ended, and what they did with them. @param {import("../page/engine.js").Engine} host */
+  gone(host) {
     if (this.#host !== host || !this.busy) return;
     this.active = null;
     this.#panel.end();
     this.#page.shown.standsAgain();
-    this.#free();
+    this.free();
   }
 }

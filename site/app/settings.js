@@ -34,11 +34,7 @@ export class Settings {
   report = ""; // its id, where the address asks the server for one
   #page;
 
-  /**
-   * @param {{engine: import("../page/engine.js").Engine, core: import("./core.js").Core, form: import("../page/form.js").Form, samples: import("../panel/samples.js").Samples,
-   *   accounting: import("../panel/accounting.js").Accounting, canaries: import("../panel/canaries.js").Canaries, settled(url: string | null): void, busy(): boolean}} page
-   *   settled: what the settings are to the core; busy: whether a run is under way
-   */
+  /** @param {import("./runs.js").Parts} page */
   constructor(page) { this.#page = page; }
 
   /** What is known of the mechanism of some settings. */
@@ -63,7 +59,7 @@ export class Settings {
 
   /** Has the core look at the settings; a valid state goes into the address. */
   async check() {
-    const { engine, form, samples, settled } = this.#page;
+    const { engine, form, samples, shown } = this.#page;
     const number = ++this.#checks;
     if (!engine.ready) return;
     try {
@@ -71,20 +67,20 @@ export class Settings {
       const { wanted: { kind, settings }, count, on } = this.asked();
       if (kind !== "pair") { // the core sees them when it audits
         form.clearErrors();
-        settled(null);
+        shown.settled(null);
         return;
       }
       const checked = await on.ask("check", settings).answer;
       if (number !== this.#checks) return;
       form.show(checked);
-      settled(settingsOf(checked));
+      shown.settled(settingsOf(checked));
       if (!checked.url) return; // no address holds a file
       this.#part = stateOf(checked.url, count);
       this.write();
     } catch (error) {
       if (number !== this.#checks) return;
       form.clearErrors();
-      if (!(error instanceof Ended)) settled(null);
+      if (!(error instanceof Ended)) shown.settled(null);
       this.blame(error, false);
     }
   }
@@ -132,7 +128,7 @@ export class Settings {
    * meanwhile, that counts.
    */
   async judge() {
-    const { engine, core, form, settled } = this.#page, { settings, bad: others, odd } = this.#asked;
+    const { engine, form, shown } = this.#page, { settings, bad: others, odd } = this.#asked;
     if (this.#changed || !settings) {
       addressWords(others, odd);
       if (this.#changed) await this.check();
@@ -148,7 +144,7 @@ export class Settings {
     if (value) {
       form.write(settings);
       form.show(value.checked);
-      settled(value.checked.url);
+      shown.settled(value.checked.url);
       this.#part = stateOf(value.checked.url, value.count);
       if (bad.length) this.write();
     }

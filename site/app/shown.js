@@ -73,17 +73,11 @@ export class Shown {
   /** @type {Map<string, import("../worker/protocol").ReportedValue>} results of this visit, by settings */
   #earlier = new Map();
   #url; // the form's settings as the core writes them; null while they cannot be run
-  #picture;
-  #on;
+  #page;
 
-  /**
-   * @param {import("../view/viewframe.js").ViewFrame} picture
-   * @param {{museum(plan: any): string | undefined, holds(recording: any): boolean, holdsTable(labelled: import("../worker/protocol").Labelled): boolean, drifts(): boolean, open(text: string): Promise<import("../worker/protocol").ReportedValue>, goTo(fragment: string): void, ran(run: {subject: string, title: string, fragment: string}): void, shows(answer: any): void}} on
-   *   museum: the page about a mechanism's fault; holds: whether the files of a recording are there; holdsTable: whether a table is; drifts: whether the panel of the user's mechanism has other settings than its result; open: has the core read a report
-   */
-  constructor(picture, on) {
-    this.#picture = picture;
-    this.#on = on;
+  /** @param {import("./runs.js").Parts} page */
+  constructor(page) {
+    this.#page = page;
     byId("save").addEventListener("click", () => save(`${stemOf(this.report)}.json`, this.text));
     byId("save-html").addEventListener("click", () => toFile((exporter) => exporter.savePage(this.#now, byId("result"))));
     for (const id of ["share-open", "share-next"]) byId(id).addEventListener("click", () => this.#share());
@@ -97,7 +91,7 @@ export class Shown {
         notify({ key: "embed", kind: "error", title: "The dialog could not be loaded", text: error.message }));
     });
     byId("use-settings").addEventListener("click", () => {
-      on.goTo(this.report.reproduce.url);
+      page.settings.goTo(this.report.reproduce.url);
       byId("run").focus();
     });
   }
@@ -127,10 +121,10 @@ export class Shown {
     byId("result").dataset.stem = stemOf(report);
     this.#headed();
     showVerification(null);
-    const pair = report.kind === "pair", whole = pair ? showReport(answer, this.#on.museum(report.plan), standing) : showPlanted(answer, standing);
+    const pair = report.kind === "pair", whole = pair ? showReport(answer, this.#page.settings.listing(report.plan)?.museum, standing) : showPlanted(answer, standing);
     if (!pair) this.#flat();
-    this.#picture.show(answer);
-    this.#on.shows(answer);
+    this.#page.picture.show(answer);
+    this.#page.mended.beside(answer);
     if (origin === "example") underWay(byId("verdict"), { state: "going", title: "Starting the engine", detail: `${short(report.claim)} claimed. The grey picture is an example.` });
     showOrigin(origin, name);
     this.compare();
@@ -143,7 +137,7 @@ export class Shown {
       this.#earlier.delete(url);
       this.#earlier.set(url, answer);
       if (this.#earlier.size > MOST_EARLIER) this.#earlier.delete(this.#earlier.keys().next().value);
-      if (!report.inputs?.brought) this.#linked().then((fragment) => fragment && this.#on.ran({ subject: report.subject, title, fragment }), () => {});
+      if (!report.inputs?.brought) this.#linked().then((fragment) => fragment && this.#page.past.add({ subject: report.subject, title, fragment }), () => {});
     }
     await whole;
     if (this.text === text) this.#whole = report;
@@ -396,19 +390,19 @@ export class Shown {
   describe() {
     const { text } = this;
     if (!text || byId("origin").dataset.kind !== "example") return;
-    this.#on.open(text).then((answer) => {
+    this.#page.engine.ask("open", text).answer.then((answer) => {
       if (this.text !== text) return;
       this.#now = { ...this.#now, title: answer.title, detail: answer.detail, glimpse: answer.glimpse };
       this.#headed();
       showWords(answer);
-      this.#picture.show(answer);
+      this.#page.picture.show(answer);
     }, () => {}); // an example without its words is an example
   }
 
   /** Says beside a report of samples which file a replay needs, where it is not there. */
   fileWords() {
     const { samples, labelled } = this.report?.inputs ?? {};
-    const needed = (samples && !this.#on.holds(samples)) || (labelled && !this.#on.holdsTable(labelled));
+    const needed = (samples && !this.#page.samples.holds(samples)) || (labelled && !this.#page.table.holds(labelled));
     byId("needs-file").hidden = !needed;
     if (needed) byId("needs-file").textContent = `To verify it, ${filesOf(samples ?? { files: [labelled.file] })} is needed.`;
   }
@@ -423,8 +417,8 @@ export class Shown {
   compare() {
     const { inputs, reproduce } = this.report ?? {};
     const url = settingsOf(reproduce), recording = inputs?.samples;
-    const other = () => Boolean(url) && this.#url !== undefined && (this.#url !== url || (recording && !this.#on.holds(recording)));
-    showDrift(byId("origin").dataset.kind !== "example" && (inputs?.brought ? this.#on.drifts() : inputs && !inputs.labelled && other()));
+    const other = () => Boolean(url) && this.#url !== undefined && (this.#url !== url || (recording && !this.#page.samples.holds(recording)));
+    showDrift(byId("origin").dataset.kind !== "example" && (inputs?.brought ? this.#page.own.drifts : inputs && !inputs.labelled && other()));
     this.buttons();
   }
 

@@ -42,7 +42,7 @@ const plain = (error) => ({ name: error.name, message: error.message, ...error.r
 /** What the page has and an embed has not: the picture, and the user's files and code. */
 const absent = /** @type {any} */ ({
   busy: false, running: false, there: false, engine: null, fragment: "",
-  show() {}, follow() {}, grow() {}, end() {}, ask() {}, holds: () => true,
+  show() {}, follow() {}, grow() {}, end() {}, ask() {}, add() {}, beside() {}, holds: () => true,
   async verify() { throw new Error("The report contains its code: open it in dpscope to verify it."); },
 });
 
@@ -62,23 +62,21 @@ class Embed {
     makeSections();
     this.engine = new Engine({ lost: (n, reason) => this.runs.lost(n, reason), died: (reason) => this.core.died(reason) });
     drawnBy(this.engine);
-    const { engine } = this, form = this.form = new Form({ changed: () => this.#changed() });
-    const core = this.core = new Core(engine, {
-      busy: () => this.work !== null, state: () => document.body.dataset.state, setState: (state) => this.setState(state), idle: () => "",
-      listed() {}, begun: () => this.settings.check(), check: () => this.settings.check(),
+    const page = Object.assign(this, { accounting: absent, picture: absent, samples: absent, own: absent, table: absent, mended: absent, past: absent,
+      still: true, came() {}, refuse() {}, heard: (p) => tell("progress", p) });
+    const form = this.form = new Form({ changed: () => this.#changed() });
+    this.core = new Core(page, {
+      busy: () => this.work !== null, idle: () => "", listed() {}, begun: () => this.settings.check(),
       fell: (why) => {
         this.#failed = why;
         this.runs.end();
       },
     });
-    core.catalogue = catalogue;
+    this.core.catalogue = catalogue;
     const canaries = this.canaries = new Canaries({ run: (...what) => this.runs.plant(...what), stop: () => this.stop() });
-    const shown = this.shown = new Shown(absent, {
-      museum: (plan) => settings.listing(plan)?.museum, open: (text) => engine.ask("open", text).answer,
-      holds: () => true, holdsTable: () => true, drifts: () => false, goTo() {}, ran() {}, shows() {},
-    });
-    const settings = this.settings = new Settings({ engine, core, form, canaries, samples: absent, accounting: absent, settled: (url) => shown.settled(url), busy: () => this.work !== null });
-    this.runs = new Runs({ engine, core, settings, shown, picture: absent, samples: absent, own: absent, table: absent, panels: () => /** @type {any} */ ({ canaries }), setState: (state) => this.setState(state), heard: (p) => tell("progress", p) });
+    const shown = this.shown = new Shown(page);
+    this.settings = new Settings(page);
+    this.runs = new Runs(page);
     this.sliders = new Sliders(form, {
       moving: () => shown.old(),
       moved: () => (this.work && !this.#verifying ? this.runs.again() : this.run().catch(() => {})), // told
@@ -100,7 +98,7 @@ class Embed {
     addEventListener("keydown", (event) => { if (event.key === "Escape" && !event.defaultPrevented) this.stop(); });
   }
 
-  setState(state) {
+  setState = (state) => {
     document.body.dataset.state = state;
     keepFocus(() => {
       byId("run").disabled = byId("verify").disabled = this.work !== null;
@@ -108,7 +106,7 @@ class Embed {
       this.canaries.able(this.work === null);
     }, ["run", "stop", "verify", "canaries-run", "canaries-stop"]);
     this.shown.buttons();
-  }
+  };
 
   // Settings
 

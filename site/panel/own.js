@@ -131,15 +131,11 @@ export class Own {
   #timer = 0;
   #again = false; // what is under way is of what was written before
   #asked = true; // what is under way, by a button
-  #on;
+  #page;
 
-  /**
-   * @param {{still: boolean, has(name: string): Promise<boolean | undefined>, core(): WebAssembly.Module | null, changed(): void, begun(): void, follow(p: import("../worker/protocol").ProgressValue): void,
-   *   ended(): void, failed(why: string, title?: string): void, waits(detail: string, title: string): void, done(answer: import("../worker/protocol").ReportedValue): void}} on
-   *   still: nothing runs by itself; has: whether the site was built with a file, undefined where that cannot be known; core: null where it cannot be had now; changed: the settings here may be others; begun, follow, ended: an audit, which ended without a result; failed: it cannot be
-   */
-  constructor(on) {
-    this.#on = on;
+  /** @param {import("../app/runs.js").Parts} page */
+  constructor(page) {
+    this.#page = page;
     const add = (place, key, about, control) => this.#fields.add(place, key, about, control);
     add("own-code-field", "code", { label: "Your code", wide: true }, html("textarea", { rows: 14, spellcheck: "false", autocomplete: "off", autocapitalize: "off", wrap: "off" }));
     this.#code = new CodeField(this.#fields.get("code"));
@@ -169,7 +165,7 @@ export class Own {
     select.addEventListener("change", () => {
       this.#begin(templates.find(({ name }) => name === select.value));
       this.#keep();
-      if (!on.still) this.soon(0);
+      if (!page.still) this.soon(0);
     });
     for (const button of document.querySelectorAll("#own-language button")) {
       button.addEventListener("click", () => this.#speak(/** @type {any} */ (/** @type {HTMLElement} */ (button).dataset.language)));
@@ -184,8 +180,8 @@ export class Own {
     byId("own-form").addEventListener("input", () => {
       this.#dependents();
       this.#keep();
-      if (on.still || this.#module) return;
-      if (!this.running) on.begun();
+      if (page.still || this.#module) return;
+      if (!this.running) page.shown.old("code");
       this.soon();
     });
     byId("own-stop").addEventListener("click", () => this.stop());
@@ -207,9 +203,9 @@ export class Own {
 
   /** Loads what the door needs and the site was built with; without that the code is JavaScript in a text field. */
   async #equip() {
-    const [editor, python] = await Promise.all(["editor.js", "python/micropython.js"].map(this.#on.has));
+    const { engine } = this.#page, [editor, python] = await Promise.all(["editor.js", "python/micropython.js"].map((name) => engine.fileInfo(name)));
     byId("own-python").hidden = !python;
-    byId("own-without").hidden = editor !== false;
+    byId("own-without").hidden = Boolean(editor) || !await engine.info(); // without that nobody knows
     if (editor) await this.#code.load();
   }
 
@@ -235,7 +231,7 @@ export class Own {
     this.#code.fail("");
     this.#dependents();
     this.#keep();
-    if (!this.#on.still) this.soon(0);
+    if (!this.#page.still) this.soon(0);
   }
 
   /** Tells more of the template's bug: nothing, where to look, what is wrong. */
@@ -264,7 +260,7 @@ export class Own {
   soon(after = SOON) {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
-      if (!this.#on.core()) this.soon(); // it is busy
+      if (!this.#page.runs.module) this.soon(); // it is busy
       else if (this.#engine !== null || byId("own-run").disabled) {
         this.#again = true;
         this.stop();
@@ -295,7 +291,7 @@ export class Own {
     clearTimeout(this.#timer);
     this.#result = null;
     this.#write(settings, code, language);
-    this.#on.waits("Nothing of it has run. Say what it claims, and press Run to audit it here.", title);
+    this.#page.shown.waits(title, "Nothing of it has run. Say what it claims, and press Run to audit it here.", "code");
     this.#status(said);
   }
 
@@ -342,7 +338,7 @@ export class Own {
     const epsilon = Number(this.#fields.text("epsilon"));
     this.#slider.box.hidden = !(epsilon > 0);
     this.#slider.put(Math.log10(epsilon), `ε = ${epsilon}`, ["No output may be more than ", html("b", {}, `${times(epsilon)} times`), " as likely."]);
-    this.#on.changed();
+    this.#page.shown.compare();
   }
 
   /** Fills the fields; what texts do not name gets its default. @param {string} [code] @param {any} [language] of it */
@@ -418,13 +414,13 @@ export class Own {
     this.#code.fail("");
     const state = this.#state;
     if (!this.#module && !this.#code.text.trim()) {
-      this.#on.waits("A function called mechanism(rows, random) that returns one output.", "Write a mechanism");
+      this.#page.shown.waits("Write a mechanism", "A function called mechanism(rows, random) that returns one output.", "code");
       this.#status("Write a mechanism, or begin with a template.");
       return;
     }
     try {
       const { settings, mine, about } = this.#wanted(asked ? "" : AT_ONCE);
-      this.#on.begun();
+      this.#page.shown.old("code");
       const answer = await this.#do(mine, about, (tell) => this.#engine.ask("run", { kind: "pair", settings }, tell));
       const { report } = answer;
       if (this.#again) throw new Ended("", true);
@@ -433,7 +429,8 @@ export class Own {
       say(report.summary, true);
       if (!report.tables.length) return;
       this.#result = state;
-      this.#on.done(answer);
+      this.#page.shown.show(answer, "run");
+      this.#page.runs.free("done");
       if (this.#mended && report.verdict !== "violation") byId("own-told").textContent = `You found it. ${this.#template.fault}`;
     } catch (error) {
       if (!this.#again) this.#blame(error);
@@ -476,7 +473,7 @@ export class Own {
     this.#status("Trying the mechanism…");
     try {
       const json = JSON.stringify({ ...about, name, ...(bytes ? { kind: MODULE, module: await base64(new Blob([bytes])) } : { kind, code }) });
-      const core = this.#on.core();
+      const core = this.#page.runs.module;
       if (!core) throw new Error("The core is not running, or is busy: try again.");
       if (!bytes && kind === "python") this.#status("Fetching Python…", false);
       const files = !bytes && kind === "python" ? await pythonFor(code) : undefined;
@@ -513,7 +510,7 @@ export class Own {
   #tell(p) {
     const percent = p.total > 0 ? Math.min(100, Math.floor((100 * p.rows) / p.total)) : 0;
     const left = timeLeft(p), so = verdictSoFar(p);
-    if (!this.#again) this.#on.follow(p);
+    if (!this.#again) this.#page.shown.follow(p, "code");
     byId("own-progress").hidden = false;
     byId("own-progress").value = percent;
     this.#status(`${phases[p.phase] ?? "Replaying"}, ${percent} %${left && `, ${left} left`}${so ? `. ${so}.` : ""}`, false);
@@ -526,7 +523,7 @@ export class Own {
 
   #blame(error) {
     if (error instanceof Ended) {
-      this.#on.ended();
+      this.#page.shown.standsAgain("code");
       return this.#status(error.stopped ? error.message : `Ended: ${error.message}`);
     }
     const refusal = error instanceof Refused || error instanceof Unusable ? error.refusal : undefined;
@@ -536,7 +533,7 @@ export class Own {
     const words = refusal?.fault || error.message;
     const line = refusal?.line, said = refusal?.said || words;
     this.#status(line ? `Stopped at line ${line}.` : words);
-    this.#on.failed(said, about ? undefined : line ? `The code failed in line ${line}` : refusal?.late ? "Your code does not finish" : undefined);
+    this.#page.shown.cannot(said, about ? undefined : line ? `The code failed in line ${line}` : refusal?.late ? "Your code does not finish" : undefined, "code");
     if (!f) return;
     if (!about) this.#code.fail(line ? said : words, line);
     else {

@@ -6,6 +6,7 @@ import { byId, html, scrolled, tableRows } from "../page/element.js";
 import { Ended, Engine } from "../page/engine.js";
 import { choice } from "../page/field.js";
 import { picker } from "../page/files.js";
+import { dismiss, notify } from "../page/notice.js";
 import { grouped, size } from "../page/number.js";
 import { refusalOf } from "../page/plan.js";
 import { Bar, say } from "../page/progress.js";
@@ -27,20 +28,16 @@ export class Samples {
   #reads = 0; // numbers them: only the last one counts
   #stopping = false; // on the user's wish
   #bar = new Bar("yours");
-  #on;
+  #page;
 
-  /**
-   * @param {{core(): Promise<WebAssembly.Module | null>, busy(): void, came(files: File[]): void, offer(offer: import("../page/form.js").Offered | null): void,
-   *   refused(title: string, refusal: import("../worker/protocol").Refusal): void, labelled(file: File): void, settled(): void, gone(): void, died(reason: string, again: () => void): void}} on
-   *   core: null where it cannot be had now; busy: whether it is changed; came: files of any kind; labelled: takes a table with labels; settled: reading went well; gone: the worker has ended
-   */
-  constructor(on) {
-    this.#on = on;
+  /** @param {import("../app/runs.js").Parts} page */
+  constructor(page) {
+    this.#page = page;
     let second = false;
     const input = picker("yours-choose", "yours-input", "Files of outputs or scores", null, true, (files) => {
       if (second) this.take([...this.#files, ...files]);
       else if (this.#next) this.take(files);
-      else on.came(files);
+      else page.came(files);
     });
     byId("yours-choose").addEventListener("click", () => { second = false; });
     byId("yours-second").addEventListener("click", () => {
@@ -49,7 +46,7 @@ export class Samples {
     });
     input.addEventListener("cancel", () => { this.#next = null; });
     byId("yours-stop").addEventListener("click", () => this.stop());
-    byId("yours-table").addEventListener("click", () => on.labelled(this.#files[0]));
+    byId("yours-table").addEventListener("click", () => page.table.take(this.#files[0]));
     byId("yours-forget").addEventListener("click", () => {
       this.forget();
       byId("yours-choose").focus();
@@ -83,11 +80,14 @@ export class Samples {
 
   /** Reads the files, or what is left of the work after a change of what they are. @param {File[]} files @param {Asked} asked */
   async #read(files, asked, anew) {
-    const number = ++this.#reads;
+    const number = ++this.#reads, { core, engine, runs, setState } = this.#page;
     try {
-      const core = await this.#on.core();
+      if (runs.takesSamples) {
+        notify({ key: "file", kind: "warning", title: "The samples were not read", text: "Those that were read before are being audited. Stop that first." });
+        return this.#show(); // as it was
+      }
+      await core.there();
       if (number !== this.#reads) return;
-      if (!core) return this.#show(); // as it was
       this.#files = files;
       this.#asked = asked;
       anew ||= this.busy; // a worker reads once at a time
@@ -96,17 +96,17 @@ export class Samples {
       this.#bar.begin();
       this.#bar.at(`Reading ${files.map((f) => `${f.name}, ${size(f.size)}`).join(" and ")}`);
       byId("yours-stop").hidden = false;
-      this.#on.busy();
+      setState();
       if (anew || !this.engine.ready) {
         this.#found = null;
         this.#show();
-        await this.engine.start(core, 0); // a fresh worker: the memory of the old one is free
+        await this.engine.start(engine.module, 0); // a fresh worker: the memory of the old one is free
         if (number !== this.#reads) return;
         anew = true;
       }
       const { id, answer } = this.engine.ask("inspect", asked, (p) => this.#progress(p), anew ? files : []);
       this.#request = id;
-      this.#on.busy();
+      setState();
       const found = await answer;
       if (number !== this.#reads) return;
       this.#end();
@@ -118,19 +118,27 @@ export class Samples {
       if (error instanceof Ended && !error.stopped) return; // told by died
       if (this.#stopping) return this.#stopped();
       this.forget();
-      this.#on.refused("The samples were not read", error.refusal ?? { message: error.message });
+      this.#page.refuse("The samples were not read", error.refusal ?? { message: error.message });
     }
   }
 
   /** @param {import("../worker/protocol").Inspected} found */
   #told({ sentences, offer, problem }) {
     const names = this.#files.map((f) => f.name).join(" and ");
-    this.#on.offer(offer ? { ...offer, ...offer.listing, claim: {}, title: names, own: true } : null);
-    if (problem) this.#on.refused(`${names} cannot be audited as it is`, problem);
+    this.#offer(offer ? { ...offer, ...offer.listing, claim: {}, title: names, own: true } : null);
+    if (problem) this.#page.refuse(`${names} cannot be audited as it is`, problem);
     else {
-      this.#on.settled();
+      dismiss("file");
       say(sentences.flatMap((parts) => [...parts.map((p) => p.text ?? p.options.find(({ asks }) => !asks).text), " "]).join(""));
     }
+  }
+
+  /** @param {import("../page/form.js").Offered | null} offer */
+  #offer(offer) {
+    const { form, settings, shown } = this.#page;
+    form.offer(offer);
+    settings.changed();
+    shown.fileWords();
   }
 
   #progress({ name, share }) {
@@ -145,7 +153,7 @@ export class Samples {
     this.#bar.end();
     byId("yours-stop").hidden = true;
     if (focused) byId("yours-choose").focus();
-    this.#on.busy();
+    this.#page.setState();
   }
 
   stop() {
@@ -164,7 +172,8 @@ export class Samples {
   #died(reason) {
     const files = this.#files, asked = this.#asked;
     this.forget();
-    this.#on.died(reason, () => this.#read(files, asked, true));
+    notify({ key: "file", kind: "error", title: "The worker that held your samples crashed", text: [reason.split("\n", 1)[0], "Perhaps there is not enough memory for them. The result is still here."],
+      action: { label: "Read them again", run: () => this.#read(files, asked, true) } });
   }
 
   /** Lets go of the files, their worker and its memory. */
@@ -173,9 +182,9 @@ export class Samples {
     this.#files = [];
     this.#found = null;
     this.engine.end("the samples were discarded");
-    this.#on.gone();
+    this.#page.runs.gone(this.engine);
     this.#end();
-    this.#on.offer(null);
+    this.#offer(null);
     this.#show();
     byId("yours-status").textContent = "";
   }

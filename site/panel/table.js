@@ -6,6 +6,7 @@ import { byId, html, onSubmit, tableRows } from "../page/element.js";
 import { choice, field, Fields, numberInput, setOptions } from "../page/field.js";
 import { fileInput } from "../page/files.js";
 import { defaultWorkers } from "../page/form.js";
+import { dismiss, notify } from "../page/notice.js";
 import { size } from "../page/number.js";
 import { refusalOf, Unusable } from "../page/plan.js";
 import { say } from "../page/progress.js";
@@ -29,8 +30,8 @@ export class Table {
   /** @type {Map<string, [string, string]>} bounds that were typed, of columns that may be the label now */
   #typed = new Map();
   /** The workers that hold the table. */
-  engine = new Engine({ lost() {}, died: (reason) => this.#on.died(reason) }, { table: () => ({ json: this.#json, text: this.#file.text }) });
-  #on;
+  engine = new Engine({ lost() {}, died: (reason) => this.#died(reason) }, { table: () => ({ json: this.#json, text: this.#file.text }) });
+  #page;
   #preview = html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "First rows" });
   #ranges = html("div", { class: "bounds" });
   #status = html("p", { class: "status", role: "status" });
@@ -39,14 +40,9 @@ export class Table {
   #input = fileInput("table-input", "File of a table with labels", ".csv,text/csv", false, ([file]) => this.take(file, this.#asked));
   #dialog;
 
-  /**
-   * @param {{core(): WebAssembly.Module | null, look(request: import("../worker/protocol").LookRequest): Promise<import("../worker/protocol").TablePreview>,
-   *   learners(): {name: string, title: string, museum?: string}[], run(texts: Record<string, string>): void, replay(): void,
-   *   refused(title: string, refusal: import("../worker/protocol").Refusal): void, died(reason: string): void}} on
-   *   core: null where it cannot be had now; learners: what can be trained; replay: the file of the report that is shown is there
-   */
-  constructor(on) {
-    this.#on = on;
+  /** @param {import("../app/runs.js").Parts} page */
+  constructor(page) {
+    this.#page = page;
     const add = (key, about, control) => this.#fields.add("", key, about, control);
     const form = html("form", { novalidate: true },
       html("div", { class: "grid" },
@@ -81,7 +77,7 @@ export class Table {
   /** Takes a table. It stays in the browser. @param {File} file @param {Labelled | null} [of] */
   async take(file, of = null) {
     enter("data");
-    const refuse = (found, want) => this.#on.refused("The table was not read", refusalOf(file.name, found, want));
+    const refuse = (found, want) => this.#page.refuse("The table was not read", refusalOf(file.name, found, want));
     if (file.size > MOST_BYTES) return refuse(size(file.size), "at most 64 MiB");
     try {
       this.#file = { name: file.name, text: new Uint8Array(await file.arrayBuffer()) };
@@ -90,9 +86,14 @@ export class Table {
     }
     this.engine.end("another table");
     this.#json = "";
-    if (of) return this.#on.replay();
+    const { core, runs, shown } = this.#page;
+    if (of) {
+      shown.fileWords();
+      return runs.verify();
+    }
     this.#title.textContent = `${file.name}, a table with labels`;
-    setOptions(this.#fields.get("mechanism").control, this.#on.learners().map(({ name, title, museum }) => ({ value: name, text: title, group: museum ? "Broken ones" : "Private ones" })));
+    const learners = core.catalogue.mechanisms.filter(({ params }) => params.some((p) => p.name === "table"));
+    setOptions(this.#fields.get("mechanism").control, learners.map(({ name, title, museum }) => ({ value: name, text: title, group: museum ? "Broken ones" : "Private ones" })));
     const label = this.#fields.get("label").control;
     label.replaceChildren();
     this.#bounds = [];
@@ -108,13 +109,13 @@ export class Table {
     const number = ++this.#looks;
     const whole = text.length <= HEAD ? text.length : text.lastIndexOf(10, HEAD) + 1 || HEAD;
     try {
-      const found = await this.#on.look({ text: new TextDecoder().decode(text.subarray(0, whole)), label: control.value });
+      const found = await this.#page.engine.ask("look", { text: new TextDecoder().decode(text.subarray(0, whole)), label: control.value }).answer;
       if (number === this.#looks) this.#show(found);
       return true;
     } catch (error) {
       const refusal = error.refusal ?? { message: error.message };
       if (this.#dialog.open) this.#blame(error);
-      else this.#on.refused(`${name} is not a table with labels`, refusal);
+      else this.#page.refuse(`${name} is not a table with labels`, refusal);
       return false;
     }
   }
@@ -154,7 +155,8 @@ export class Table {
       await this.engine.ask("check", texts).answer;
       this.#say("");
       this.#dialog.close();
-      this.#on.run(texts);
+      dismiss("file");
+      this.#page.runs.audit(this.engine, texts);
     } catch (error) {
       this.engine.end("refused");
       this.#json = "";
@@ -172,7 +174,7 @@ export class Table {
 
   /** Starts workers that hold the table. @param {import("../worker/protocol").LabelledReading} reading @param {Labelled} [was] */
   async #start(reading, was) {
-    const core = this.#on.core();
+    const core = this.#page.runs.module;
     if (!core) throw new Error("A run is under way, or the core has not started yet. Try again in a moment.");
     const json = JSON.stringify({ name: this.#file.name, reading, was });
     if (json === this.#json && this.engine.ready) return this.engine.resize(defaultWorkers());
@@ -182,6 +184,11 @@ export class Table {
 
   /** Nothing is under way: one worker keeps the table. */
   rest() { this.engine.resize(0); }
+
+  #died(reason) {
+    notify({ key: "file", kind: "error", title: "A worker that held your table crashed", text: reason.split("\n", 1)[0] });
+    this.#page.runs.gone(this.engine);
+  }
 
   #say(text) {
     this.#status.textContent = text;
