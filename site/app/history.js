@@ -86,7 +86,7 @@ export class History {
     try {
       this.#compare(await Promise.all(this.#chosen().reverse().map((e) => this.#ofLink(e)))); // the earlier first
     } catch (error) {
-      notify({ key: "compare", kind: "error", title: "The runs cannot be compared", refusal: error.refusal ?? { message: error.message } });
+      notify({ key: "compare", kind: "error", title: "The runs cannot be compared", error });
     }
   }
 
@@ -97,7 +97,7 @@ export class History {
       this.#compare(await Promise.all(files.map(async (file) => this.#ofReport(file.name, await this.#page.engine.ask("open", await file.text()).answer))));
     } catch (error) {
       byId("history").close();
-      notify({ key: "compare", kind: "error", title: "The reports cannot be compared", refusal: error.refusal ?? { message: error.message } });
+      notify({ key: "compare", kind: "error", title: "The reports cannot be compared", error });
     }
   }
 

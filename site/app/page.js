@@ -7,7 +7,7 @@ import { Core } from "./core.js";
 import { door, enter, hangDoors, onEnter } from "../page/doors.js";
 import { byId, onSubmit } from "../page/element.js";
 import { Explore } from "./explore.js";
-import { Ended, Engine } from "../page/engine.js";
+import { Ended, Engine, Refused } from "../page/engine.js";
 import { receive } from "../page/files.js";
 import { Form } from "../page/form.js";
 import { History } from "./history.js";
@@ -69,7 +69,7 @@ async function come(asked, code) {
     return true;
   } catch (error) {
     const text = code ? "The code and its settings are here. Press Run to audit it." : "Its settings are in the form; the audit shows what they give.";
-    notify({ key: "link", kind: "warning", title: "The result in the link cannot be read", text, refusal: error.refusal ?? { message: error.message } });
+    notify({ key: "link", kind: "warning", title: "The result in the link cannot be read", text, error });
     return false;
   }
 }
@@ -189,15 +189,15 @@ function setState(next = document.body.dataset.state) {
 
 // What comes in
 
-/** @param {import("../worker/protocol").Refusal} refusal */
-function refuse(title, refusal) { notify({ key: "file", kind: "error", title, text: "What was shown is still here.", refusal }); }
+/** @param {Error} error */
+function refuse(title, error) { notify({ key: "file", kind: "error", title, text: "What was shown is still here.", error }); }
 
 /** Takes files, or text that was pasted: a report, a function, outputs or scores. @param {File[]} files @param {EventTarget} [target] what they were dropped on */
 async function came(files, target) {
   if (own.wants(files)) return own.take(files);
   if (/** @type {Element} */ (target)?.closest?.("#k-file-group")) return canaries.take(files);
   const names = files.map((file) => file.name).join(", ");
-  const bad = (found, want, remedy) => refuse(`${names} was not opened`, refusalOf("file", found, want, remedy));
+  const bad = (found, want, remedy) => refuse(`${names} was not opened`, new Refused(refusalOf("file", found, want, remedy)));
   try {
     await core.there();
     const all = await Promise.all(files.map(async (file) => engine.ask("recognize", { text: await file.slice(0, HEAD).text() }).answer));
@@ -232,7 +232,7 @@ async function openText(name, text) {
     await whole;
   } catch (error) {
     if (error instanceof Ended) return;
-    notify({ key: "file", kind: "error", title: `${name} was not opened`, text: "What was shown is still here.", refusal: error.refusal ?? { message: error.message } });
+    refuse(`${name} was not opened`, error);
   }
 }
 

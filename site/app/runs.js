@@ -17,7 +17,7 @@ const CANARIES_END = 30_000; // ms that choosing a threshold may hold up a stop
  *   runs: Runs, shown: import("./shown.js").Shown, canaries: import("../panel/canaries.js").Canaries, setState(next?: string): void, heard?(p: any): void,
  *   calibration?: import("../panel/calibration.js").Calibration, accounting: import("../panel/accounting.js").Accounting, picture: import("../view/viewframe.js").ViewFrame,
  *   samples: import("../panel/samples.js").Samples, own: import("../panel/own.js").Own, table: import("../panel/table.js").Table, mended: import("./mended.js").Mended, past: import("./history.js").History,
- *   still: boolean, came(files: File[], target?: EventTarget): void, refuse(title: string, refusal: import("../worker/protocol").Refusal): void}} Parts
+ *   still: boolean, came(files: File[], target?: EventTarget): void, refuse(title: string, error: Error): void}} Parts
  *   heard: how far a run is; still: nothing runs by itself; came: takes files of any kind
  */
 
@@ -119,7 +119,7 @@ export class Runs {
         say("Verification stopped");
       } else if (blame && !(error instanceof Ended)) blame(error);
       else if (error instanceof Ended) notify({ key: "stop", kind: "warning", title: "Stopped", text: [error.message, "There is no partial report. What was shown before is still here."] });
-      else if (replay) notify({ key: "file", kind: "warning", title: "The report could not be replayed", refusal: error.refusal });
+      else if (replay) notify({ key: "file", kind: "warning", title: "The report could not be replayed", error });
       else settings.blame(error, true);
     }
     this.end();
@@ -207,7 +207,7 @@ export class Runs {
       own.verify(report, text).then((found) => {
         if (shown.text === text) shown.verified(found);
         say(replayWords(found));
-      }, (error) => notify({ key: "file", kind: "warning", title: "The report could not be replayed", refusal: error.refusal ?? { message: error.message } }));
+      }, (error) => notify({ key: "file", kind: "warning", title: "The report could not be replayed", error }));
       return;
     }
     const recording = report.inputs?.samples;
@@ -233,7 +233,7 @@ export class Runs {
       notify({ key: "file", kind: "info", title: "The table is needed to verify this report", text: `It was made from ${filesOf({ files: [labelled.file] })}. Nothing is uploaded.`,
         action: { label: "Choose it", run: () => table.ask(labelled) } });
     } catch (error) {
-      notify({ key: "file", kind: "warning", title: "The report could not be replayed", refusal: error.refusal ?? { message: error.message } });
+      notify({ key: "file", kind: "warning", title: "The report could not be replayed", error });
     }
   }
 

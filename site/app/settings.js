@@ -6,7 +6,6 @@ import { arrived, door, show as showDoor } from "../page/doors.js";
 import { defaultWorkers, workersOf } from "../page/form.js";
 import { dismiss, notify } from "../page/notice.js";
 import { asked } from "../page/plan.js";
-import { say } from "../page/progress.js";
 import { settingsOf } from "./shown.js";
 
 const CHECK_AFTER = 150; // ms without a change
@@ -95,11 +94,7 @@ export class Settings {
   blame(error, focus) {
     if (error instanceof Ended) return; // told by died
     const key = faultOf(error);
-    if (key && this.#page.form.fail(key, error.message, focus)) {
-      say(error.message, focus);
-      return;
-    }
-    notify({ key: "settings", kind: "error", title: "This cannot be run", refusal: error.refusal ?? { message: error.message } });
+    if (!key || !this.#page.form.fail(key, error.message, focus)) notify({ key: "settings", kind: "error", title: "This cannot be run", error });
   }
 
   /** The form asks for what cannot be run. */

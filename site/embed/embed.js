@@ -230,7 +230,7 @@ class Embed {
     } catch (error) {
       if (!signal.aborted) {
         tell("error", plain(error));
-        if (error.refusal && !byId("settings").checkVisibility()) notify({ key: "settings", kind: "error", title: "This cannot be run", refusal: error.refusal });
+        if (error.refusal && !byId("settings").checkVisibility()) notify({ key: "settings", kind: "error", title: "This cannot be run", error });
       }
       throw error;
     } finally {

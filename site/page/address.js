@@ -2,7 +2,7 @@
 // &account=gaussian&a.sigma=2 of the account that is shown; with &view=canaries
 // the settings are those of a canary audit. What is written of an audit comes from
 // the core; here it is read.
-import { Ended, Refused } from "./engine.js";
+import { Ended } from "./engine.js";
 import { arrived, isDoor, keep, moving } from "./doors.js";
 import { AUDIT, AUDIT_NAMES } from "./keys.js";
 import { keyOf } from "./plan.js";
@@ -52,7 +52,7 @@ function oddVersion(value) {
 }
 
 /** The key of the setting that an error is about, or undefined. */
-export const faultOf = (error) => error.key ?? (error instanceof Refused ? keyOf(error.refusal) : undefined);
+export const faultOf = (error) => error.key ?? (error.refusal && keyOf(error.refusal));
 
 /**
  * Leaves out of settings what is refused, until they are not.

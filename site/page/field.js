@@ -1,5 +1,6 @@
 // The labelled controls of a form, each with its hint and its error.
 import { byId, html } from "./element.js";
+import { say } from "./progress.js";
 
 /** @typedef {import("../types/elements").PageElement} Control */
 /**
@@ -184,14 +185,15 @@ export class Fields extends Map {
     return true;
   }
 
-  /** Shows an error at its field. @returns {boolean} whether there is one, and it is shown */
+  /** Shows an error at its field, and says it. @returns {boolean} whether there is one, and it is shown */
   fail(key, message, focus = false) {
     const f = this.get(key);
     if (!f || f.box.hidden) return false;
     f.fail(message);
     const group = f.box.closest("details");
-    if (group && message) group.open = true;
+    if (group) group.open = true;
     if (focus) f.control.focus();
+    say(message, focus);
     return true;
   }
 

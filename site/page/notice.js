@@ -6,26 +6,20 @@ import { say } from "./progress.js";
 const words = { error: "Error", warning: "Warning", info: "Note" };
 
 /** @typedef {{label: string, run: () => void}} Action */
-
 /**
  * Shows a notice; one with the same key is replaced. One with an
  * action stays until that is taken.
  * @param {{key: string, kind: "error"|"warning"|"info", title: string, text?: string | string[], list?: string[],
- *   refusal?: import("../worker/protocol").Refusal, action?: Action | Action[]}} notice
+ *   error?: Error & {refusal?: import("../worker/protocol").Refusal}, action?: Action | Action[]}} notice
  */
-export function notify({ key, kind, title, text, list, refusal, action }) {
+export function notify({ key, kind, title, text, list, error, action }) {
   dismiss(key);
-  const details = [];
-  if (refusal?.field) {
-    details.push(html("dl", { class: "pairs" }, terms([["Where", refusal.field], ["Found", refusal.found], ["Expected", refusal.want], ["To mend it", refusal.remedy]])));
-  } else if (refusal) {
-    details.push(html("p", {}, refusal.message));
-  }
+  const { field, found, want, remedy } = error?.refusal ?? {};
   const box = html("div", { class: `notice ${kind}`, role: kind === "info" ? "status" : "alert", "data-key": key },
     html("p", { class: "notice-title" }, html("span", { class: "tag" }, words[kind]), " ", title),
     [text ?? []].flat().map((paragraph) => html("p", {}, paragraph)),
     list && html("ul", {}, list.map((item) => html("li", {}, item))),
-    details,
+    field ? html("dl", { class: "pairs" }, terms([["Where", field], ["Found", found], ["Expected", want], ["To mend it", remedy]])) : error && html("p", {}, error.message),
     html("p", { class: "actions" },
       action
         ? [action].flat().map(({ label, run }, i) => html("button", { type: "button", class: i ? null : "primary", onclick: () => { box.remove(); run(); } }, label))

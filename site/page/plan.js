@@ -1,6 +1,7 @@
 // Settings: the texts of the form and of the address under the same keys, mechanism,
 // epsilon, ..., and p.<name> for a parameter. An empty or absent text means the default.
 // The core reads them; which there are, keys.js says, which Go writes.
+import { Refused } from "./engine.js";
 import { AUDIT } from "./keys.js";
 
 /** @typedef {Record<string, string>} Settings */
@@ -16,10 +17,9 @@ export const usedBy = (guarantee, key) => !key.claims || key.claims.includes(gua
 export const refusalOf = (field, found, want, remedy = "", message = "", path = "") => ({ message, field, path, line: 0, fault: message, found, want, remedy });
 
 /** A setting that the core need not see to refuse it; worded like the core's own refusals. */
-export class Unusable extends Error {
+export class Unusable extends Refused {
   constructor(key, found, want) {
-    super(found === "absent" ? `${key} is missing: give ${want}` : `${key} is ${found}, must be ${want}`);
-    this.refusal = refusalOf(key, found, want, "", this.message, key);
+    super(refusalOf(key, found, want, "", found === "absent" ? `${key} is missing: give ${want}` : `${key} is ${found}, must be ${want}`, key));
     this.key = key;
   }
 }

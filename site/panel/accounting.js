@@ -2,7 +2,7 @@
 // steps and for groups. It asks the core and shows what that answers.
 import { onEnter } from "../page/doors.js";
 import { byId, html, onSubmit, scrolled, tableRows } from "../page/element.js";
-import { Ended, Refused } from "../page/engine.js";
+import { Ended } from "../page/engine.js";
 import { choice, controlOf, field, Fields, setOptions } from "../page/field.js";
 import { ACCOUNT } from "../page/keys.js";
 import { exact, short } from "../page/number.js";
@@ -115,10 +115,9 @@ export class Accounting {
 
   #blame(error, focus) {
     this.#fields.clearErrors();
-    const key = error instanceof Refused && ACCOUNT.find(({ name }) => name === keyOf(error.refusal, ACCOUNT));
+    const key = error.refusal && ACCOUNT.find(({ name }) => name === keyOf(error.refusal, ACCOUNT));
     const told = key && this.#fields.fail(nameIn(key), error.message, focus);
     this.#status(error instanceof Ended ? "The core ended; ask again." : told ? "" : error.message);
-    if (told) say(error.message, focus);
     byId("account-result").classList.toggle("old", !byId("account-result").hidden);
   }
 

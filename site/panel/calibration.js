@@ -2,7 +2,7 @@
 // that keep their claim, and how many of them raise a false alarm.
 import { table } from "../page/tables.js";
 import { byId, html, onSubmit } from "../page/element.js";
-import { Ended, Refused } from "../page/engine.js";
+import { Ended } from "../page/engine.js";
 import { checkbox, controlOf, Fields } from "../page/field.js";
 import { CALIBRATION } from "../page/keys.js";
 import { duration, grouped } from "../page/number.js";
@@ -96,10 +96,9 @@ export class Calibration extends Bar {
   }
 
   #blame(error, last) {
-    const name = error instanceof Unusable || error instanceof Refused ? error.refusal.path.split("/").find(Boolean) : "";
-    if (this.#fields.fail(name, error.message, true)) {
-      // Said at the field.
-    } else if (name.startsWith("mechanism")) {
+    const name = error.refusal?.path.split("/").find(Boolean) ?? "";
+    if (this.#fields.fail(name, error.message, true)) return;
+    if (name.startsWith("mechanism")) {
       byId("calibration-mechanisms-error").textContent = error.message;
       byId("calibration-mechanisms-error").hidden = false;
       this.#boxes.values().next().value?.control.focus();

@@ -3,7 +3,7 @@ import { CanaryForm } from "./canaryform.js";
 import { phases } from "./canaryreport.js";
 import { door } from "../page/doors.js";
 import { byId, html, onSubmit } from "../page/element.js";
-import { Ended, Refused } from "../page/engine.js";
+import { Ended } from "../page/engine.js";
 import { grouped, roundedDown } from "../page/number.js";
 import { Bar, say, timeLeft } from "../page/progress.js";
 import { underWay } from "../page/result.js";
@@ -106,10 +106,9 @@ export class Canaries extends Bar {
   /** Shows an error. @param {any} [report] that was replayed, if one was */
   blame(error, report) {
     // The form may be that of another source; the file belongs to the report's.
-    if (report && error instanceof Refused && error.refusal.path.startsWith("/data")) this.#form.follow(report.plan);
-    const key = error instanceof Refused ? this.#form.keyOf(error.refusal, this.#how) : undefined;
-    if (key && this.#form.fail(key, error.message, true)) say(error.message);
-    else this.message(error instanceof Ended ? `The core ended (${error.message}). What it had drawn is lost; try again.` : error.message);
+    if (report && error.refusal?.path.startsWith("/data")) this.#form.follow(report.plan);
+    const key = error.refusal && this.#form.keyOf(error.refusal, this.#how);
+    if (!key || !this.#form.fail(key, error.message, true)) this.message(error instanceof Ended ? `The core ended (${error.message}). What it had drawn is lost; try again.` : error.message);
   }
 
   able(able) { byId("canaries-run").disabled = byId("canaries-one").disabled = !able; }

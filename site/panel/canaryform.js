@@ -48,7 +48,6 @@ export class CanaryForm {
       say(`${files[0].name}: there`);
     } catch (error) {
       this.#failFile(error.message);
-      say(error.message);
     }
   }
 
@@ -66,6 +65,7 @@ export class CanaryForm {
     fileBox("error").textContent = message;
     fileBox("error").hidden = !message;
     if (message) fileBox("group").open = true;
+    if (message) say(message);
     if (message && focus) fileBox("choose").focus();
     return !fileBox("group").hidden;
   }

@@ -5,7 +5,7 @@ import { CodeField } from "./codefield.js";
 import { templateOf, templates } from "./templates.js";
 import { door, enter, onEnter } from "../page/doors.js";
 import { byId, html, onSubmit } from "../page/element.js";
-import { Ended, Engine, Refused } from "../page/engine.js";
+import { Ended, Engine } from "../page/engine.js";
 import { base64, picker } from "../page/files.js";
 import { choice, controlOf, Fields, numberInput, slider } from "../page/field.js";
 import { defaultWorkers } from "../page/form.js";
@@ -526,23 +526,14 @@ export class Own {
       this.#page.shown.standsAgain("code");
       return this.#status(error.stopped ? error.message : `Ended: ${error.message}`);
     }
-    const refusal = error instanceof Refused || error instanceof Unusable ? error.refusal : undefined;
-    const place = refusal?.path.split("/") ?? [];
-    const about = [...this.#fields.keys()].find((key) => place.includes(key));
-    const f = this.#fields.get(about ?? (this.#module ? "" : "code"));
-    const words = refusal?.fault || error.message;
-    const line = refusal?.line, said = refusal?.said || words;
+    const { path = "", fault, line, said: told, late } = error.refusal ?? {}, words = fault || error.message, said = told || words;
+    const about = [...this.#fields.keys()].find((key) => path.split("/").includes(key));
     this.#status(line ? `Stopped at line ${line}.` : words);
-    this.#page.shown.cannot(said, about ? undefined : line ? `The code failed in line ${line}` : refusal?.late ? "Your code does not finish" : undefined, "code");
-    if (!f) return;
-    if (!about) this.#code.fail(line ? said : words, line);
-    else {
-      f.fail(words);
-      f.box.closest("details").open = true;
-    }
+    this.#page.shown.cannot(said, about ? undefined : line ? `The code failed in line ${line}` : late ? "Your code does not finish" : undefined, "code");
+    if (this.#fields.fail(about, words, this.#asked) || this.#module) return;
+    this.#code.fail(line ? said : words, line);
     if (!this.#asked) return; // whoever writes goes on
-    if (about) f.control.focus();
-    else if (line) this.#code.goTo(line);
+    if (line) this.#code.goTo(line);
     else this.#code.focus();
   }
 }

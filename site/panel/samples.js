@@ -3,12 +3,11 @@
 // audits them as it audits a mechanism.
 import { enter } from "../page/doors.js";
 import { byId, html, scrolled, tableRows } from "../page/element.js";
-import { Ended, Engine } from "../page/engine.js";
+import { Ended, Engine, Refused } from "../page/engine.js";
 import { choice } from "../page/field.js";
 import { picker } from "../page/files.js";
 import { dismiss, notify } from "../page/notice.js";
 import { grouped, size } from "../page/number.js";
-import { refusalOf } from "../page/plan.js";
 import { Bar, say } from "../page/progress.js";
 
 /** @typedef {import("../worker/protocol").InspectRequest} Asked */
@@ -118,7 +117,7 @@ export class Samples {
       if (error instanceof Ended && !error.stopped) return; // told by died
       if (this.#stopping) return this.#stopped();
       this.forget();
-      this.#page.refuse("The samples were not read", error.refusal ?? { message: error.message });
+      this.#page.refuse("The samples were not read", error);
     }
   }
 
@@ -126,7 +125,7 @@ export class Samples {
   #told({ sentences, offer, problem }) {
     const names = this.#files.map((f) => f.name).join(" and ");
     this.#offer(offer ? { ...offer, ...offer.listing, claim: {}, title: names, own: true } : null);
-    if (problem) this.#page.refuse(`${names} cannot be audited as it is`, problem);
+    if (problem) this.#page.refuse(`${names} cannot be audited as it is`, new Refused(problem));
     else {
       dismiss("file");
       say(sentences.flatMap((parts) => [...parts.map((p) => p.text ?? p.options.find(({ asks }) => !asks).text), " "]).join(""));

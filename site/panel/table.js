@@ -3,7 +3,7 @@
 // the table and audits the learner.
 import { enter } from "../page/doors.js";
 import { byId, html, onSubmit, tableRows } from "../page/element.js";
-import { choice, field, Fields, numberInput, setOptions } from "../page/field.js";
+import { choice, Fields, numberInput, setOptions } from "../page/field.js";
 import { fileInput } from "../page/files.js";
 import { defaultWorkers } from "../page/form.js";
 import { dismiss, notify } from "../page/notice.js";
@@ -25,15 +25,12 @@ export class Table {
   /** @type {Labelled | null} the report's whose file is asked for */
   #asked = null;
   #fields = new Fields("table-");
-  /** @type {[name: string, lower: import("../page/field.js").Field, upper: import("../page/field.js").Field][]} */
-  #bounds = [];
-  /** @type {Map<string, [string, string]>} bounds that were typed, of columns that may be the label now */
-  #typed = new Map();
+  /** @type {string[]} names, whose bounds are the fields lower/NAME and upper/NAME */
+  #features = [];
   /** The workers that hold the table. */
   engine = new Engine({ lost() {}, died: (reason) => this.#died(reason) }, { table: () => ({ json: this.#json, text: this.#file.text }) });
   #page;
   #preview = html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "First rows" });
-  #ranges = html("div", { class: "bounds" });
   #status = html("p", { class: "status", role: "status" });
   #title = html("h2", { id: "table-title" });
   #go = html("button", { class: "primary" }, "Audit");
@@ -55,7 +52,7 @@ export class Table {
       html("fieldset", {}, html("legend", {}, "Declared bounds"),
         html("p", { class: "hint" }, "Enter the range that each feature can have, whoever is in the table: the noise is scaled to it. These fields are not filled from the data, because the least and the largest value are facts about single rows, and bounds computed from them leak them before any noise is added. ",
           html("a", { href: "docs/learners.html#a-table-of-yours", target: "_blank" }, "More on declared bounds")),
-        this.#ranges),
+        html("div", { id: "table-bounds", class: "bounds" })),
       this.#status,
       html("div", { class: "actions" }, this.#go, html("button", { type: "button", onclick: () => this.#dialog.close() }, "Cancel")));
     onSubmit(form, () => this.#submit());
@@ -77,7 +74,7 @@ export class Table {
   /** Takes a table. It stays in the browser. @param {File} file @param {Labelled | null} [of] */
   async take(file, of = null) {
     enter("data");
-    const refuse = (found, want) => this.#page.refuse("The table was not read", refusalOf(file.name, found, want));
+    const refuse = (found, want) => this.#page.refuse("The table was not read", new Refused(refusalOf(file.name, found, want)));
     if (file.size > MOST_BYTES) return refuse(size(file.size), "at most 64 MiB");
     try {
       this.#file = { name: file.name, text: new Uint8Array(await file.arrayBuffer()) };
@@ -96,8 +93,7 @@ export class Table {
     setOptions(this.#fields.get("mechanism").control, learners.map(({ name, title, museum }) => ({ value: name, text: title, group: museum ? "Broken ones" : "Private ones" })));
     const label = this.#fields.get("label").control;
     label.replaceChildren();
-    this.#bounds = [];
-    this.#typed.clear();
+    this.#fields.forget();
     if (!await this.#look()) return;
     this.#dialog.showModal();
     label.focus();
@@ -113,38 +109,32 @@ export class Table {
       if (number === this.#looks) this.#show(found);
       return true;
     } catch (error) {
-      const refusal = error.refusal ?? { message: error.message };
       if (this.#dialog.open) this.#blame(error);
-      else this.#page.refuse(`${name} is not a table with labels`, refusal);
+      else this.#page.refuse(`${name} is not a table with labels`, error);
       return false;
     }
   }
 
   #show(found) {
-    const features = found.names.filter((_, i) => i !== found.label);
-    for (const [name, lower, upper] of this.#bounds) this.#typed.set(name, [lower.control.value, upper.control.value]);
+    this.#features = found.names.filter((_, i) => i !== found.label);
     setOptions(this.#fields.get("label").control, found.names.map((name, i) => ({ value: found.header ? name : String(i + 1), text: name })), found.header ? found.names[found.label] : String(found.label + 1));
     this.#fields.get("classes").hint(`Here: ${found.labels.slice(0, 6).join(", ")}${found.labels.length > 6 ? " …" : ""}`);
     this.#preview.replaceChildren(html("table", { class: "data" }, tableRows(found.names, found.head.slice(0, 4))));
-    this.#bounds = features.map((name, i) => {
-      const [from, to] = this.#typed.get(name) ?? ["", ""];
-      const one = (end, words, value) => field({ id: `table-${end}-${i}`, key: `bounds/${name}`, label: `${name}, ${words}` }, numberInput({ value, inputmode: "decimal" }));
-      return [name, one("lower", "at least", from), one("upper", "at most", to)];
-    });
-    this.#ranges.replaceChildren(...this.#bounds.flatMap(([, lower, upper]) => [lower.box, upper.box]));
+    this.#fields.swap("table-bounds", this.#features.flatMap((name, i) => [["lower", "at least"], ["upper", "at most"]].map(([end, words]) =>
+      /** @type {[string, object, HTMLElement]} */ ([`${end}/${name}`, { id: `table-${end}-${i}`, label: `${name}, ${words}` }, numberInput({ inputmode: "decimal" })]))));
   }
 
   async #submit() {
     if (this.#go.disabled) return;
     this.#fields.clearErrors();
-    for (const f of this.#bounds.flatMap(([, ...both]) => both)) f.fail("");
     this.#say("");
     this.#go.disabled = true;
     try {
       const text = (key) => this.#fields.text(key);
       const classes = text("classes") ? text("classes").split(",").map((word) => word.trim()) : undefined;
       if (!text("epsilon")) throw new Unusable("epsilon", "absent", "the epsilon that the learner claims");
-      const bounds = this.#bounds.map(([name, { control: { value: a } }, { control: { value: b } }]) => {
+      const bounds = this.#features.map((name) => {
+        const a = text(`lower/${name}`), b = text(`upper/${name}`);
         if (!a && !b) throw new Unusable(`bounds/${name}`, "absent", "the least and the greatest value that the feature can have, known without the data");
         if (!a || !b || !(Number(a) < Number(b))) throw new Unusable(`bounds/${name}`, `${a || "nothing"} to ${b || "nothing"}`, "a lower bound below an upper one");
         return `${name}=${a}:${b}`;
@@ -196,11 +186,9 @@ export class Table {
   }
 
   #blame(error) {
-    const refusal = error instanceof Refused || error instanceof Unusable ? error.refusal : undefined;
-    const words = refusal?.fault || error.message, path = refusal?.path ?? "";
-    const at = this.#bounds.find(([name]) => path === `bounds/${name}`)?.[1] ?? [...this.#fields].find(([key]) => path.split("/").includes(key))?.[1] ?? (path === "bounds" ? this.#bounds[0]?.[1] : undefined);
-    this.#say(at ? "" : words);
-    at?.fail(words);
-    at?.control.focus();
+    const { fault, path = "" } = error.refusal ?? {}, words = fault || error.message;
+    const [first] = this.#features, feature = path === "bounds" ? first : this.#features.find((name) => path === `bounds/${name}`);
+    const key = feature === undefined ? [...this.#fields.keys()].find((name) => path.split("/").includes(name)) : `lower/${feature}`;
+    this.#say(this.#fields.fail(key, words, true) ? "" : words);
   }
 }
