@@ -3,10 +3,7 @@
 import { beside } from "../page/element.js";
 import { notify } from "../page/notice.js";
 
-/**
- * @param {HTMLElement} told says what is kept
- * @param {Promise<import("../worker/files").BuildInfo | null>} info
- */
+/** @param {HTMLElement} told says what is kept @param {Promise<import("../worker/files").BuildInfo | null>} info */
 export async function keepOffline(told, info) {
   const { serviceWorker } = navigator;
   if (!(await info)?.files.some((file) => file.name === "sw.js")) return;

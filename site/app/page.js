@@ -56,10 +56,9 @@ const MOST_BYTES = 50e6; // of a report, which is some 20 kB
 const MOST_UNASKED = 200_000; // samples of an audit that nobody pressed a button for
 
 /**
- * Shows the result that came with a link; nothing runs.
+ * Shows the result that came with a link; nothing runs. It comes to whether it can be shown.
  * @param {() => Promise<import("../worker/protocol").PreviewRequest>} asked what it is to the core
  * @param {string} [code] with its settings, which it is of
- * @returns {Promise<boolean>} whether it can be shown
  */
 async function come(asked, code) {
   try {

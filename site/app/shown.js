@@ -221,12 +221,7 @@ export class Shown {
 
   // Links
 
-  /**
-   * Shows the result that a link holds. Nothing has run.
-   * @param {import("../worker/protocol").LinkSummary} result
-   * @param {import("../worker/protocol").PreviewedValue} said
-   * @param {string} [of] what stateOf says of its settings; as a rule those of the form
-   */
+  /** Shows the result that a link holds. Nothing has run. @param {Shown["link"]["said"]} said @param {string} [of] what stateOf says of its settings; as a rule those of the form */
   sent(result, said, of = this.#url) {
     const { title, detail, odd, picture } = said;
     this.#now = this.#whole = null;

@@ -13,13 +13,9 @@ import glue from "./python.py";
  */
 
 /**
- * Lets a loader find its files in what the page sent.
+ * Lets a loader find its files, by name, in what the page sent, and the one program that was compiled.
  * @template T
- * @param {Map<string, BufferSource>} files by name
- * @param {WebAssembly.Module} compiled the one program
- * @param {(instance: WebAssembly.Instance) => void} started
  * @param {() => Promise<T>} load
- * @returns {Promise<T>}
  */
 export async function given(files, compiled, started, load) {
   const streaming = WebAssembly.instantiateStreaming;

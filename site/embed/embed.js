@@ -113,7 +113,7 @@ class Embed {
   /** Is it an audit with canaries? No file can be given for it. */
   get planted() { return this.options.view === "canaries"; }
 
-  /** The settings as the page's address has them. */
+  /** The settings as the page's address has them. @returns {Record<string, string>} */
   get current() { return this.planted ? { view: this.options.view, ...this.#texts } : this.form.read(); }
 
   /** Takes what an address or the page around gives; what cannot be used is named, and its default is. @param {Record<string, string>} texts */

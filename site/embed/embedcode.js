@@ -18,10 +18,7 @@ const site = new URL(".", import.meta.url).href;
 const escaped = (text) => text.replace(/&/g, "&amp;").replace(/"/g, "&quot;").replace(/</g, "&lt;");
 let dialog = null;
 
-/**
- * Opens the dialog.
- * @param {string} fragment the audit's settings, as the page's address
- */
+/** Opens the dialog. @param {string} fragment the audit's settings, as the page's address */
 export async function open(fragment) {
   const { settings } = readFragment(fragment);
   await import(new URL("dp-audit.js", import.meta.url).href);

@@ -23,11 +23,7 @@ export const isCanarySetting = (key) => CANARY_NAMES.includes(key) || key === "w
 /** Is a key one of an audit's settings? */
 export const isSetting = (key) => SETTINGS.includes(key) || isParameter(key);
 
-/**
- * Options of texts by key; others are left alone.
- * @param {Record<string, string | undefined>} texts
- * @returns {{options: {controls: string, view: string, theme: string, autorun: boolean, readonly: boolean}, bad: string[]}} bad: in words
- */
+/** Options of texts by key, and what is bad of them, in words; others are left alone. @param {Record<string, string | undefined>} texts */
 export function optionsOf(texts) {
   const options = /** @type {any} */ ({}), bad = [];
   for (const [key, [first, ...others]] of Object.entries(CHOICES)) {

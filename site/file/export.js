@@ -36,12 +36,7 @@ async function png(markup, words = "", { fore = "", back = "" } = {}) {
   }
 }
 
-/**
- * Saves a chart: as SVG that needs no styles, as a picture with pixels, or its
- * numbers, unrounded.
- * @param {"SVG" | "PNG" | "CSV"} kind
- * @param {import("../page/picture.js").Picture} picture
- */
+/** Saves a chart: as SVG that needs no styles, as a picture with pixels, or its numbers, unrounded. @param {"SVG" | "PNG" | "CSV"} kind @param {import("../page/picture.js").Picture} picture */
 export async function saveChart(kind, picture) {
   const { box } = picture, name = `${stem(box)}-${picture.name}.${kind.toLowerCase()}`;
   if (kind === "CSV") {
@@ -72,11 +67,7 @@ async function meaning() {
   return terms;
 }
 
-/**
- * Saves a report that is shown as a page that needs no script and no other file.
- * @param {{report: any, text: string}} report
- * @param {HTMLElement} shown where it is
- */
+/** Saves a report that is shown as a page that needs no script and no other file. @param {HTMLElement} shown where it is */
 export async function savePage(report, shown) { save(`${stem(shown)}.html`, await pageOf(report, shown), "text/html"); }
 
 /** That page's text. */
@@ -108,11 +99,7 @@ export async function pageOf({ report, text }, shown) {
   return `<!doctype html>\n${page.outerHTML.replace("</head>", () => `<style>${styles}${STYLES}</style></head>`)}\n`;
 }
 
-/**
- * Stores a report with the server of this page.
- * @param {string} text
- * @returns {Promise<{id: string, address: string, token?: string}>}
- */
+/** Stores a report with the server of this page. @returns {Promise<{id: string, address: string, token?: string}>} */
 export async function store(text) {
   const answer = await fetch(new URL("api/reports", document.baseURI), { method: "POST", body: text }), said = await answer.json();
   if (!answer.ok) throw new Error(said.error);

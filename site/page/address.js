@@ -16,10 +16,8 @@ export const CODE = "code";
 const REPORT = "report";
 
 /**
- * Settings of a fragment; keys that nobody knows are ignored.
- * @param {string} fragment with or without its #
- * @returns {{door: import("./doors.js").Door, settings: import("./plan.js").Settings | null, account: import("../panel/accounting.js").Asked | null, canaries: Record<string, string> | null, result: string, code: string, report: string, odd: string}}
- *   result, code: what was packed of the sender's, or nothing; report: an id; settings: null where there are none; canaries: texts of that panel, where the fragment is about it; odd: what is wrong with the version, in words
+ * Settings of a fragment, with or without its #; keys that nobody knows are ignored.
+ * result, code: what was packed of the sender's, or nothing; report: an id; settings: null where there are none; canaries: texts of that panel, where the fragment is about it; odd: what is wrong with the version, in words
  */
 export function readFragment(fragment) {
   /** @type {Record<string, string>} */
@@ -55,12 +53,8 @@ function oddVersion(value) {
 export const faultOf = (error) => error.key ?? (error.refusal && keyOf(error.refusal));
 
 /**
- * Leaves out of settings what is refused, until they are not.
- * @template T
- * @param {import("./plan.js").Settings} settings is changed
- * @param {() => Promise<T>} attempt uses the settings
- * @param {(error: Error) => string | undefined} faultOf the key of the setting that is at fault
- * @returns {Promise<{value?: T, bad: string[]}>} what came of them, and what was bad, in words
+ * Leaves out of settings, which it changes, what an attempt with them refuses, until it does not.
+ * It comes to what came of them, and what was bad, in words.
  */
 export async function usable(settings, attempt, faultOf) {
   const bad = [];

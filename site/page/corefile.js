@@ -6,12 +6,7 @@ const ASK_AGAIN = 500; // ms, for a file that is still being built
 
 /** @typedef {{progress?: (bytes: number) => void, building?: (words: string) => void}} Options progress: how much has come, unpacked; building: the server still builds it */
 
-/**
- * Fetches and compiles a core. Throws an Error in words for the user.
- * @param {string} name
- * @param {Options} options
- * @returns {Promise<WebAssembly.Module>}
- */
+/** Fetches and compiles a core. Throws an Error in words for the user. @param {string} name @param {Options} options */
 export async function moduleOf(name, { progress, building } = {}) {
   if (typeof WebAssembly !== "object") throw new Error("This browser has no WebAssembly, or it is switched off.");
   const compiler = new Worker(beside("worker.js")); // comes up while the file comes

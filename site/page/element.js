@@ -18,8 +18,6 @@ function fill(element, attributes, children) {
  * An HTML element. `on...` attributes are listeners; absent children are skipped.
  * @template {keyof HTMLElementTagNameMap} K
  * @param {K} name
- * @param {Record<string, any>} attributes
- * @returns {HTMLElementTagNameMap[K]}
  */
 export const html = (name, attributes, ...children) => fill(document.createElement(name), attributes, children);
 

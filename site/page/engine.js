@@ -69,11 +69,7 @@ export class Engine {
   /** catalogue.json. Throws an Error in words for the user. @returns {Promise<import("../worker/files").FullCatalogue>} */
   async catalogue() { return (await fetched("catalogue.json")).json(); }
 
-  /**
-   * Fetches and compiles the core. Throws an Error in words for the user.
-   * @param {import("./corefile.js").Options} options
-   * @returns {Promise<WebAssembly.Module>}
-   */
+  /** Fetches and compiles the core. Throws an Error in words for the user. @param {import("./corefile.js").Options} options */
   async load({ building, ...options } = {}) {
     let waited = false;
     const module = await moduleOf(CORE, {
@@ -87,11 +83,7 @@ export class Engine {
     return module;
   }
 
-  /**
-   * Ends what runs; starts the coordinator and `size` task workers of a core.
-   * @param {WebAssembly.Module} module
-   * @returns {Promise<import("../worker/protocol").ReadyValue>}
-   */
+  /** Ends what runs; starts the coordinator and `size` task workers of a core. @param {WebAssembly.Module} module */
   async start(module, size = this.#size) {
     this.end("the workers were restarted");
     this.module = module;
@@ -160,11 +152,8 @@ export class Engine {
   }
 
   /**
-   * Stops what runs; its answer arrives as ever. When none does
-   * in time, the request fails and all is to be started anew.
-   * @param {() => void} late called when the answer takes its time
-   * @param {() => void} unstopped called when it was given up
-   * @param {number} patience ms until then
+   * Stops what runs; its answer arrives as ever, and late is called when it takes its time. When none
+   * comes within patience (ms), the request fails, and unstopped is called: all is to be started anew.
    */
   stop(id, late, unstopped, patience = END_UNSTOPPED) {
     const request = this.#pending.get(id);

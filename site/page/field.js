@@ -3,19 +3,9 @@ import { byId, html } from "./element.js";
 import { say } from "./progress.js";
 
 /** @typedef {import("../types/elements").PageElement} Control */
-/**
- * @typedef {object} Field
- * @property {HTMLElement} box
- * @property {Control} control
- * @property {(message: string) => void} fail shows an error, or none for ""
- * @property {(text: string) => void} hint
- */
+/** @typedef {ReturnType<typeof field>} Field */
 
-/**
- * @param {{id: string, key: string, label: string, hint?: string, wide?: boolean}} about
- * @param {HTMLElement} element its control
- * @returns {Field}
- */
+/** A field: its box, its control, and what shows an error (none for "") and a hint. @param {{id: string, key: string, label: string, hint?: string, wide?: boolean}} about @param {HTMLElement} element its control */
 export function field({ id, key, label, hint = "", wide = false }, element) {
   const control = /** @type {Control} */ (element);
   const said = html("span", { id: `${id}-hint`, class: "hint", hidden: !hint }, hint);
@@ -60,10 +50,6 @@ export function controlOf({ type, range, form }) {
 
 /** @typedef {{value: string, text: string, group?: string}} Option those of one group follow one another */
 
-/**
- * A choice.
- * @param {Option[]} options
- */
 export function choice(options, value = "") {
   const control = html("select", {});
   setOptions(control, options, value);
@@ -85,10 +71,7 @@ export function setOptions(control, options, value = control.value) {
   control.value = options.some((o) => o.value === value) ? value : options[0]?.value ?? "";
 }
 
-/**
- * A slider of factors from a tenth to ten, or of another range.
- * @param {(x: number) => void} moved by the hand
- */
+/** A slider of factors from a tenth to ten, or of another range. @param {(x: number) => void} moved by the hand */
 export function slider(id, label, moved) {
   const input = html("input", { type: "range", id, min: -1, max: 1, step: "any", value: 0, autocomplete: "off" });
   const said = html("output", { for: id }), words = html("p", { class: "hint" }), need = html("span", { class: "need", "aria-hidden": "true", hidden: true });

@@ -3,10 +3,7 @@
 import { byId } from "./element.js";
 import { typing } from "./files.js";
 
-/**
- * Listens for keys. Each action says whether there was anything to do.
- * @param {{run(): boolean, stop(): boolean, tour(): boolean, help(): boolean}} actions
- */
+/** Listens for keys. Each action says whether there was anything to do. */
 export function listenForKeys({ run, stop, tour, help }) {
   const actions = { r: run, escape: stop, t: tour, "?": help };
   addEventListener("keydown", (event) => {
@@ -23,12 +20,7 @@ export function listenForKeys({ run, stop, tour, help }) {
   });
 }
 
-/**
- * Disables and enables buttons. A focus that would be lost by it moves to the
- * first of the buttons that is enabled then.
- * @param {() => void} change
- * @param {string[]} ids of the buttons
- */
+/** Disables and enables buttons. A focus that would be lost by it moves to the first of those ids that is enabled then. */
 export function keepFocus(change, ids) {
   const had = document.activeElement;
   change();

@@ -69,12 +69,7 @@ export class Picture {
 
   #measured() { return Math.floor(this.#box.getBoundingClientRect().width); }
 
-  /**
-   * Draws something else.
-   * @param {string} text JSON
-   * @param {import("../worker/protocol").PictureRequest["of"]} [of] what that is, where it is something else now
-   * @returns {Promise<void>} when it is painted, or cannot be for now
-   */
+  /** Draws something else, until it is painted or cannot be for now. @param {string} text JSON @param {import("../worker/protocol").PictureRequest["of"]} [of] what that is, where it is something else now */
   show(text, of = this.#of.of) {
     this.#text = text;
     this.#of.of = of;

@@ -28,7 +28,6 @@ export class Unusable extends Refused {
  * The settings that the core gets: without those that the guarantee does not use. Throws Unusable.
  * @param {Settings} settings
  * @param {{own?: true, samples?: number}} [mechanism] absent where the name is unknown; samples: of an audit that does not say
- * @returns {Settings}
  */
 export function asked({ workers, ...settings }, mechanism) {
   const { guarantee = "", epsilon, rho, mu } = settings, known = AUDIT.some((key) => key.claims?.includes(/** @type {any} */ (guarantee))); // else the core says what is wrong with it
@@ -39,11 +38,7 @@ export function asked({ workers, ...settings }, mechanism) {
   return settings;
 }
 
-/**
- * The name of the setting that a refusal is about, or undefined.
- * @param {import("../worker/protocol").Refusal} refusal
- * @param {Key[]} keys
- */
+/** The name of the setting that a refusal is about, or undefined. @param {import("../worker/protocol").Refusal} refusal */
 export function keyOf({ path }, keys = AUDIT) {
   if (!path) return undefined; // not about what the user gave
   if (path.startsWith("p.")) return path;

@@ -69,13 +69,7 @@ export function showDrift(differs) {
   byId("result").classList.toggle("stale", Boolean(differs) && since);
 }
 
-/**
- * Shows a report.
- * @param {Reported} answer
- * @param {string} [museum] the page about the mechanism's fault
- * @param {Standing} [standing]
- * @returns {Promise<any>} when its pictures are there, too
- */
+/** Shows a report; it comes to its end when its pictures are there, too. @param {Reported} answer @param {string} [museum] the page about the mechanism's fault @param {Standing} [standing] */
 export function showReport(answer, museum, standing = "") {
   const report = /** @type {import("../worker/protocol").Report} */ (answer.report), row = counted(report), drawn = [];
   showHead(answer, standing);
@@ -152,7 +146,6 @@ function section(id, there, show) {
  * @param {{verdict: string, headline?: string, summary?: string}} report
  * @param {Standing} [standing]
  * @param {{title?: string, detail?: string, pill?: string}} [glance] its few words, where the core has said them
- * @returns {HTMLElement} the box
  */
 export function verdict(box, report, standing = "", { title = report.headline ?? "", detail = (report.summary ?? "").slice(title.length).trim(), pill = "" } = {}) {
   const failed = standing === "failed";
@@ -240,21 +233,13 @@ export function background(report, museum) {
   ].filter(Boolean);
 }
 
-/**
- * A replay's outcome in a sentence; it says nothing of what was not replayed.
- * recomputed: the counts are the report's own.
- * @param {import("../worker/protocol").VerifiedValue} found
- */
+/** A replay's outcome in a sentence; it says nothing of what was not replayed. @param {import("../worker/protocol").VerifiedValue} found recomputed: the counts are the report's own */
 export function replayWords({ ok, recomputed }) {
   if (recomputed && ok) return "Recomputed in this browser: bound and verdict follow from the report's counts. The counts themselves were not drawn again.";
   return `${recomputed ? "Recomputed" : "Replayed"} in this browser: ${ok ? "what was replayed is the same as in the report" : "not what the report says"}.`;
 }
 
-/**
- * Says what a replay found of what is shown, which stands or falls by it from then on.
- * @param {{report: any, standing: Standing, title?: string, detail?: string}} shown
- * @param {import("../worker/protocol").VerifiedValue} found
- */
+/** Says what a replay found of what is shown, which stands or falls by it from then on. @param {import("../worker/protocol").VerifiedValue} found */
 export function judge(shown, found) {
   showVerification(found);
   shown.standing = !found.ok ? "failed" : found.recomputed ? "recomputed" : "verified";

@@ -6,7 +6,6 @@ import { html } from "./element.js";
  * The tables of a report of any kind: the first is of what was certified, the others
  * can be opened.
  * @param {import("../worker/protocol").TableWords[]} tables
- * @param {string} [hint] to the title of the first
  */
 export const tablesOf = (tables, hint = " Each row holds with its own confidence, not all of them together.") => tables.map(({ title, columns, lines }, place) => {
   const kept = columns.filter(({ key }) => key !== "chosen");
@@ -22,12 +21,7 @@ export const tablesOf = (tables, hint = " Each row holds with its own confidence
     : [html("p", { class: "hint" }, `${title}.${hint}`), shown];
 }).flat();
 
-/**
- * A table that narrow screens show as cards; its roles say so that it stays a table.
- * @param {string} title
- * @param {{key: string, title: string}[]} columns the first one heads its row
- * @param {{cells: any[], exceeds?: boolean}[]} lines
- */
+/** A table that narrow screens show as cards; its roles say so that it stays a table. The first column heads its row. */
 export const table = (title, columns, lines) => html("div", { class: "carded" }, html("table", { role: "table", "aria-label": title },
   html("thead", { role: "rowgroup" }, html("tr", { role: "row" }, columns.map((column) => html("th", { role: "columnheader", scope: "col" }, column.title)))),
   html("tbody", { role: "rowgroup" }, lines.map(({ cells, exceeds }) => html("tr", { role: "row", class: exceeds ? "exceeding" : null }, columns.map((column, i) =>

@@ -23,11 +23,7 @@ const TRACE_AFTER = 300; // ms, as the next question would wait for it
 const nameIn = (key) => key.fields[0].slice(1);
 const keyFor = (name) => ACCOUNT.find((key) => nameIn(key) === name);
 
-/**
- * What a kind is asked, by names of settings. What is empty has the default that the form shows.
- * @param {import("../worker/files").AccountKind} kind
- * @param {Record<string, string>} texts by names in the query
- */
+/** What a kind is asked, by names of settings. What is empty has the default that the form shows. */
 export const asked = ({ kind, fields }, texts) => ({ mechanism: kind, ...Object.fromEntries(fields.map(keyFor).map((key) => [key.name, texts[nameIn(key)] || (key.form.empty ?? "")])) });
 
 export class Accounting {
@@ -41,10 +37,7 @@ export class Accounting {
   #timer = 0;
   #on;
 
-  /**
-   * @param {{ask(what: "account" | "trace", of: any): Promise<any>, changed(): void}} on
-   *   ask: the core; changed: fragment has
-   */
+  /** @param {{ask(what: "account" | "trace", of: any): Promise<any>, changed(): void}} on ask: the core; changed: fragment has */
   constructor(on) {
     this.#on = on;
     this.#kind = field({ id: "account-kind", key: "account", label: "A step is", wide: true }, choice([]));
@@ -67,11 +60,7 @@ export class Accounting {
     this.#kindChanged();
   }
 
-  /**
-   * Opens the panel with what an address asks for.
-   * @param {Asked} asked
-   * @returns {string[]} what of it cannot be used, in words
-   */
+  /** Opens the panel with what an address asks for. @param {Asked} asked @returns {string[]} what of it cannot be used, in words */
   read({ kind, texts }) {
     const known = this.#kinds.some((k) => k.kind === kind);
     this.#kind.control.value = known ? kind : this.#kinds[0].kind;

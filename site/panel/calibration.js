@@ -22,9 +22,7 @@ export class Calibration extends Bar {
   #begun = 0;
   #on;
 
-  /**
-   * @param {{calibrate(texts: Record<string, string>, tell: (so: import("../worker/protocol").CalibratedValue) => void): Promise<import("../worker/protocol").CalibratedValue>, stop(): void}} on
-   */
+  /** @param {{calibrate(texts: Record<string, string>, tell: (so: import("../worker/protocol").CalibratedValue) => void): Promise<import("../worker/protocol").CalibratedValue>, stop(): void}} on */
   constructor(on) {
     super("calibration");
     this.#on = on;

@@ -26,9 +26,7 @@ export class Canaries extends Bar {
   untouched = true;
   #on;
 
-  /**
-   * @param {{run(how: import("./canaryform.js").How, wanted: import("../worker/protocol").Wanted, files: File[]): void, stop(): void, climbs?(p: import("../worker/protocol").CanaryProgress, bound: number): void}} on climbs: the bound so far
-   */
+  /** @param {{run(how: import("./canaryform.js").How, wanted: import("../worker/protocol").Wanted, files: File[]): void, stop(): void, climbs?(p: import("../worker/protocol").CanaryProgress, bound: number): void}} on climbs: the bound so far */
   constructor(on) {
     super("canaries");
     this.#on = on;

@@ -7,12 +7,7 @@ import { tablesOf } from "../page/tables.js";
 
 export const phases = { explore: "Choosing the threshold on exploration runs", certify: "Certifying on fresh runs", bet: "Training, with a test after each", "one-run": "One run, with canaries chosen by coins" };
 
-/**
- * Shows a report, as those of pairs are shown.
- * @param {import("../worker/protocol").ReportedValue} answer
- * @param {import("../page/result.js").Standing} [standing]
- * @returns {Promise<void>} when its picture is there, too
- */
+/** Shows a report, as those of pairs are shown, until its picture is there, too. @param {import("../worker/protocol").ReportedValue} answer */
 export async function showPlanted({ facts, tables: all, course, ...answer }, standing) {
   showNothing();
   showHead(answer, standing);

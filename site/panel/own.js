@@ -269,9 +269,8 @@ export class Own {
   }
 
   /**
-   * Shows code that came with a link. Nothing of it runs.
-   * @param {import("../page/packed.js").Linked} linked
-   * @returns {Pick<import("../worker/protocol").PreviewRequest, "settings" | "brought">} what it asks for, to the core; throws what is wrong with it
+   * Shows code that came with a link. Nothing of it runs. Throws what is wrong with it.
+   * @returns {Pick<import("../worker/protocol").PreviewRequest, "settings" | "brought">} what it asks for, to the core
    */
   receive({ code, language, settings }) {
     this.#come(settings, code, isScript(language) ? language : "javascript", "Code that came with a link", "The code of the link. It runs when you press Run.");
@@ -458,11 +457,7 @@ export class Own {
     }
   }
 
-  /**
-   * Opens sandbox and core, asks, and ends both.
-   * @param {{name: string, kind?: string, code?: string, bytes?: ArrayBuffer}} mine
-   * @param {object} about it, for the core
-   */
+  /** Opens sandbox and core, asks, and ends both. @param {{name: string, kind?: string, code?: string, bytes?: ArrayBuffer}} mine @param {object} about it, for the core */
   async #do({ name, kind = this.#code.language, code, bytes }, about, request) {
     let sandbox = null;
     this.#stopped = false;

@@ -45,11 +45,7 @@ function tokensOf(code) {
   return [...tokens, "\n"];
 }
 
-/**
- * What a text imports, and whether MicroPython is enough for it.
- * @param {string} code
- * @returns {{names: string[], micro: boolean}} names: of modules, without those inside of them
- */
+/** What a text imports, as names of modules without those inside of them, and whether MicroPython is enough for it. @param {string} code */
 export function needsOf(code) {
   const tokens = tokensOf(code), names = new Set(), called = new Map(); // modules by what the text calls them
   let micro = true;
@@ -107,11 +103,7 @@ function got(name, as) {
   return kept.get(name);
 }
 
-/**
- * The files that run a text of Python. Throws an Error in words for the user.
- * @param {string} code
- * @returns {Promise<Files>}
- */
+/** The files that run a text of Python. Throws an Error in words for the user. @param {string} code @returns {Promise<Files>} */
 export async function pythonFor(code) {
   const { names, micro } = needsOf(code);
   try {
@@ -143,11 +135,8 @@ function lackingWords(module, code) {
 class Lacking extends Error {}
 
 /**
- * The wheels of modules and of what those need.
- * @param {string[]} modules
- * @param {Record<string, {file_name: string, sha256: string, imports: string[], depends: string[], package_type?: string}>} packages of Pyodide's list
- * @param {string} code that imports them
- * @returns {Promise<{wheels: Map<string, ArrayBuffer>, names: string[]}>}
+ * The wheels of modules that code imports, and of what those need, by Pyodide's list of packages.
+ * @param {Record<string, {file_name: string, sha256: string, imports: string[], depends: string[], package_type?: string}>} packages
  */
 export async function wheelsOf(modules, packages, code = "") {
   const all = Object.entries(packages), names = new Set(), wheels = new Map();
