@@ -41,8 +41,7 @@ const page = /** @type {any} */ ({ still, setState, came, refuse });
 const engine = page.engine = new Engine({ lost: (n, reason) => runs.lost(n, reason), died: (reason) => core.died(reason) }, { hangAfterMs: globalThis.dpscopeOptions?.hangAfterMs });
 drawnBy(engine);
 const form = page.form = new Form({ changed: () => settings.changed() });
-const picture = page.picture = new ViewFrame("picture", { opener: "scene-tools", still: "chart-section", stays: () => door() === "training" });
-const stop = () => runs.stop();
+const picture = page.picture = new ViewFrame(() => door() === "training");
 const explore = new Explore(form, {
   pick(fragment) {
     picked = true;
@@ -142,10 +141,9 @@ const shown = page.shown = new Shown(page);
 page.mended = new Mended(page);
 page.past = new History(page);
 const accounting = page.accounting = new Accounting({ ask: (...what) => runs.account(...what), changed: () => settings.write() });
-const calibration = page.calibration = new Calibration({ calibrate: (texts, tell) => runs.calibrate(texts, tell), stop });
+const calibration = page.calibration = new Calibration((...what) => runs.calibrate(...what));
 const canaries = page.canaries = new Canaries({
   run: (...what) => runs.plant(...what),
-  stop,
   climbs: ({ certified, claimed, holds }, bound) => shown.climb(certified, bound, claimed, "epsilon", Boolean(holds), "trainings"),
 });
 const samples = page.samples = new Samples(page);
@@ -243,7 +241,7 @@ function help() {
 }
 
 onSubmit(byId("form"), () => runs.run());
-byId("stop").addEventListener("click", stop);
+for (const id of ["stop", "canaries-stop", "calibrate-stop"]) byId(id).addEventListener("click", () => runs.stop());
 byId("more-outputs").addEventListener("click", () => {
   byId("samples").value = String(10 * shown.report.plan.samples);
   byId("samples").dispatchEvent(new Event("input", { bubbles: true }));
@@ -271,7 +269,7 @@ addEventListener("hashchange", async () => {
   explore.show();
   arrive();
 });
-listenForKeys({ run: () => runs.run(), stop, tour: () => explore.tour(), help });
+listenForKeys({ run: () => runs.run(), stop: () => runs.stop(), tour: () => explore.tour(), help });
 receive(came);
 
 offerThemes(byId("theme"));

@@ -21,6 +21,8 @@ const CANARIES_END = 30_000; // ms that choosing a threshold may hold up a stop
  *   heard: how far a run is; still: nothing runs by itself; came: takes files of any kind
  */
 
+const notReplayed = (error) => notify({ key: "file", kind: "warning", title: "The report could not be replayed", error });
+
 export class Runs {
   /** Id of the request under way that needs the workers. */
   active = null;
@@ -119,7 +121,7 @@ export class Runs {
         say("Verification stopped");
       } else if (blame && !(error instanceof Ended)) blame(error);
       else if (error instanceof Ended) notify({ key: "stop", kind: "warning", title: "Stopped", text: [error.message, "There is no partial report. What was shown before is still here."] });
-      else if (replay) notify({ key: "file", kind: "warning", title: "The report could not be replayed", error });
+      else if (replay) notReplayed(error);
       else settings.blame(error, true);
     }
     this.end();
@@ -194,7 +196,7 @@ export class Runs {
   }
 
   verify() {
-    const { engine, own, samples, shown } = this.#page, { text, report } = shown;
+    const { engine, own, samples, shown, table } = this.#page, { text, report } = shown;
     if (!this.able || !shown.verifiable) return;
     if (shown.link) { // it holds no counts of each epoch: it is run again
       if (door() === "code") own.run();
@@ -207,34 +209,16 @@ export class Runs {
       own.verify(report, text).then((found) => {
         if (shown.text === text) shown.verified(found);
         say(replayWords(found));
-      }, (error) => notify({ key: "file", kind: "warning", title: "The report could not be replayed", error }));
+      }, notReplayed);
       return;
     }
     const recording = report.inputs?.samples;
-    if (recording && !samples.there) {
-      notify({ key: "file", kind: "info", title: "The file is needed to verify this report", text: `It was made from ${filesOf(recording)}. Nothing is uploaded.`,
-        action: { label: "Choose it", run: () => samples.ask(recording.reading) } });
-      return;
-    }
     const { labelled } = report.inputs ?? {}, held = recording || report.kind === "scores" && samples.holds(report); // scores can do without
-    if (labelled) this.#verifyTable(labelled, text);
-    else this.#replay(held ? samples.engine : engine);
-  }
-
-  /** Replays the report of a learner over a table of the user's, if that is there. */
-  async #verifyTable(labelled, text) {
-    const { shown, table } = this.#page;
-    try {
-      if (table.holds(labelled)) {
-        const on = await table.replaying(labelled);
-        if (shown.text === text && !this.busy) this.#replay(on);
-        return;
-      }
-      notify({ key: "file", kind: "info", title: "The table is needed to verify this report", text: `It was made from ${filesOf({ files: [labelled.file] })}. Nothing is uploaded.`,
-        action: { label: "Choose it", run: () => table.ask(labelled) } });
-    } catch (error) {
-      notify({ key: "file", kind: "warning", title: "The report could not be replayed", error });
-    }
+    const needed = (what, of, ask) => notify({ key: "file", kind: "info", title: `The ${what} is needed to verify this report`, text: `It was made from ${filesOf(of)}. Nothing is uploaded.`, action: { label: "Choose it", run: ask } });
+    if (recording && !samples.there) needed("file", recording, () => samples.ask(recording.reading));
+    else if (labelled && !table.holds(labelled)) needed("table", { files: [labelled.file] }, () => table.ask(labelled));
+    else if (!labelled) this.#replay(held ? samples.engine : engine);
+    else table.replaying(labelled).then((on) => { if (shown.text === text && !this.busy) this.#replay(on); }).catch(notReplayed);
   }
 
   /** Replays the report that is shown, there. @param {import("../page/engine.js").Engine} on */

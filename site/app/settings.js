@@ -134,7 +134,7 @@ export class Settings {
       const count = workersOf(settings.workers);
       settings.mechanism ||= form.defaultMechanism;
       return { count, checked: await engine.ask("check", asked(settings, this.listing(settings))).answer };
-    }, faultOf);
+    });
     if (number !== this.#checks) return;
     if (value) {
       form.write(settings);

@@ -54,7 +54,7 @@ function named(title, subject) {
 const picturesIn = (file) => fetched(file).then((answer) => answer.json()).catch(() => []);
 
 export class Shown {
-  /** @type {{report: any, text: string, standing: import("../page/result.js").Standing, title?: string, detail?: string, glimpse?: import("../worker/protocol").LinkSummary} | null} */
+  /** What is shown, and where it comes from. @type {import("../page/result.js").Reported & {report: any, origin: string, name?: string, standing?: import("../page/result.js").Standing} | null} */
   #now = null;
   /** @type {{result: import("../worker/protocol").LinkSummary, said: import("../worker/protocol").PreviewedValue, title: string, of: string} | null} the result of a link and its settings, as long as it is what is shown */
   link = null;
@@ -106,17 +106,17 @@ export class Shown {
 
   /** Shows a report. @param {import("../page/result.js").Standing} [standing] @returns {Promise<void>} when all of it is there */
   async show(answer, origin, name, standing = origin === "file" ? "unverified" : "") {
-    const { report, text, title, detail } = answer, { link } = this, home = homeOf(report);
+    const { report, text, title } = answer, { link } = this, home = homeOf(report);
     if (origin === "run" && home !== "code") this.#under = null;
     if (["run", "example"].includes(origin) && home !== door() && Object.hasOwn(empty, door())) { // shown when its door is entered
-      this.#homes.set(home, { answer, origin, name });
+      this.#homes.set(home, { ...answer, origin, name });
       return;
     }
     this.link = null;
     this.#stale = false;
-    this.#now = { report, text, standing, title, detail, glimpse: answer.glimpse };
+    this.#now = { ...answer, origin, name, standing };
     byId("note").hidden = true;
-    this.#homes.set(home, { answer, origin, name, standing });
+    this.#homes.set(home, this.#now);
     byId("result").classList.toggle("old", origin === "example");
     byId("result").dataset.stem = stemOf(report);
     this.#headed();
@@ -157,10 +157,7 @@ export class Shown {
   }
 
   /** Says what a replay of the report found. @param {import("../worker/protocol").VerifiedValue} found */
-  verified(found) {
-    judge(this.#now, found);
-    this.#homes.get(homeOf(this.report)).standing = this.#now.standing;
-  }
+  verified(found) { judge(this.#now, found); }
 
   /** Another door was opened: what was shown there is shown again. @param {import("../page/doors.js").Door} to */
   enter(to) {
@@ -171,9 +168,12 @@ export class Shown {
       byId("note").hidden = true;
       this.#nothing();
       this.buttons();
-    } else if (had.answer.text !== this.text) this.show(had.answer, had.origin === "run" ? "before" : had.origin, had.name, had.standing);
+    } else if (had.text !== this.text) this.#again(had);
     if (to === this.#under) this.old();
   }
+
+  /** Shows what was shown before. */
+  #again(had) { this.show(had, had.origin === "run" ? "before" : had.origin, had.name, had.standing); }
 
   /** Shows that nothing was audited in this door yet. */
   #nothing() {
@@ -322,14 +322,14 @@ export class Shown {
       else this.#nothing();
       return;
     }
-    const { answer, origin, name, standing } = this.#homes.get(homeOf(this.report));
     if (this.report.kind !== "pair") {
-      this.show(answer, origin === "run" ? "before" : origin, name, standing);
+      this.#again(this.#now);
       return;
     }
+    const { origin, name, standing } = this.#now;
     showOrigin(origin, name);
     byId("result").classList.toggle("old", origin === "example");
-    verdict(byId("verdict"), this.report, this.#now.standing, this.#now);
+    verdict(byId("verdict"), this.report, standing, this.#now);
     outputs().show(this.text, "report");
   }
 
@@ -387,7 +387,7 @@ export class Shown {
     if (!text || byId("origin").dataset.kind !== "example") return;
     this.#page.engine.ask("open", text).answer.then((answer) => {
       if (this.text !== text) return;
-      this.#now = { ...this.#now, title: answer.title, detail: answer.detail, glimpse: answer.glimpse };
+      Object.assign(this.#now, { title: answer.title, detail: answer.detail, glimpse: answer.glimpse });
       this.#headed();
       showWords(answer);
       this.#page.picture.show(answer);

@@ -2,12 +2,12 @@
 // and loads embed.html of the site that this script came from into a frame when
 // that is pressed, or, with autorun, when it comes into view. Types, and what it
 // promises, are in dp-audit.d.ts.
+import { html } from "../page/element.js";
 import { AUDIT_SWITCHES } from "../page/keys.js";
-import { CHOICES, FLAGS, fragmentOf, isSetting, optionsOf, SETTINGS } from "./embedoptions.js";
+import { CHOICES, COLOURS, FLAGS, fragmentOf, isSetting, onceSeen, optionsOf, SETTINGS } from "./embedoptions.js";
 
 const READY_AFTER = 10_000; // ms that the frame may take once it is loaded, well or not
 const OURS = [...Object.keys(CHOICES), ...FLAGS, "site", "recorded"];
-const COLOURS = ["accent", "accent-text", "background", "text", "muted", "line"];
 /** Attributes of every element, and those of frameworks, are no mistake. */
 const ANYBODYS = /^(class|id|style|slot|part|lang|dir|title|hidden|role|tabindex|is|nonce|inert|translate|popover|draggable|exportparts|accesskey|autofocus|contenteditable|spellcheck|item\w+|on\w+)$|^(data|aria)-|[:@_$\[(]/;
 
@@ -41,27 +41,20 @@ iframe { display: block; width: 100%; border: 0; height: 12rem; color-scheme: in
 .failed { padding: .9rem 1rem; }
 .around { color: CanvasText; }`);
 
-const node = (name, attributes, ...children) => {
-  const element = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  element.append(...children);
-  return element;
-};
-
 class DPAudit extends HTMLElement {
-  #box = node("div", { class: "box", part: "box" });
-  #title = node("p", { class: "title", part: "title" });
-  #button = node("button", { type: "button", part: "button" }, "Run this audit");
-  #link = node("a", { target: "_blank", rel: "noopener", part: "link" }, "Open in dpscope");
-  #hint = node("p", { class: "hint", part: "hint" }, "Runs in this browser, which loads a megabyte or two for it. Nothing is uploaded.");
-  #standing = node("figcaption", { class: "hint" });
-  #record = node("figure", { part: "recorded", hidden: "" }, this.#standing);
+  #box = html("div", { class: "box", part: "box" });
+  #title = html("p", { class: "title", part: "title" });
+  #button = html("button", { type: "button", part: "button" }, "Run this audit");
+  #link = html("a", { target: "_blank", rel: "noopener", part: "link" }, "Open in dpscope");
+  #hint = html("p", { class: "hint", part: "hint" }, "Runs in this browser, which loads a megabyte or two for it. Nothing is uploaded.");
+  #standing = html("figcaption", { class: "hint" });
+  #record = html("figure", { part: "recorded", hidden: true }, this.#standing);
   #recorded = null; // address of what it shows
   #of = ""; // fragment of the settings that were recorded
-  #poster = node("div", { class: "poster", part: "poster" }, this.#record, node("div", { class: "about" }, this.#title, node("div", { class: "actions" }, this.#button, this.#link), this.#hint), node("slot", { name: "still" }));
-  #failed = node("p", { class: "failed", part: "error", role: "alert", hidden: "" });
-  #slot = node("slot", { hidden: "" });
-  #paper = node("span", { class: "around", hidden: "" }); // has the colour of text of the page around
+  #poster = html("div", { class: "poster", part: "poster" }, this.#record, html("div", { class: "about" }, this.#title, html("div", { class: "actions" }, this.#button, this.#link), this.#hint), html("slot", { name: "still" }));
+  #failed = html("p", { class: "failed", part: "error", role: "alert", hidden: true });
+  #slot = html("slot", { hidden: true });
+  #paper = html("span", { class: "around", hidden: true }); // has the colour of text of the page around
   #frame = null;
   #opened = Promise.resolve(); // once the frame is ready
   #reveal = () => {}; // shows it
@@ -206,8 +199,8 @@ class DPAudit extends HTMLElement {
     this.#record.hidden = !recorded;
     this.#of = "";
     if (!recorded) return;
-    const url = new URL(recorded, document.baseURI).href, said = node("p", { class: "said" }); // where the picture is too small to be read
-    const image = node("img", { alt: `Recorded picture: ${this.#title.textContent}`, part: "picture" }); // keeps its room
+    const url = new URL(recorded, document.baseURI).href, said = html("p", { class: "said" }); // where the picture is too small to be read
+    const image = html("img", { alt: `Recorded picture: ${this.#title.textContent}`, part: "picture" }); // keeps its room
     this.#record.replaceChildren(...recorded.endsWith(".json") ? [said] : [said, image], this.#standing);
     let text = "", report = null;
     try {
@@ -247,7 +240,7 @@ class DPAudit extends HTMLElement {
     const style = getComputedStyle(this);
     const [red, green, blue] = getComputedStyle(this.#paper).color.match(/[\d.]+/g).map(Number);
     const chosen = theme !== "auto" ? theme : red + green + blue > 382 ? "dark" : "light";
-    const colours = Object.fromEntries(COLOURS.map((name) => [name, style.getPropertyValue(`--dp-audit-${name}`).trim()]));
+    const colours = Object.fromEntries(Object.keys(COLOURS).map((name) => [name, style.getPropertyValue(`--dp-audit-${name}`).trim()]));
     const before = [this.#box.dataset.theme, this.#box.dataset.colours];
     this.#box.dataset.theme = chosen;
     this.#box.dataset.colours = JSON.stringify(colours);
@@ -269,12 +262,7 @@ class DPAudit extends HTMLElement {
   #watch() {
     this.#seen?.disconnect();
     if (!this.#options.options.autorun || this.#frame) return;
-    this.#seen = new IntersectionObserver((entries) => {
-      if (!entries.some((entry) => entry.isIntersecting)) return;
-      this.#seen.disconnect();
-      this.run().catch(() => {}); // the frame shows why
-    });
-    this.#seen.observe(this);
+    this.#seen = onceSeen(this, () => this.run().catch(() => {})); // the frame shows why
   }
 
   /** The frame, ready. */
@@ -284,7 +272,7 @@ class DPAudit extends HTMLElement {
     const focused = this.shadowRoot.activeElement === this.#button;
     this.#button.disabled = true;
     this.#failed.hidden = this.#slot.hidden = true;
-    this.#frame = node("iframe", { part: "frame", class: "loading", title: this.#title.textContent, allow: "clipboard-write", referrerpolicy: "no-referrer" });
+    this.#frame = html("iframe", { part: "frame", class: "loading", title: this.#title.textContent, allow: "clipboard-write", referrerpolicy: "no-referrer" });
     this.#frame.src = new URL(`embed.html${fragmentOf(this.#texts)}`, this.#home).href;
     const giveUp = () => {
       const error = new Error(`The audit could not be loaded from ${this.#home.origin}. Does this page's policy allow frames of it, and is the network there?`);

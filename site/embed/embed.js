@@ -21,13 +21,11 @@ import { dismiss, notify } from "../page/notice.js";
 import { drawnBy } from "../page/picture.js";
 import { makeSections } from "../page/result.js";
 import { Canaries } from "../panel/canaries.js";
-import { fragmentOf, isCanarySetting, optionsOf } from "./embedoptions.js";
+import { COLOURS, fragmentOf, isCanarySetting, onceSeen, optionsOf } from "./embedoptions.js";
 
 const LOCK = "dpscope-audit"; // whoever has it computes
 const SAY_WAITING = 200; // ms without the lock
 const TELL_AFTER = 150; // ms without a change
-const COLOURS = { accent: ["--accent", "--link"], "accent-text": ["--accent-text"], background: ["--page", "--panel"], text: ["--text"], muted: ["--muted"], line: ["--line"] };
-
 const dark = matchMedia("(prefers-color-scheme: dark)");
 let host = "*"; // the origin around, once it has spoken
 
@@ -73,7 +71,7 @@ class Embed {
       },
     });
     this.core.catalogue = catalogue;
-    const canaries = this.canaries = new Canaries({ run: (...what) => this.runs.plant(...what), stop: () => this.stop() });
+    const canaries = this.canaries = new Canaries({ run: (...what) => this.runs.plant(...what) });
     const shown = this.shown = new Shown(page);
     this.settings = new Settings(page);
     this.runs = new Runs(page);
@@ -90,7 +88,7 @@ class Embed {
       event.preventDefault();
       this.run();
     }, true);
-    byId("stop").addEventListener("click", () => this.stop());
+    for (const id of ["stop", "canaries-stop"]) byId(id).addEventListener("click", () => this.stop());
     byId("verify").addEventListener("click", () => {
       this.#begin(() => this.runs.verify());
       this.#verifying = true;
@@ -353,13 +351,7 @@ async function open() {
   status(""); // nothing is loaded before a run
   listen(embed);
   tell("ready", { settings: embed.current });
-  if (!embed.options.autorun) return;
-  const seen = new IntersectionObserver((entries) => { // runs by itself once the frame is seen
-    if (!entries.some((entry) => entry.isIntersecting)) return;
-    seen.disconnect();
-    if (!embed.bad.length) embed.run();
-  });
-  seen.observe(byId("audit"));
+  if (embed.options.autorun) onceSeen(byId("audit"), () => { if (!embed.bad.length) embed.run(); });
 }
 
 open();

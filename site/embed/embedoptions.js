@@ -12,6 +12,9 @@ export const CHOICES = {
 /** Options that are on or off. */
 export const FLAGS = ["autorun", "readonly"];
 
+/** Colours of the page around, each with the properties of the styles that take it. */
+export const COLOURS = { accent: ["--accent", "--link"], "accent-text": ["--accent-text"], background: ["--page", "--panel"], text: ["--text"], muted: ["--muted"], line: ["--line"] };
+
 /** Names of all settings but parameters. */
 export const SETTINGS = [...new Set([...AUDIT_NAMES, ...CANARY_NAMES, "workers"])];
 
@@ -38,3 +41,14 @@ export function optionsOf(texts) {
 
 /** The fragment of an address, of texts by key; empty ones are left out. */
 export const fragmentOf = (texts) => `#v=1${Object.entries(texts).filter(([, text]) => text !== "").map(([key, text]) => `&${encodeURIComponent(key)}=${encodeURIComponent(text)}`).join("")}`;
+
+/** Does something once an element is seen. @param {Element} element @param {() => void} f */
+export function onceSeen(element, f) {
+  const seen = new IntersectionObserver((entries) => {
+    if (!entries.some((entry) => entry.isIntersecting)) return;
+    seen.disconnect();
+    f();
+  });
+  seen.observe(element);
+  return seen;
+}

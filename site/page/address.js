@@ -56,7 +56,7 @@ export const faultOf = (error) => error.key ?? (error.refusal && keyOf(error.ref
  * Leaves out of settings, which it changes, what an attempt with them refuses, until it does not.
  * It comes to what came of them, and what was bad, in words.
  */
-export async function usable(settings, attempt, faultOf) {
+export async function usable(settings, attempt) {
   const bad = [];
   for (let tries = Object.keys(settings).length + 1; tries >= 0; tries--) {
     try {

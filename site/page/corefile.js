@@ -9,14 +9,19 @@ const ASK_AGAIN = 500; // ms, for a file that is still being built
 /** Fetches and compiles a core. Throws an Error in words for the user. @param {string} name @param {Options} options */
 export async function moduleOf(name, { progress, building } = {}) {
   if (typeof WebAssembly !== "object") throw new Error("This browser has no WebAssembly, or it is switched off.");
-  const compiler = new Worker(beside("worker.js")); // comes up while the file comes
-  const module = compiled(name, compiler);
+  const { promise: module, resolve, reject } = Promise.withResolvers();
   module.catch(() => {}); // told where it is waited for
+  const compiler = startWorker((reason) => reject(new Error(reason))); // comes up while the file comes
+  compiler.onmessage = ({ data }) => {
+    if (data.module) resolve(data.module);
+    else if (data.forbidden) reject(new Error("The server's content security policy forbids WebAssembly. It must send the header Content-Security-Policy with script-src 'self' 'wasm-unsafe-eval'."));
+    else reject(new Error(`${name} is not a WebAssembly module that this browser can run (${data.reason}).`));
+  };
   try {
     let answer = await fetched(name);
     while (answer.headers.has("dpscope-building")) { // of dpscope serve
       building?.((await answer.text()).trim());
-      await new Promise((resolve) => { setTimeout(resolve, ASK_AGAIN); });
+      await new Promise((again) => { setTimeout(again, ASK_AGAIN); });
       answer = await fetched(name);
     }
     return await Promise.race([module, send(name, answer, compiler, progress).then(() => module)]);
@@ -39,17 +44,12 @@ async function send(name, answer, compiler, progress) {
   compiler.postMessage({ type: "compile" });
 }
 
-/** The module that a worker makes of what it is sent. */
-function compiled(name, compiler) {
-  return new Promise((resolve, reject) => {
-    compiler.onmessage = ({ data: { module, reason, forbidden } }) => {
-      if (module) resolve(module);
-      else if (forbidden) reject(new Error("The server's content security policy forbids WebAssembly. It must send the header Content-Security-Policy with script-src 'self' 'wasm-unsafe-eval'."));
-      else reject(new Error(`${name} is not a WebAssembly module that this browser can run (${reason}).`));
-    };
-    compiler.onerror = (event) => {
-      event.preventDefault();
-      reject(new Error(event.message || "worker.js could not be loaded"));
-    };
-  });
+/** Starts a worker of the site. @param {(reason: string) => void} failed hears of a fault in it */
+export function startWorker(failed) {
+  const worker = new Worker(beside("worker.js"));
+  worker.onerror = (event) => {
+    event.preventDefault();
+    failed(event.message || "worker.js could not be loaded");
+  };
+  return worker;
 }

@@ -4,8 +4,10 @@ import { byId } from "./element.js";
 
 /** @typedef {"explore" | "code" | "data" | "training" | "accounting" | "errors"} Door */
 
-/** @type {Record<Door, string>} */
-const names = { explore: "Explore a mechanism", code: "Your code", data: "Your data or scores", training: "Training", accounting: "Accounting", errors: "Error rate" };
+/** The links of the navigation, which are the doors; some others stand among them. */
+const links = () => [.../** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll("#doors a"))];
+/** @returns {any} a door, or null */
+const doorOf = (a) => new URLSearchParams(a.hash.slice(1)).get("door");
 
 /** @type {Partial<Record<Door, string>>} */
 const fragments = {};
@@ -21,7 +23,7 @@ export function arrived() { at = location.hash; }
 export const moving = () => location.hash !== at;
 
 /** Is there a door of this name? @param {string | null} name @returns {name is Door} */
-export const isDoor = (name) => name !== null && Object.hasOwn(names, name);
+export const isDoor = (name) => name !== null && links().some((a) => doorOf(a) === name);
 
 /** The door that is open. */
 export const door = () => now;
@@ -38,11 +40,11 @@ export function show(name) {
   for (const part of document.querySelectorAll("main [data-door]")) {
     /** @type {HTMLElement} */ (part).hidden = !/** @type {HTMLElement} */ (part).dataset.door.split(" ").includes(name);
   }
-  for (const a of document.querySelectorAll("#doors a")) {
+  for (const a of links()) {
     if (doorOf(a) === name) a.setAttribute("aria-current", "page");
     else a.removeAttribute("aria-current");
   }
-  byId("menu-door").textContent = names[name];
+  byId("menu-door").textContent = links().find((a) => doorOf(a) === name).textContent;
   fold(false);
   if (before !== name) for (const f of entering) f(name, before);
 }
@@ -60,8 +62,6 @@ export function enter(name) {
 /** The open door's address was written. */
 export function keep(fragment) { fragments[now] = fragment; }
 
-const doorOf = (a) => new URLSearchParams(a.hash.slice(1)).get("door");
-
 function fold(open) {
   document.body.classList.toggle("menu-open", open);
   byId("menu").setAttribute("aria-expanded", String(open));
@@ -69,9 +69,9 @@ function fold(open) {
 
 /** Makes the links of the navigation doors. */
 export function hangDoors() {
-  for (const link of document.querySelectorAll("#doors a, .logo")) {
-    const a = /** @type {HTMLAnchorElement} */ (link), name = doorOf(a);
-    if (isDoor(name)) a.addEventListener("click", (event) => {
+  for (const a of [...links(), /** @type {HTMLAnchorElement} */ (document.querySelector(".logo"))]) {
+    const name = doorOf(a);
+    if (name) a.addEventListener("click", (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return; // for another tab
       event.preventDefault();
       enter(name);

@@ -1,7 +1,7 @@
 // The core, seen from the page: one compiled module, a coordinator and task
 // workers, requests with ids. The messages are those of protocol.d.ts.
-import { moduleOf } from "./corefile.js";
-import { beside, fetched } from "./element.js";
+import { moduleOf, startWorker } from "./corefile.js";
+import { fetched } from "./element.js";
 
 /** The core's file. */
 export const CORE = "core.wasm";
@@ -91,17 +91,11 @@ export class Engine {
     const ends = this.#ends;
     const info = await this.fileInfo(CORE);
     if (ends !== this.#ends) throw new Ended("Stopped.", true);
-    const worker = this.#spawn({
-      role: this.#options.role ?? "coordinator", worker: 0, hangAfterMs: this.#options.hangAfterMs,
-      coreSha256: info?.sha256,
-    });
-    this.#coordinator = worker;
-    const ready = new Promise((resolve, reject) => { this.#starting = { resolve, reject }; });
-    worker.onmessage = ({ data }) => this.#hear(data);
-    worker.onerror = (event) => {
-      event.preventDefault();
-      this.#died(event.message || "worker.js could not be loaded");
-    };
+    const { role = "coordinator", hangAfterMs } = this.#options;
+    this.#coordinator = this.#spawn({ role, worker: 0, hangAfterMs, coreSha256: info?.sha256 }, (reason) => this.#died(reason));
+    this.#starting = Promise.withResolvers();
+    this.#coordinator.onmessage = ({ data }) => this.#hear(data);
+    const ready = this.#starting.promise;
     for (let n = 0; n < size; n++) this.#attach(n, 0);
     return ready;
   }
@@ -134,15 +128,10 @@ export class Engine {
    * @returns {{id: number, answer: Promise<import("../worker/protocol").Calls[T]["answer"]>}}
    */
   ask(type, value, progress, files) {
-    const id = ++this.#last;
-    const answer = new Promise((resolve, reject) => {
-      if (!this.#coordinator) {
-        reject(new Ended("the core is not running"));
-        return;
-      }
-      this.#pending.set(id, { resolve, reject, progress });
-      this.#post({ type, id, json: typeof value === "string" ? value : JSON.stringify(value), files });
-    });
+    const id = ++this.#last, { promise: answer, resolve, reject } = Promise.withResolvers();
+    if (this.#coordinator) this.#pending.set(id, { resolve, reject, progress });
+    else reject(new Ended("the core is not running"));
+    this.#post({ type, id, json: typeof value === "string" ? value : JSON.stringify(value), files });
     return { id, answer };
   }
 
@@ -213,8 +202,8 @@ export class Engine {
   /** @param {import("../worker/protocol").ToCoordinator} message @param {Transferable[]} [transfer] */
   #post(message, transfer = []) { this.#coordinator?.postMessage(message, transfer); }
 
-  #spawn(start) {
-    const worker = new Worker(beside("worker.js"));
+  #spawn(start, die) {
+    const worker = startWorker(die);
     const brought = this.#options.bring?.();
     worker.postMessage({ type: "start", module: this.module, ...start, brought, table: this.#options.table?.() }, brought ? [brought.port] : []);
     return worker;
@@ -222,19 +211,14 @@ export class Engine {
 
   /** Starts task worker n and connects it to the coordinator. */
   #attach(n, deaths) {
-    const worker = this.#spawn({ role: "task", worker: n });
-    this.workers[n] = worker;
     let lived = false;
     const die = (reason) => {
       if (this.workers[n] === worker) this.#replace(n, reason, true, lived ? 0 : deaths + 1);
     };
+    const worker = this.workers[n] = this.#spawn({ role: "task", worker: n }, die);
     worker.onmessage = ({ data }) => {
       if (data.type === "ready") lived = true;
       if (data.type === "dead") die(data.reason);
-    };
-    worker.onerror = (event) => {
-      event.preventDefault();
-      die(event.message || "worker.js could not be loaded");
     };
     const { port1, port2 } = new MessageChannel();
     this.#post({ type: "attach", worker: n, port: port1 }, [port1]);

@@ -31,6 +31,9 @@ export function field({ id, key, label, hint = "", wide = false }, element) {
   };
 }
 
+/** Rows of fields, which can be folded away; the element of that id takes them. */
+export const group = (id, title, fields = `${id}-fields`) => html("details", { id, class: "group" }, html("summary", {}, title), html("div", { id: fields, class: "rows" }));
+
 /** A number; an empty one means the default, which its placeholder shows. */
 export const numberInput = (attributes) => html("input", { type: "number", step: "any", autocomplete: "off", ...attributes });
 

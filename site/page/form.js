@@ -2,7 +2,7 @@
 // core, whose answers it shows beside the fields.
 import { door, onEnter } from "./doors.js";
 import { byId, html, terms } from "./element.js";
-import { controlOf, Fields, numberInput, setOptions } from "./field.js";
+import { controlOf, Fields, group, numberInput, setOptions } from "./field.js";
 import { AUDIT, SCORES } from "./keys.js";
 import { DEFAULT_ALPHA, DEFAULT_SEED, Unusable, usedBy } from "./plan.js";
 
@@ -46,21 +46,20 @@ export class Form {
 
   /** @param {{changed(): void}} on */
   constructor(on) {
-    const box = (id, title) => html("details", { id, class: "group" }, html("summary", {}, title), html("div", { id: `${id}-fields`, class: "rows" }));
     const legend = html("legend", {}), claim = html("fieldset", {}, legend, html("div", { id: "claim-fields", class: "grid" }));
     const place = (to) => {
       byId(to === "data" ? "promise" : "claim-place").append(claim);
       legend.textContent = to === "data" ? "What did it promise?" : "Claim";
       byId("run").textContent = to === "data" ? "Audit" : "Run";
     };
-    byId("fields").append(html("div", { id: "claim-place" }), box("params", "Parameters of the mechanism"), html("fieldset", {}, html("legend", {}, "Budget"), html("div", { id: "budget-fields", class: "rows" })), box("more", "Pair, search and error"),
+    byId("fields").append(html("div", { id: "claim-place" }), group("params", "Parameters of the mechanism"), html("fieldset", {}, html("legend", {}, "Budget"), html("div", { id: "budget-fields", class: "rows" })), group("more", "Pair, search and error"),
       html("div", { id: "notes", class: "notes", hidden: true }));
     place(door());
     onEnter(place);
     for (const [place, id] of Object.entries(PLACES)) {
       for (const key of AUDIT.filter((key) => key.form?.place === place)) this.#fields.add(id, key.name, key.form, controlOf(key));
     }
-    setOptions(byId("mechanism"), [{ value: "", text: "…" }]);
+    this.#mechanisms("");
     byId("mechanism").disabled = true;
     setOptions(byId("guarantee"), guarantees);
     setOptions(byId("relation"), [{ value: "", text: "default" }]);
@@ -97,19 +96,19 @@ export class Form {
   /** What there is to choose from. */
   fill(catalogue) {
     this.#catalogue = catalogue;
-    const select = byId("mechanism");
-    const chosen = select.value;
-    const option = (m) => html("option", { value: m.name }, `${m.name}: ${m.title}`);
-    const group = (label, of) => html("optgroup", { label }, catalogue.mechanisms.filter(of).map(option));
-    select.replaceChildren(group("Keeps its claim", (m) => !m.fault), group("Known to be broken", (m) => m.fault));
-    if (this.#own) select.prepend(html("optgroup", { label: "Your files" }, option(this.#own)));
-    select.disabled = false;
-    select.value = chosen;
-    if (!select.value) select.value = this.defaultMechanism;
+    this.#mechanisms(byId("mechanism").value);
+    byId("mechanism").disabled = false;
     const named = (list, byName) => list.filter((x) => x.name !== "auto" && Boolean(x.byName) === byName);
     setOptions(byId("learner"), [{ value: "", text: "auto: the portfolio" },
       ...named(catalogue.learners, false).map((x) => listed(x, "Of the portfolio")), ...named(catalogue.learners, true).map((x) => listed(x, "Only by name"))]);
     this.#mechanismChanged();
+  }
+
+  /** Offers the mechanisms that there are. */
+  #mechanisms(chosen) {
+    const all = this.#catalogue?.mechanisms ?? [], of = (list, title) => list.map((m) => listed(m, title));
+    const options = [...of(this.#own ? [this.#own] : [], "Your files"), ...of(all.filter((m) => !m.fault), "Keeps its claim"), ...of(all.filter((m) => m.fault), "Known to be broken")];
+    setOptions(byId("mechanism"), this.#catalogue ? options : [...options, { value: "", text: "…" }], this.listing(chosen) ? chosen : this.defaultMechanism);
   }
 
   /** Offers the user's files and chooses them, with the claim that stands there, or takes them away. @param {Offered | null} own */
@@ -122,11 +121,8 @@ export class Form {
       for (const key of ["samples", "explore"]) this.#fields.put(key); // of files, all rows
     }
     const chosen = own?.name ?? (select.value === before ? this.#before : select.value);
-    select.querySelector('optgroup[label="Your files"]')?.remove();
-    if (own) select.prepend(html("optgroup", { label: "Your files" }, html("option", { value: own.name }, `${own.name}: ${own.title}`)));
     this.#own = own;
-    select.value = chosen;
-    if (!select.value) select.value = this.#catalogue ? this.defaultMechanism : "";
+    this.#mechanisms(chosen);
     if (own) this.#mechanismChanged();
     else this.#chosen();
     if (own) for (const [name, text] of claims) byId(name).value = text;
@@ -135,8 +131,8 @@ export class Form {
   }
 
   get defaultMechanism() {
-    const all = this.#catalogue.mechanisms;
-    return (all.find((m) => m.name === FIRST_MECHANISM) ?? all[0])?.name;
+    const all = this.#catalogue?.mechanisms ?? [];
+    return (all.find((m) => m.name === FIRST_MECHANISM) ?? all[0])?.name ?? "";
   }
 
   get mechanism() { return this.listing(byId("mechanism").value); }

@@ -220,7 +220,7 @@ function pairTable(pair) {
 }
 
 /** A command line, which can be shown. @returns {HTMLDetailsElement | ""} */
-export const command = (title, cli, open = false) => cli ? html("details", { open }, html("summary", {}, title), html("pre", { tabindex: 0 }, html("code", {}, cli))) : "";
+export const command = (title, cli) => cli ? html("details", {}, html("summary", {}, title), html("pre", { tabindex: 0 }, html("code", {}, cli))) : "";
 
 /** How to run a report's audit again, and what it does not say. */
 export function background(report, museum) {

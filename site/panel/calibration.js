@@ -18,17 +18,15 @@ export class Calibration extends Bar {
   #offer = null;
   #fields = new Fields("c-");
   #boxes = new Fields("c-m"); // by mechanism
-  #view; // of what is shown
   #begun = 0;
-  #on;
+  #calibrate;
 
-  /** @param {{calibrate(texts: Record<string, string>, tell: (so: import("../worker/protocol").CalibratedValue) => void): Promise<import("../worker/protocol").CalibratedValue>, stop(): void}} on */
-  constructor(on) {
+  /** @param {(texts: Record<string, string>, tell: (so: import("../worker/protocol").CalibratedValue) => void) => Promise<import("../worker/protocol").CalibratedValue>} calibrate */
+  constructor(calibrate) {
     super("calibration");
-    this.#on = on;
+    this.#calibrate = calibrate;
     onSubmit(byId("calibration-form"), () => this.run());
     byId("calibration-form").addEventListener("input", () => this.#cost());
-    byId("calibrate-stop").addEventListener("click", () => on.stop());
   }
 
   /** @param {import("../worker/files").CalibrationOffer} offer */
@@ -67,7 +65,7 @@ export class Calibration extends Bar {
       if (!this.#chosen().length) throw new Unusable("mechanisms", "empty", "one at least");
       this.begin();
       this.#begun = 0;
-      const answer = await this.#on.calibrate({ ...this.#fields.texts, mechanisms: this.#chosen().join() }, (so) => {
+      const answer = await this.#calibrate({ ...this.#fields.texts, mechanisms: this.#chosen().join() }, (so) => {
         last = so;
         this.#show(so);
         this.#progress(so);
@@ -108,22 +106,14 @@ export class Calibration extends Bar {
 
   /** @param {import("../worker/protocol").CalibratedValue} so */
   #show(so) {
-    const box = byId("calibration-result");
-    if (box.hidden || !this.#view) {
-      const view = { sentence: html("p", { class: "headline" }), judgement: html("p", {}), table: html("div", {}), notes: html("div", {}) };
-      box.hidden = false;
-      box.replaceChildren(...Object.values(view));
-      this.#view = view;
-    }
-    const { sentence, judgement, table: figures, notes } = this.#view;
-    sentence.textContent = so.sentence;
-    judgement.textContent = so.judgement ?? "";
-    judgement.className = so.above ? "remark" : "";
     const rows = so.cells.map((c) => cells(c, so, c.mechanism, c.runs));
     if (rows.length > 1) rows.push(cells(so.all, so, "all together", so.total));
-    figures.replaceChildren(table("False alarms", columns, rows));
-    notes.replaceChildren(...remarks(so).map((text) => html("p", { class: "hint" }, text)),
-      command(whole(so) ? "The same on the command line" : "All of it on the command line", so.cli));
+    byId("calibration-result").hidden = false;
+    byId("calibration-result").replaceChildren(
+      html("p", { class: "headline" }, so.sentence),
+      html("p", { class: so.above && "remark" }, so.judgement),
+      html("div", {}, table("False alarms", columns, rows)),
+      html("div", {}, remarks(so).map((text) => html("p", { class: "hint" }, text)), command(whole(so) ? "The same on the command line" : "All of it on the command line", so.cli)));
   }
 }
 

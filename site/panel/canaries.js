@@ -26,14 +26,13 @@ export class Canaries extends Bar {
   untouched = true;
   #on;
 
-  /** @param {{run(how: import("./canaryform.js").How, wanted: import("../worker/protocol").Wanted, files: File[]): void, stop(): void, climbs?(p: import("../worker/protocol").CanaryProgress, bound: number): void}} on climbs: the bound so far */
+  /** @param {{run(how: import("./canaryform.js").How, wanted: import("../worker/protocol").Wanted, files: File[]): void, climbs?(p: import("../worker/protocol").CanaryProgress, bound: number): void}} on climbs: the bound so far */
   constructor(on) {
     super("canaries");
     this.#on = on;
     onSubmit(byId("canaries-form"), () => this.run());
     byId("canaries-form").addEventListener("input", () => { this.untouched = false; });
     byId("canaries-one").addEventListener("click", () => this.run("one"));
-    byId("canaries-stop").addEventListener("click", () => on.stop());
   }
 
   /** @param {import("../worker/files").CanaryOffer} offer */

@@ -2,7 +2,7 @@
 // they ask for.
 import { byId } from "../page/element.js";
 import { picker } from "../page/files.js";
-import { controlOf, Fields, setOptions } from "../page/field.js";
+import { controlOf, Fields, group, setOptions } from "../page/field.js";
 import { CANARIES, ONE_RUN } from "../page/keys.js";
 import { grouped, size } from "../page/number.js";
 import { keyOf, Unusable } from "../page/plan.js";
@@ -27,6 +27,8 @@ export class CanaryForm {
   files = [];
 
   constructor() {
+    fileBox("group").before(group("k-params", "Parameters of what is audited", "k-param-fields"), group("k-runs", "Runs and canaries", "k-run-fields"));
+    byId("k-one-group").after(group("k-more", "More settings"));
     picker("k-file-choose", "k-file-input", "Your file", ".csv,.tsv,.txt,text/csv", false, (files) => this.take(files));
     fileBox("forget").addEventListener("click", () => {
       this.#give([]);

@@ -2,16 +2,12 @@
 
 /** @typedef {"javascript" | "python"} Language */
 
-/**
- * @typedef {object} Template
- * @property {string} name
- * @property {Record<string, string>} texts of the form's fields; the others get their defaults
- * @property {string} hint where to look
- * @property {string} fault what is wrong
- * @property {Record<Language, [code: string, bug: string, mend: string]>} in in each language: the code, the part of it that is wrong, and what belongs there
- */
+/** @typedef {typeof templates[number]} Template */
 
-/** @type {Template[]} */
+/**
+ * texts: of the form's fields, where the others get their defaults; hint: where to look; fault: what is wrong;
+ * in: in each language the code, the part of it that is wrong, and what belongs there.
+ */
 export const templates = [
   {
     name: "noisy count", texts: {},

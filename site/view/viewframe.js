@@ -17,10 +17,9 @@ function painted() {
 }
 
 export class ViewFrame {
-  #host;
-  #opener;
-  #still;
-  #stays;
+  #host = byId("picture"); // hidden while there is nothing to show
+  #still = byId("chart-section"); // what it takes the place of
+  #stays; // is the page where it opens by itself?
   #button = null;
   #port = null;
   #frame = null;
@@ -31,16 +30,8 @@ export class ViewFrame {
   /** Trainings of a run with canaries on its way. @type {import("../worker/protocol").MembershipScored[] | null} */
   grown = null;
 
-  /**
-   * @param {string} host id of the element that it goes into; hidden while there is nothing to show
-   * @param {{opener: string, still: string, stays(): boolean}} places ids of where the button goes, and of what it takes the place of; stays: whether the page is where it opens by itself
-   */
-  constructor(host, { opener, still, stays }) {
-    this.#host = byId(host);
-    this.#opener = byId(opener);
-    this.#still = byId(still);
-    this.#stays = stays;
-  }
+  /** @param {() => boolean} stays */
+  constructor(stays) { this.#stays = stays; }
 
   /** @param {Promise<{brotli: number} | undefined>} file of the program */
   offer(file) {
@@ -52,7 +43,7 @@ export class ViewFrame {
         this.#button.setAttribute("aria-expanded", String(Boolean(this.#frame)));
         this.#button.textContent = this.#frame ? "Back to the picture" : words;
       } }, words);
-      this.#opener.replaceChildren(this.#button);
+      byId("scene-tools").replaceChildren(this.#button);
       this.enter();
     });
   }
