@@ -10,7 +10,6 @@ export const status = (text) => { byId("status").textContent = text; };
 export class Core {
   /** @type {import("../worker/files").FullCatalogue | null} what it knows; there before it */
   catalogue = null;
-  #waiting = []; // called once it runs
   #page;
   #on;
 
@@ -71,11 +70,6 @@ export class Core {
       byId("core-hash").textContent = `core ${file.sha256.slice(0, 12)}`;
       byId("core-hash").title = `SHA-256 of ${CORE}: ${file.sha256}`;
     });
-    for (const resolve of this.#waiting.splice(0)) resolve();
-  }
-
-  async there() {
-    if (!this.#engine.ready) await new Promise((resolve) => { this.#waiting.push(resolve); });
   }
 
   /** Says so where the core runs and has nothing to do. */

@@ -111,10 +111,8 @@ export class Explore {
     let known = "";
     for (const link of document.querySelectorAll("#picks a")) {
       const a = /** @type {HTMLElement} */ (link), on = a.dataset.mechanism === mechanism?.name;
-      if (on) {
-        a.setAttribute("aria-current", "true");
-        known = a.firstChild.textContent;
-      } else a.removeAttribute("aria-current");
+      a.ariaCurrent = on ? "true" : null;
+      if (on) known = a.firstChild.textContent;
     }
     const twin = this.#form.listing(mechanism?.mended ?? this.#broken.get(mechanism?.name));
     byId("mend-box").hidden = !twin;

@@ -42,8 +42,11 @@ export class History {
       this.#list();
     });
     byId("history-list").addEventListener("change", () => this.#count());
-    byId("history-compare").addEventListener("click", () => this.#compareChosen());
-    picker("history-files", "history-input", "Two reports", ".json,application/json", true, (files) => this.files(files));
+    byId("history-compare").addEventListener("click", () => this.#compare("runs", () => this.#chosen().reverse().map((e) => this.#ofLink(e)))); // the earlier first
+    picker("history-files", "history-input", "Two reports", ".json,application/json", true, (files) => this.#compare("reports", () => {
+      if (files.length !== 2) throw new Error(`${files.length} ${files.length === 1 ? "file was" : "files were"} chosen; choose two reports at once.`);
+      return files.map((file) => this.#ofReport(file));
+    }));
   }
 
   /** Keeps a run. @param {Omit<Entry, "at">} run */
@@ -82,25 +85,6 @@ export class History {
     byId("history-hint").textContent = n === 2 ? "" : "Mark two runs to compare them.";
   }
 
-  async #compareChosen() {
-    try {
-      this.#compare(await Promise.all(this.#chosen().reverse().map((e) => this.#ofLink(e)))); // the earlier first
-    } catch (error) {
-      notify({ key: "compare", kind: "error", title: "The runs cannot be compared", error });
-    }
-  }
-
-  /** Compares two report files. @param {File[]} files */
-  async files(files) {
-    try {
-      if (files.length !== 2) throw new Error(`${files.length} ${files.length === 1 ? "file was" : "files were"} chosen; choose two reports at once.`);
-      this.#compare(await Promise.all(files.map(async (file) => this.#ofReport(file.name, await this.#page.engine.ask("open", await file.text()).answer))));
-    } catch (error) {
-      byId("history").close();
-      notify({ key: "compare", kind: "error", title: "The reports cannot be compared", error });
-    }
-  }
-
   /** @param {Entry} e @returns {Promise<Side>} */
   async #ofLink(e) {
     const { settings, result } = readFragment(e.fragment), packed = await unpack(result);
@@ -108,14 +92,24 @@ export class History {
     return { name: e.subject, title, detail, verdict: packed.verdict, settings: Object.entries(settings), draw: picture ? [picture, "linked"] : null };
   }
 
-  /** @param {string} name @param {import("../worker/protocol").ReportedValue} answer @returns {Side} */
-  #ofReport(name, { report, text, title, detail, facts, glimpse }) {
+  /** @param {File} file @returns {Promise<Side>} */
+  async #ofReport(file) {
+    const { name } = file, { report, text, title, detail, facts, glimpse } = await this.#page.engine.ask("open", await file.text()).answer;
     const { url } = report.reproduce ?? {}, settings = url ? Object.entries(readFragment(url).settings ?? {}) : facts.map((f) => /** @type {[string, string]} */ ([f.name, f.value]));
     return { name, title, detail, verdict: report.verdict, settings, draw: glimpse?.chart ? [text, "report"] : null };
   }
 
-  /** @param {Side[]} sides */
-  #compare(sides) {
+  /** Shows two results beside one another. @param {string} what they are, in words @param {() => Promise<Side>[]} begin */
+  async #compare(what, begin) {
+    let sides;
+    try {
+      sides = await Promise.all(begin());
+    } catch (error) {
+      notify({ key: "compare", kind: "error", title: `The ${what} cannot be compared`, error });
+      return;
+    } finally {
+      byId("history").close();
+    }
     const [a, b] = sides, of = (side) => new Map(side.settings), [first, second] = [of(a), of(b)];
     const names = [...new Set([...first.keys(), ...second.keys()])].filter((name) => first.get(name) !== second.get(name));
     byId("compare-sides").replaceChildren(...sides.map((side) => html("section", { "aria-label": side.name },
@@ -124,7 +118,6 @@ export class History {
       html("div", { class: "compare-picture" }))));
     byId("compare-changed").replaceChildren(names.length ? html("table", { class: "data" }, ...tableRows(["setting", "first", "second"], names.map((name) => [name, first.get(name) ?? "default", second.get(name) ?? "default"])))
       : html("p", { class: "hint" }, "All settings are the same."));
-    byId("history").close();
     byId("compare").showModal();
     for (const [i, side] of sides.entries()) {
       const host = /** @type {HTMLElement} */ (byId("compare-sides").children[i].querySelector(".compare-picture"));

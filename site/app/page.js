@@ -82,9 +82,11 @@ async function comeCode(packed) {
   }
 }
 
-/** The door of training shows what an audit there is, unless something else is asked for. */
-function train() {
-  if (!still && engine.ready && !runs.busy && canaries.untouched) canaries.run();
+/** The doors of code and training show what an audit there is, unless something else is asked for. */
+function begin() {
+  if (still || !engine.ready) return;
+  if (door() === "code" && !own.there && !own.running) own.soon(0);
+  if (door() === "training" && !runs.busy && canaries.untouched) canaries.run();
 }
 
 /** Opens a report, or code, that the server of this page keeps; nothing runs. @param {string} id */
@@ -106,8 +108,7 @@ async function arrive() {
   picked = false;
   if (settings.report) return fetchStored(settings.report);
   if (settings.code) return comeCode(settings.code);
-  if (door() === "code" && !still && !own.there && !own.running) own.soon(0);
-  if (door() === "training") train();
+  begin();
   if (door() !== "explore" || !engine.ready || shown.recall()) return;
   const { result: packed } = settings;
   if (packed && await come(async () => ({ settings: settings.asked().wanted.settings, result: await unpack(packed) })) || !unasked) return;
@@ -196,7 +197,7 @@ async function came(files, target) {
   const names = files.map((file) => file.name).join(", ");
   const bad = (found, want, remedy) => refuse(`${names} was not opened`, new Refused(refusalOf("file", found, want, remedy)));
   try {
-    await core.there();
+    await engine.running;
     const all = await Promise.all(files.map(async (file) => engine.ask("recognize", { text: await file.slice(0, HEAD).text() }).answer));
     const [{ is }] = all, [file] = files;
     if (all.some((one) => one.is === "empty")) bad("empty", "a report, a function, or a file of outputs or scores", "was it still being written?");
@@ -250,9 +251,8 @@ byId("more-outputs").addEventListener("click", () => {
 for (const id of ["verify", "note-verify"]) byId(id).addEventListener("click", () => runs.verify());
 hangDoors();
 onEnter((to) => {
-  if (to === "code" && !still && !own.there && !own.running && engine.ready) own.soon(0);
   picture.enter();
-  if (to === "training") train();
+  begin();
   shown.enter(to);
   ableToVerify();
   settings.write();

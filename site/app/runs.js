@@ -73,13 +73,10 @@ export class Runs {
   }
 
   /**
-   * Starts a run or a verification, and sees it to its end, of which outcome tells.
+   * Starts a run or a verification, and sees it to its end, with its outcome.
    * @param {{on: import("../page/engine.js").Engine, phase: string, replay?: boolean, name?: string, by?: string, blame?: (error: Error) => void}} work name: of the panel that shows it; by: the button; blame: shows an error
    */
-  #work(work, request, finish) { this.outcome = this.#done(work, request, finish); }
-
-  /** @param {any} work */
-  async #done({ on, phase, replay = false, name = "", by = replay ? "verify" : "run", blame }, request, finish) {
+  async #work({ on, phase, replay = false, name = "", by = replay ? "verify" : "run", blame }, request, finish) {
     const { picture, setState, settings, shown } = this.#page;
     [this.begunBy, this.panel] = [by, name];
     const panel = this.#underWay;
@@ -154,7 +151,7 @@ export class Runs {
       if (wanted.count !== engine.workers.length && wanted.on === engine) engine.resize(wanted.count);
     } catch (error) {
       shown.cannot(error.message);
-      settings.unusable(error, asked);
+      settings.blame(error, asked);
       this.outcome = Promise.resolve({ error });
       return true;
     }
@@ -177,7 +174,7 @@ export class Runs {
     dismiss("stop");
     if (byId("origin").dataset.kind === "run") showOrigin("before");
     shown.old();
-    this.#work({ ...work, phase: "Starting" }, (tell) => work.on.ask("run", wanted, tell, files), async (answer) => {
+    this.outcome = this.#work({ ...work, phase: "Starting" }, (tell) => work.on.ask("run", wanted, tell, files), async (answer) => {
       const { report, error } = answer;
       if (shown.report && foundNothing(report)) {
         shown.standsAgain();
@@ -226,7 +223,7 @@ export class Runs {
     const { canaries, shown } = this.#page, { text, report } = shown;
     const planted = report.kind === "canary", files = planted ? canaries.replays(report) : [];
     const work = { on, phase: report.inputs?.unseeded ? "Recomputing from the counts" : "Replaying the certification", replay: true };
-    this.#work(planted ? { ...work, name: "canaries", blame: (error) => canaries.blame(error, report) } : work, (tell) => on.ask("verify", text, tell, files), (found) => {
+    this.outcome = this.#work(planted ? { ...work, name: "canaries", blame: (error) => canaries.blame(error, report) } : work, (tell) => on.ask("verify", text, tell, files), (found) => {
       if (shown.text === text) shown.verified(found);
       say(replayWords(found));
     });
@@ -259,8 +256,8 @@ export class Runs {
 
   /** Answers the accounting panel, now or when the core is there. */
   async account(what, of) {
-    const { core, engine } = this.#page;
-    await core.there();
+    const { engine } = this.#page;
+    await engine.running;
     return engine.ask(what, of).answer;
   }
 

@@ -78,7 +78,6 @@ export class Settings {
       this.write();
     } catch (error) {
       if (number !== this.#checks) return;
-      form.clearErrors();
       if (!(error instanceof Ended)) shown.settled(null);
       this.blame(error, false);
     }
@@ -93,14 +92,9 @@ export class Settings {
   /** Shows an error of the settings at its field, or as a notice. */
   blame(error, focus) {
     if (error instanceof Ended) return; // told by died
+    this.#page.form.clearErrors();
     const key = faultOf(error);
     if (!key || !this.#page.form.fail(key, error.message, focus)) notify({ key: "settings", kind: "error", title: "This cannot be run", error });
-  }
-
-  /** The form asks for what cannot be run. */
-  unusable(error, focus = true) {
-    this.#page.form.clearErrors();
-    this.blame(error, focus);
   }
 
   /** Shows what the address asks for, as far as that can be done without the core. */

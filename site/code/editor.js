@@ -119,8 +119,6 @@ export function open(parent, { text, language, anchor = 0, head = anchor, about,
   // CodeMirror counts a line end as one character, whatever it was.
   const view = new EditorView({ parent, state: state(text, { anchor: Math.min(anchor, text.length), head: Math.min(head, text.length) }) });
   return {
-    get text() { return view.state.doc.toString(); },
-
     /** Puts other text there, which can be undone; in another language it cannot. @param {string} doc @param {Language} [of] */
     write(doc, of = language) {
       if (of !== language) {
@@ -148,6 +146,5 @@ export function open(parent, { text, language, anchor = 0, head = anchor, about,
     },
 
     focus() { view.focus(); },
-    get focused() { return view.hasFocus; },
   };
 }

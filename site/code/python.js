@@ -3,13 +3,8 @@
 import glue from "./python.py";
 
 /**
- * What an interpreter offers to `pythonOf`.
- * @typedef {object} Interpreter
- * @property {string} name with its version
- * @property {(text: string) => void} run
- * @property {(name: string) => any} get a global of Python's
- * @property {(values: Float64Array) => void} give hands over the numbers of a dataset
- * @property {() => Float64Array} take the numbers of the outputs, a copy
+ * What an interpreter offers to `pythonOf`: its name with its version; get: a global of Python's; give: hands over the numbers of a dataset; take: a copy of those of the outputs.
+ * @typedef {{name: string, run(text: string): void, get(name: string): any, give(values: Float64Array): void, take(): Float64Array}} Interpreter
  */
 
 /**

@@ -325,25 +325,16 @@ class DPAudit extends HTMLElement {
   #message({ source, origin, data }) {
     if (!this.#frame || source !== this.#frame.contentWindow || origin !== this.#home.origin || data?.dpaudit !== 1) return;
     const { type, detail } = data;
-    switch (type) {
-      case "height":
-        this.#frame.style.height = `${detail.height}px`;
-        break;
-      case "ready": case "answer": {
-        const { id, value, error } = type === "ready" ? { id: 0, value: detail } : detail, call = this.#calls.get(id);
-        this.#calls.delete(id);
-        if (error) call?.reject(Object.assign(new DOMException(error.message, error.name), { refusal: error }));
-        else call?.resolve(value);
-        break;
-      }
-      case "result":
-        this.#reveal();
-        [this.#report, this.#text] = [detail.report, detail.text];
-        this.#fire(type, { report: detail.report });
-        break;
-      case "progress": case "error": case "config-change":
-        this.#reveal();
-        this.#fire(type, detail);
+    if (type === "height") this.#frame.style.height = `${detail.height}px`;
+    else if (type === "ready" || type === "answer") {
+      const { id, value, error } = type === "ready" ? { id: 0, value: detail } : detail, call = this.#calls.get(id);
+      this.#calls.delete(id);
+      if (error) call?.reject(Object.assign(new DOMException(error.message, error.name), { refusal: error }));
+      else call?.resolve(value);
+    } else if (["result", "progress", "error", "config-change"].includes(type)) {
+      if (type === "result") [this.#report, this.#text] = [detail.report, detail.text];
+      this.#reveal();
+      this.#fire(type, type === "result" ? { report: detail.report } : detail);
     }
   }
 }

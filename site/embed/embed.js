@@ -2,10 +2,7 @@
 // document and parts, of which embed.css leaves the settings, Run and the result; what stands
 // here is what an embed does beside that. It loads nothing heavy before it is to run, and
 // computes only while no other embed of this site does, by a lock that they share.
-//
-// Messages to the page around it are {dpaudit: 1, type, detail}, as
-// dp-audit.d.ts lists them; it takes {dpaudit: 1, id, call, value} from that page
-// only, and answers {dpaudit: 1, type: "answer", detail: {id, value | error}}.
+// Messages are those of dp-audit.d.ts; it takes calls from the page around it only.
 import { Core, status } from "../app/core.js";
 import { Runs } from "../app/runs.js";
 import { Settings } from "../app/settings.js";

@@ -23,20 +23,17 @@ export async function open(fragment) {
   const { settings } = readFragment(fragment);
   await import(new URL("dp-audit.js", import.meta.url).href);
   dialog?.remove();
-  const selects = Object.entries(CHOICES).map(([key, values]) => {
-    const select = choice(values.filter((value) => words[key][1][value]).map((value) => ({ value, text: words[key][1][value] })));
-    return /** @type {const} */ ([key, select, html("label", { class: "field" }, words[key][0], select)]);
+  const selects = Object.entries(CHOICES).map(([name, values]) => {
+    const [label, options] = words[name], select = choice(values.filter((value) => options[value]).map((value) => ({ value, text: options[value] })));
+    select.name = name;
+    return html("label", { class: "field" }, label, select);
   });
-  const checks = FLAGS.map((key) => {
-    const box = html("input", { type: "checkbox" });
-    return /** @type {const} */ ([key, box, html("label", { class: "check" }, box, words[key][0])]);
-  });
+  const checks = FLAGS.map((name) => html("label", { class: "check" }, html("input", { type: "checkbox", name, value: "" }), words[name][0]));
+  const form = html("form", { onchange: () => show() }, html("div", { class: "grid" }, selects), html("div", {}, checks));
   const asElement = code("As an element", "A script of a few kilobytes; the rest loads on demand."), asFrame = code("As a frame", "Without a script.");
   const preview = html("div", { class: "embed-preview" });
   const show = () => {
-    const chosen = Object.fromEntries([
-      ...selects.filter(([key, { value }]) => value !== CHOICES[key][0]).map(([key, { value }]) => [key, value]),
-      ...checks.filter(([, box]) => box.checked).map(([key]) => [key, ""])]);
+    const chosen = Object.fromEntries([...new FormData(form)].map(([key, value]) => [key, String(value)]).filter(([key, value]) => value !== CHOICES[key]?.[0]));
     const attributes = Object.entries({ ...settings, ...chosen }).map(([key, value]) => (value === "" ? ` ${key}` : ` ${key}="${escaped(value)}"`)).join("");
     const what = escaped(`Audit of ${settings.mechanism}`);
     asElement.area.value = `<script defer src="${site}dp-audit.js"></script>\n<dp-audit${attributes}>\n  <a href="${escaped(`${site}index.html${fragmentOf(settings)}`)}">${what} with dpscope</a>\n</dp-audit>`;
@@ -46,12 +43,9 @@ export async function open(fragment) {
   };
   dialog = html("dialog", { class: "embed-code", "aria-labelledby": "embed-code-title" },
     html("h2", { id: "embed-code-title" }, "Embed this audit"),
-    html("div", { class: "grid" }, selects.map(([, , label]) => label)),
-    html("div", {}, checks.map(([, , label]) => label)),
-    asElement.box, asFrame.box,
+    form, asElement.box, asFrame.box,
     html("h3", {}, "Preview"), preview,
     html("form", { method: "dialog" }, html("button", {}, "Close")));
-  dialog.addEventListener("change", (event) => { if (/** @type {HTMLElement} */ (event.target).closest(".grid, .check")) show(); });
   dialog.addEventListener("close", () => preview.replaceChildren()); // ends its workers
   document.body.append(dialog);
   show();

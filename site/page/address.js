@@ -22,17 +22,12 @@ const REPORT = "report";
 export function readFragment(fragment) {
   /** @type {Record<string, string>} */
   const settings = {}, texts = /** @type {Record<string, string>} */ ({});
-  let odd = "", kind = "", result = "", code = "", report = "";
-  const pairs = new URLSearchParams(fragment.replace(/^#/, ""));
-  const canaries = ["canaries", "one-run"].includes(pairs.get("view")) ? Object.fromEntries(pairs) : null;
-  for (const [key, value] of pairs) {
-    if (key === "v") odd = oddVersion(value);
-    else if (canaries) continue;
-    else if (key === "account") kind = value;
-    else if (key === RESULT) result = value;
-    else if (key === CODE) code = value;
-    else if (key === REPORT) report = value;
-    else if (key.startsWith("a.")) texts[key.slice(2)] = value;
+  const pairs = new URLSearchParams(fragment.replace(/^#/, "")), all = Object.fromEntries(pairs);
+  const canaries = ["canaries", "one-run"].includes(pairs.get("view")) ? all : null;
+  const { account: kind = "", [RESULT]: result = "", [CODE]: code = "", [REPORT]: report = "" } = canaries ? {} : all;
+  const odd = "v" in all ? oddVersion(all.v) : "";
+  for (const [key, value] of canaries ? [] : pairs) {
+    if (key.startsWith("a.")) texts[key.slice(2)] = value;
     else if (AUDIT_NAMES.includes(key) || key === "workers" || (key.startsWith("p.") && key.length > 2)) settings[key] = value;
   }
   // As on the command line, these say which guarantee is meant.

@@ -40,11 +40,8 @@ export function show(name) {
   for (const part of document.querySelectorAll("main [data-door]")) {
     /** @type {HTMLElement} */ (part).hidden = !/** @type {HTMLElement} */ (part).dataset.door.split(" ").includes(name);
   }
-  for (const a of links()) {
-    if (doorOf(a) === name) a.setAttribute("aria-current", "page");
-    else a.removeAttribute("aria-current");
-  }
-  byId("menu-door").textContent = links().find((a) => doorOf(a) === name).textContent;
+  for (const a of links()) a.ariaCurrent = doorOf(a) === name ? "page" : null;
+  byId("menu-door").textContent = links().find((a) => a.ariaCurrent).textContent;
   fold(false);
   if (before !== name) for (const f of entering) f(name, before);
 }

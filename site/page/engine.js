@@ -173,27 +173,16 @@ export class Engine {
 
   /** A message from the coordinator. @param {import("../worker/protocol").FromCoordinator} message */
   #hear(message) {
-    switch (message.type) {
-      case "ready":
-        this.ready = JSON.parse(message.json);
-        this.#starting?.resolve(this.ready);
-        this.#runs();
-        this.#starting = null;
-        break;
-      case "progress":
-        this.#pending.get(message.id)?.progress?.(JSON.parse(message.json));
-        break;
-      case "refused":
-        this.#settle(message.id)?.reject(new Refused(JSON.parse(message.json)));
-        break;
-      case "replace": // the coordinator knows already
-        this.#replace(message.worker, message.reason, false, 0);
-        break;
-      case "dead":
-        this.#died(message.reason);
-        break;
-      case "answer":
-        this.#answered(message.id, JSON.parse(message.json));
+    if (message.type === "progress") this.#pending.get(message.id)?.progress?.(JSON.parse(message.json));
+    else if (message.type === "refused") this.#settle(message.id)?.reject(new Refused(JSON.parse(message.json)));
+    else if (message.type === "answer") this.#answered(message.id, JSON.parse(message.json));
+    else if (message.type === "replace") this.#replace(message.worker, message.reason, false, 0); // the coordinator knows already
+    else if (message.type === "dead") this.#died(message.reason);
+    else if (message.type === "ready") {
+      this.ready = JSON.parse(message.json);
+      this.#starting?.resolve(this.ready);
+      this.#runs();
+      this.#starting = null;
     }
   }
 

@@ -21,8 +21,7 @@ export function field({ id, key, label, hint = "", wide = false }, element) {
     fail(message) {
       error.textContent = message;
       error.hidden = !message;
-      if (message) control.setAttribute("aria-invalid", "true");
-      else control.removeAttribute("aria-invalid");
+      control.ariaInvalid = message ? "true" : null;
     },
     hint(text) {
       said.textContent = text;

@@ -44,11 +44,7 @@ class Sandbox {
   #files;
   #printed;
 
-  /**
-   * @param {{code?: string}} source none for a module, which the core brings
-   * @param {import("../worker/python.js").Files} [files] of Python, where the code is that
-   * @param {(words: string) => void} [printed] the first that it prints
-   */
+  /** @param {{code?: string}} source none for a module, which the core brings @param {import("../worker/python.js").Files} [files] of Python, where the code is that @param {(words: string) => void} [printed] hears the first that it prints */
   constructor(source, files, printed) { [this.#source, this.#files, this.#printed] = [source, files, printed]; }
 
   async open() {

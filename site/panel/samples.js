@@ -79,13 +79,13 @@ export class Samples {
 
   /** Reads the files, or what is left of the work after a change of what they are. @param {File[]} files @param {Asked} asked */
   async #read(files, asked, anew) {
-    const number = ++this.#reads, { core, engine, runs, setState } = this.#page;
+    const number = ++this.#reads, { engine, runs, setState } = this.#page;
     try {
       if (runs.takesSamples) {
         notify({ key: "file", kind: "warning", title: "The samples were not read", text: "Those that were read before are being audited. Stop that first." });
         return this.#show(); // as it was
       }
-      await core.there();
+      await engine.running;
       if (number !== this.#reads) return;
       this.#files = files;
       this.#asked = asked;

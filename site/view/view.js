@@ -13,10 +13,8 @@ const DRAG = 4; // px from which a press is a drag
 const stage = byId("stage"), labels = byId("labels"), ink = labels.getContext("2d");
 const all = byId("all"), LOADING = byId("status").textContent;
 const scale = devicePixelRatio || 1;
-let webgl = Boolean(document.createElement("canvas").getContext("webgl2"));
 let handle = null; // the program's
 let waiting = []; // messages of the page that came before it listened
-let laid = {}, read = {}, facts = {}; // as last said
 let summary = ""; // of what is shown
 let asked = null; // resolves to the picture's pixels
 let page = null; // the page's port, to which it is said whether the picture is painted
@@ -40,10 +38,13 @@ globalThis.requestAnimationFrame = (callback) => {
   return 0;
 };
 
+/** What the program last said, whether there is WebGL, and the picture's pixels; tests read them, too. */
+const last = globalThis.dpscopeView = { laid: {}, read: {}, facts: {}, webgl: Boolean(document.createElement("canvas").getContext("webgl2")), pixels };
+
 const fontOf = (l) => `${l.Bold ? "bold " : ""}${l.Size || 12}px ${FONT}`;
 
 globalThis.dpscopeViewShell = {
-  webgl, scale,
+  webgl: last.webgl, scale,
   measure(words, px) {
     ink.font = `${px}px ${FONT}`;
     return ink.measureText(words).width;
@@ -55,7 +56,7 @@ globalThis.dpscopeViewShell = {
     for (const text of waiting.splice(0)) take(text);
   },
   wake() {
-    if (!webgl) return;
+    if (!last.webgl) return;
     due = 2;
     const callback = held;
     held = null;
@@ -68,38 +69,29 @@ globalThis.dpscopeViewShell = {
   },
 };
 
-/** For tests: what the program last said, and the picture's pixels. */
-globalThis.dpscopeView = {
-  get laid() { return laid; },
-  get read() { return read; },
-  get facts() { return facts; },
-  get webgl() { return webgl; },
-  pixels,
-};
-
 const heard = {
   laid(said) {
-    laid = said;
+    last.laid = said;
     stage.setAttribute("aria-label", `Picture: ${byId("words").textContent}`);
-    stage.style.height = `${Math.ceil(laid.Height)}px`;
-    byId("whole").disabled = byId("out").disabled = laid.Whole;
-    byId("in").disabled = !laid.ZoomsX && !laid.ZoomsY;
+    stage.style.height = `${Math.ceil(last.laid.Height)}px`;
+    byId("whole").disabled = byId("out").disabled = last.laid.Whole;
+    byId("in").disabled = !last.laid.ZoomsX && !last.laid.ZoomsY;
     labels.width = Math.round(stage.clientWidth * scale);
-    labels.height = Math.round(laid.Height * scale);
+    labels.height = Math.round(last.laid.Height * scale);
     label(ink, 0, 0);
   },
   read(said) {
-    read = said;
+    last.read = said;
     byId("reading").textContent = said.Words;
   },
   facts(said) {
-    facts = said;
+    last.facts = said;
     const { View, Views, Choices, Table } = said;
-    byId("status").hidden = Boolean(View) && webgl && !told;
+    byId("status").hidden = Boolean(View) && last.webgl && !told;
     byId("status").textContent = told || (View ? "This browser has no WebGL 2, or it is switched off: there is no picture, but the table holds its numbers." : "There is nothing to draw: no outputs were counted for a picture.");
     for (const id of ["bar", "keys", "facts"]) byId(id).hidden = !View;
-    stage.hidden = byId("keys").hidden = !View || !webgl;
-    byId("tools").querySelectorAll("button:not(#csv)").forEach((b) => b.toggleAttribute("hidden", !webgl));
+    stage.hidden = byId("keys").hidden = !View || !last.webgl;
+    byId("tools").querySelectorAll("button:not(#csv)").forEach((b) => b.toggleAttribute("hidden", !last.webgl));
     byId("words").textContent = said.Words;
     keepFocus(byId("views"), () => byId("views").replaceChildren(...(Views?.length > 1 ? Views : []).map((v) =>
       html("button", { type: "button", "data-id": v.id, "aria-pressed": String(v.id === View), onclick: () => handle("show", v.id) }, v.words))));
@@ -109,7 +101,7 @@ const heard = {
     byId("facts-title").textContent = Table?.title ?? "";
     fill();
     if (View) handle("size", stage.clientWidth); // it may have been hidden
-    page?.postMessage(Boolean(View) && webgl);
+    page?.postMessage(Boolean(View) && last.webgl);
   },
   failed(text) {
     byId("status").hidden = false;
@@ -132,20 +124,20 @@ stage.addEventListener("webglcontextlost", (event) => {
   history.replaceState(often ? null : { lost, anew: true }, "");
   if (often) {
     event.stopImmediatePropagation();
-    webgl = false;
-    if (facts.View) heard.facts(facts);
+    last.webgl = false;
+    if (last.facts.View) heard.facts(last.facts);
   }
   heard.failed(told);
 }, true);
 for (const kind of ["pointerdown", "keydown"]) addEventListener(kind, () => {
-  if (!told || !webgl) return;
+  if (!told || !last.webgl) return;
   told = "";
   byId("status").hidden = true;
 }, true);
 
 /** Fills the table, where it is open. */
 function fill() {
-  const { Table } = facts;
+  const { Table } = last.facts;
   byId("table").replaceChildren(...(Table && byId("facts").open ? tableRows(Table.head, Table.rows ?? []) : []));
 }
 byId("facts").addEventListener("toggle", fill);
@@ -160,7 +152,7 @@ function keepFocus(group, change) {
 /** Writes the picture's labels. */
 function label(on, x, y) {
   on.scale(scale, scale);
-  for (const l of laid.Labels ?? []) {
+  for (const l of last.laid.Labels ?? []) {
     on.font = fontOf(l);
     on.textAlign = ["left", "center", "right"][l.Align];
     on.fillStyle = colours[l.Role];
@@ -189,7 +181,7 @@ function pixels() {
 
 // Files
 
-const nameOf = (ending) => `dpscope-${facts.View}.${ending}`;
+const nameOf = (ending) => `dpscope-${last.facts.View}.${ending}`;
 
 byId("png").addEventListener("click", async () => {
   const picture = await pixels(), margin = 14 * scale, head = 2.5 * margin;
@@ -204,7 +196,7 @@ byId("png").addEventListener("click", async () => {
   canvas.toBlob((blob) => save(nameOf("png"), blob, "image/png"));
 });
 byId("csv").addEventListener("click", () => {
-  const { head, rows } = facts.Table;
+  const { head, rows } = last.facts.Table;
   save(nameOf("csv"), csvOf(head, rows), "text/csv");
 });
 
@@ -252,7 +244,7 @@ const keys = {
   0: () => handle("reset"),
   Escape() {
     const opener = frameElement && /** @type {HTMLElement} */ (parent.document.querySelector(`.picture-open[aria-controls="${frameElement.parentElement.id}"]`));
-    if (read.Item >= 0) {
+    if (last.read.Item >= 0) {
       handle("leave");
       return;
     }
