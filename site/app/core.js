@@ -91,7 +91,7 @@ export class Core {
   restart() {
     this.#page.setState("loading");
     status("Starting the core again…");
-    this.#engine.restart().then((said) => {
+    this.#engine.start(this.#engine.module).then((said) => {
       this.#started(said);
       this.free();
       return this.#page.settings.check();

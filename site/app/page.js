@@ -141,7 +141,7 @@ const core = page.core = new Core(page, {
 const shown = page.shown = new Shown(page);
 page.mended = new Mended(page);
 page.past = new History(page);
-const accounting = page.accounting = new Accounting({ ask: (...what) => runs.account(...what), changed: () => settings.write() });
+const accounting = page.accounting = new Accounting(page);
 const calibration = page.calibration = new Calibration((...what) => runs.calibrate(...what));
 const canaries = page.canaries = new Canaries({
   run: (...what) => runs.plant(...what),

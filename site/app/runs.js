@@ -254,13 +254,6 @@ export class Runs {
     }
   }
 
-  /** Answers the accounting panel, now or when the core is there. */
-  async account(what, of) {
-    const { engine } = this.#page;
-    await engine.running;
-    return engine.ask(what, of).answer;
-  }
-
   get #underWay() { return { calibrate: this.#page.calibration, canaries: this.#page.canaries }[this.panel] ?? this.#panel; }
 
   /** Stops what is under way. @returns {boolean} whether anything is */

@@ -70,17 +70,11 @@ export class Engine {
   async catalogue() { return (await fetched("catalogue.json")).json(); }
 
   /** Fetches and compiles the core. Throws an Error in words for the user. @param {import("./corefile.js").Options} options */
-  async load({ building, ...options } = {}) {
-    let waited = false;
-    const module = await moduleOf(CORE, {
-      ...options,
-      building(words) {
-        waited = true;
-        building?.(words);
-      },
-    });
-    if (waited) buildInfo = null; // it knew of no core
-    return module;
+  load({ building, progress }) {
+    return moduleOf(CORE, { progress, building(words) {
+      buildInfo = null; // it knows of no core yet
+      building(words);
+    } });
   }
 
   /** Ends what runs; starts the coordinator and `size` task workers of a core. @param {WebAssembly.Module} module */
@@ -99,9 +93,6 @@ export class Engine {
     for (let n = 0; n < size; n++) this.#attach(n, 0);
     return ready;
   }
-
-  /** Ends all workers and starts as many anew. */
-  restart() { return this.start(this.module); }
 
   /** Makes it `size` task workers. Not during a run. */
   resize(size) {

@@ -35,11 +35,11 @@ export class Accounting {
   #kind;
   #asked = 0; // numbers the questions: only the last one counts
   #timer = 0;
-  #on;
+  #page;
 
-  /** @param {{ask(what: "account" | "trace", of: any): Promise<any>, changed(): void}} on ask: the core; changed: fragment has */
-  constructor(on) {
-    this.#on = on;
+  /** @param {import("../app/runs.js").Parts} page */
+  constructor(page) {
+    this.#page = page;
     this.#kind = field({ id: "account-kind", key: "account", label: "A step is", wide: true }, choice([]));
     byId("account-kind-field").append(this.#kind.box);
     byId("account-form").addEventListener("input", (event) => {
@@ -82,18 +82,18 @@ export class Accounting {
   /** Asks what the form says, and shows the answer. @param {boolean} focus on what is at fault */
   async ask(focus = false) {
     clearTimeout(this.#timer);
-    const number = ++this.#asked;
-    const fragment = this.#fragment();
+    const { engine } = this.#page, number = ++this.#asked, fragment = this.#fragment(), query = asked(this.#chosen, this.#fields.texts);
     try {
       this.#fields.clearErrors();
       this.#status("Accounting…");
-      const answer = await this.#on.ask("account", asked(this.#chosen, this.#fields.texts));
+      await engine.running;
+      const answer = await engine.ask("account", query).answer;
       if (number !== this.#asked) return;
       this.#status("");
       const traced = this.#show(answer, fragment);
       await new Promise((done) => { setTimeout(done, TRACE_AFTER); });
       try {
-        if (number === this.#asked) await this.#trace(answer, await this.#on.ask("trace", answer.query), traced, number);
+        if (number === this.#asked) await this.#trace(answer, await engine.ask("trace", answer.query).answer, traced, number);
       } finally {
         traced.classList.remove("awaited");
       }
@@ -149,7 +149,7 @@ export class Accounting {
     ].flat(2).filter(Boolean));
     for (const { view, place } of drawn) new Picture(place, { of: "account", view, name: view.replaceAll(" ", "-") || "account", square: !view }).show(text);
     say(`${a.title}. ${box.querySelector(".headline").textContent}`, false);
-    this.#on.changed();
+    this.#page.settings.write();
     return traced;
   }
 }

@@ -147,11 +147,9 @@ export class CanaryForm {
 
   /** Chooses what a report is about, so that the box for its file is there. */
   follow({ source, design }) {
-    this.#fields.get("source").control.value = source;
+    this.#fields.put("source", source);
     this.#sourceChanged();
-    const { control } = this.#fields.get("design");
-    control.value = design;
-    if (control.selectedIndex < 0) control.selectedIndex = 0;
+    this.#fields.put("design", design);
     this.dependents();
   }
 
