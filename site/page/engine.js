@@ -70,11 +70,14 @@ export class Engine {
   async catalogue() { return (await fetched("catalogue.json")).json(); }
 
   /** Fetches and compiles the core. Throws an Error in words for the user. @param {import("./corefile.js").Options} options */
-  load({ building, progress }) {
-    return moduleOf(CORE, { progress, building(words) {
-      buildInfo = null; // it knows of no core yet
+  async load({ building, progress }) {
+    let waited = false;
+    const module = await moduleOf(CORE, { progress, building(words) {
+      waited = true;
       building(words);
     } });
+    if (waited) buildInfo = null; // it knew of no core
+    return module;
   }
 
   /** Ends what runs; starts the coordinator and `size` task workers of a core. @param {WebAssembly.Module} module */
