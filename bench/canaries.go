@@ -115,7 +115,7 @@ func (b *canaryBench) measure(cells ...canaryCell) {
 }
 
 func (b *canaryBench) simulate(c canaryCell, seed int, ways []canaryWay) map[canaryWay]judged {
-	p := canary.Plan{Version: canary.PlanVersion, Subject: canary.Subject{Source: "gaussian-sum", Parameters: audit.Params{"d": {Number: float64(c.d)}}, Claim: new(audit.DPClaim(c.eps, canaryDelta))},
+	p := canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Parameters: audit.Params{"d": {Number: float64(c.d)}}, Claim: new(audit.DPClaim(c.eps, canaryDelta)),
 		Mode: canary.Fixed, Runs: c.n, K: c.k, Beta: canaryBeta, Seed: b.seed + uint64(seed)}
 	if c.orthogonal {
 		p.Design = source.Orthogonal

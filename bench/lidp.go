@@ -196,7 +196,7 @@ func (b *lidpBench) measure(cells []lidpCell) {
 				}
 				return lidpSource{s, b.examples.test, &m.accuracy}, err
 			}}
-		plan := canary.Plan{Version: canary.PlanVersion, Subject: canary.Subject{Source: spec.Name, Claim: new(audit.DPClaim(cells[i].eps, canaryDelta))},
+		plan := canary.Plan{Version: canary.PlanVersion, Source: spec.Name, Claim: new(audit.DPClaim(cells[i].eps, canaryDelta)),
 			Mode: canary.Fixed, Runs: b.trials, K: cells[i].k, Beta: canaryBeta, Seed: b.seed}
 		m.simulation = simulate(get(plan.Resolve([]source.Spec{spec}, nil)))
 		b.say("%s: done", cells[i])

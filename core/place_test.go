@@ -45,7 +45,7 @@ func placed[P any](t *testing.T, plan P, keys []settings.Key[P], resolve func(da
 
 func TestRefusalsSayWhere(t *testing.T) {
 	claim := audit.DPClaim(2, 1e-5)
-	sum := canary.Plan{Version: canary.PlanVersion, Subject: canary.Subject{Source: "gaussian-sum", Claim: &claim, Relation: audit.AddRemove, Design: source.Sphere, Parameters: audit.Params{"d": {Number: 10}}}, Runs: 1024, K: 8, M: 8, Explore: 512, Interval: "wilson-2", Quantile: 0.1, Beta: 0.05, Seed: 42}
+	sum := canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Relation: audit.AddRemove, Design: source.Sphere, Parameters: audit.Params{"d": {Number: 10}}, Runs: 1024, K: 8, M: 8, Explore: 512, Interval: "wilson-2", Quantile: 0.1, Beta: 0.05, Seed: 42}
 	of := func(file []byte) func([]byte) error {
 		return func(data []byte) error {
 			p, err := canary.ParsePlan(data)
@@ -56,7 +56,7 @@ func TestRefusalsSayWhere(t *testing.T) {
 		}
 	}
 	placed(t, sum, canary.Keys(), of(nil))
-	tail := canary.Plan{Version: canary.PlanVersion, Subject: canary.Subject{Source: "dp-sgd", Claim: &claim, Relation: audit.Replace, Design: source.TailSingular}, Pool: &source.Pool{Tail: 2, Scale: source.UnitNorm}, Mode: canary.Fixed, Runs: 1024, K: 2, M: 2, Explore: 64, Beta: 0.05, Seed: 42}
+	tail := canary.Plan{Version: canary.PlanVersion, Source: "dp-sgd", Claim: &claim, Relation: audit.Replace, Design: source.TailSingular, Pool: &source.Pool{Tail: 2, Scale: source.UnitNorm}, Mode: canary.Fixed, Runs: 1024, K: 2, M: 2, Explore: 64, Beta: 0.05, Seed: 42}
 	placed(t, tail, canary.Keys(), of(nil))
 	for _, file := range []string{"1,x\n", ""} {
 		data, _ := json.Marshal(tail)
@@ -65,7 +65,7 @@ func TestRefusalsSayWhere(t *testing.T) {
 			t.Errorf("%q: %v", file, err)
 		}
 	}
-	one := canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun, Subject: canary.Subject{Source: "dp-sgd", Claim: &claim, Relation: audit.AddRemove, Design: source.RandomGradients, Parameters: audit.Params{"strength": {Number: 10}, "sigma": {Number: 2}, "model": {Text: "mlp"}, "hidden": {Number: 8}}}, Runs: 1, K: 100, GuessPlan: membership.GuessPlan{Sides: membership.BothSides, Guesses: []int{10, 20}, GDPGuesses: []int{30}}, Beta: 0.05, Seed: 42}
+	one := canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun, Source: "dp-sgd", Claim: &claim, Relation: audit.AddRemove, Design: source.RandomGradients, Parameters: audit.Params{"strength": {Number: 10}, "sigma": {Number: 2}, "model": {Text: "mlp"}, "hidden": {Number: 8}}, Runs: 1, K: 100, GuessPlan: membership.GuessPlan{Sides: membership.BothSides, Guesses: []int{10, 20}, GDPGuesses: []int{30}}, Beta: 0.05, Seed: 42}
 	placed(t, one, canary.OneRunKeys(), func(data []byte) error {
 		p, err := canary.ParsePlan(data)
 		if err == nil {

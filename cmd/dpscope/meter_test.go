@@ -42,7 +42,7 @@ func TestMeter(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	out.Reset()
-	m.canaries(canary.Plan{Subject: canary.Subject{Trainer: &source.Trainer{}}})(canary.Progress{Phase: canary.Betting, Runs: 3, Total: 200, Left: new(2400.0), Bounds: []canary.LiveBound{{Interval: bounds.CanaryPairedBetting, Epsilon: 0.25}}, Holds: true})
+	m.canaries(canary.Plan{Trainer: &source.Trainer{}})(canary.Progress{Phase: canary.Betting, Runs: 3, Total: 200, Left: new(2400.0), Bounds: []canary.LiveBound{{Interval: bounds.CanaryPairedBetting, Epsilon: 0.25}}, Holds: true})
 	if got := strings.TrimSpace(out.String()); got != "bet: run 3 of 200, about 40m0s left, ε >= 0.250 so far" {
 		t.Errorf("%q", got)
 	}

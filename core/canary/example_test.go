@@ -14,8 +14,10 @@ import (
 // A sum that adds a fifth of the noise it should, in many runs and in one.
 func ExamplePlan() {
 	claim := audit.DPClaim(1, 1e-5)
-	of := canary.Subject{Source: "gaussian-sum", Claim: &claim, Parameters: audit.Params{"noise": {Number: 0.2}}}
-	for _, plan := range []canary.Plan{{Version: canary.PlanVersion, Subject: of, Runs: 256, Seed: 1}, {Version: canary.PlanVersion, Mode: canary.OneRun, Subject: of, K: 1000, Seed: 1}} {
+	plan := canary.Plan{Version: canary.PlanVersion, Seed: 1, Source: "gaussian-sum", Claim: &claim, Parameters: audit.Params{"noise": {Number: 0.2}}}
+	many, one := plan, plan
+	many.Runs, one.Mode, one.K = 256, canary.OneRun, 1000
+	for _, plan := range []canary.Plan{many, one} {
 		a, err := plan.Resolve(source.Sources(), nil)
 		if err != nil {
 			fmt.Println(err)

@@ -19,7 +19,7 @@ import (
 
 func oneRunPlan(eps float64, m int, params audit.Params) Plan {
 	claim := audit.DPClaim(eps, 1e-5)
-	return Plan{Version: PlanVersion, Mode: OneRun, Subject: Subject{Source: "gaussian-sum", Parameters: params, Claim: &claim}, K: m, Seed: 1}
+	return Plan{Version: PlanVersion, Mode: OneRun, Source: "gaussian-sum", Parameters: params, Claim: &claim, K: m, Seed: 1}
 }
 
 func auditOnce(t *testing.T, p Plan, sources []source.Spec) Report {
@@ -123,7 +123,7 @@ func TestOneRunToldCoverage(t *testing.T) {
 	failed, sum := 0, 0.0
 	for i := range audits {
 		claim := audit.DPClaim(2, 0)
-		r := auditOnce(t, Plan{Version: PlanVersion, Mode: OneRun, Subject: Subject{Source: "test", Claim: &claim}, GuessPlan: membership.GuessPlan{Guesses: []int{300}}, Seed: uint64(i)}, sources)
+		r := auditOnce(t, Plan{Version: PlanVersion, Mode: OneRun, Source: "test", Claim: &claim, GuessPlan: membership.GuessPlan{Guesses: []int{300}}, Seed: uint64(i)}, sources)
 		if *r.LowerBound > 1 {
 			failed++
 		}
@@ -141,7 +141,7 @@ func TestOneRunDiverged(t *testing.T) {
 	sources := testSources(failing{told{keep: 1}})
 	right, made := 0, 0
 	for i := range 100 {
-		r := auditOnce(t, Plan{Version: PlanVersion, Mode: OneRun, Subject: Subject{Source: "test", Claim: &claim}, Seed: uint64(i)}, sources)
+		r := auditOnce(t, Plan{Version: PlanVersion, Mode: OneRun, Source: "test", Claim: &claim, Seed: uint64(i)}, sources)
 		if !r.Evidence.OneRun.Diverged || *r.LowerBound > 1 || !strings.Contains(strings.Join(r.Warnings, " "), "diverged") {
 			t.Fatal(r.Summary, r.Warnings)
 		}
@@ -192,7 +192,7 @@ func TestBadOneRunPlans(t *testing.T) {
 		c.change(&p)
 		must.Input(t, must.Err(p.Resolve(source.Sources(), nil)), c.want, name)
 	}
-	must.Refuse(t, must.Err((Plan{Version: PlanVersion, Mode: OneRun, Subject: Subject{Source: "several", Claim: good.Claim}}).Resolve(testSources(told{}), nil)), "audited in one run")
+	must.Refuse(t, must.Err((Plan{Version: PlanVersion, Mode: OneRun, Source: "several", Claim: good.Claim}).Resolve(testSources(told{}), nil)), "audited in one run")
 }
 
 // TestOneRunStopped: no bound of a run that was stopped.

@@ -2,6 +2,8 @@ package canary
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"math"
 	"slices"
@@ -46,7 +48,23 @@ type Plan struct {
 	// Mode: default [Fixed] where runs are cheap and for a plan that says what a fixed
 	// audit alone has (explore, interval, quantile), else [Sequential]; never [OneRun].
 	Mode Mode `json:"mode,omitempty"`
-	Subject
+
+	Source string `json:"source"` // gaussian-sum, ...
+	// Trainer is the program whose trainings are audited; the source is [source.TrainerName].
+	Trainer    *source.Trainer `json:"trainer,omitempty"`
+	Parameters audit.Params    `json:"parameters,omitempty"`
+	// Claim of kind approximate or pure; no default.
+	Claim *audit.Claim `json:"claim,omitempty"`
+	// DeltaDefaulted: the claim named no delta and has [report.DefaultDelta].
+	DeltaDefaulted bool `json:"deltaDefaulted,omitempty"`
+	// Relation is the neighbouring relation of the claim; default: the source's first,
+	// add-remove. Of one run it is add-remove: a coin decides whether a canary is there.
+	Relation audit.Relation `json:"relation"`
+	Design   source.Design  `json:"design,omitempty"` // default: the source's first
+	CSV      *train.CSV     `json:"csv,omitempty"`    // how a file of examples is read, for dp-sgd
+	// Data is the SHA-256 of the user's file, in hexadecimal: its content is passed beside the
+	// plan. Empty: none, or whatever is passed.
+	Data string       `json:"data,omitempty"`
 	Pool *source.Pool `json:"pool,omitempty"` // of the designs tail-singular and vectors
 
 	// Runs n: of a fixed audit those that certify, of a sequential one all, the most that
@@ -90,7 +108,7 @@ type Audit struct {
 // Resolve checks a plan against the sources and fills in its defaults. file is
 // the content of the user's file, nil if there is none.
 func (p Plan) Resolve(sources []source.Spec, file []byte) (*Audit, error) {
-	return p.resolve(sources, func(a *Audit) error { return a.Plan.TakeFile(a.Spec, &a.Setup, file) })
+	return p.resolve(sources, func(a *Audit) error { return a.takeFile(file) })
 }
 
 // resolve does it with what take makes of the data.
@@ -100,7 +118,7 @@ func (p Plan) resolve(sources []source.Spec, take func(*Audit) error) (*Audit, e
 		return nil, err
 	}
 	a := &Audit{Plan: p}
-	if a.Spec, err = a.Plan.Subject.Spec(sources); err != nil {
+	if a.Spec, err = a.Plan.spec(sources); err != nil {
 		return nil, err
 	}
 	if p.Mode == OneRun {
@@ -112,10 +130,7 @@ func (p Plan) resolve(sources []source.Spec, take func(*Audit) error) (*Audit, e
 		}
 		a.Spec.Relations, a.Spec.Designs = []audit.Relation{audit.AddRemove}, a.Spec.OneRun.Designs
 	}
-	if a.Setup, err = a.Plan.Setup(a.Spec, p.Pool); err != nil {
-		return nil, err
-	}
-	for _, step := range []func() error{func() error { return audit.At("/mode", a.resolveMode()) }, a.resolveCounts, a.resolveBound, func() error { return take(a) }, a.check} {
+	for _, step := range []func() error{a.resolveSource, func() error { return audit.At("/mode", a.resolveMode()) }, a.resolveCounts, a.resolveBound, func() error { return take(a) }, a.check} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -125,6 +140,92 @@ func (p Plan) resolve(sources []source.Spec, take func(*Audit) error) (*Audit, e
 		a.Plan.Pool = new(a.Setup.Pool)
 	}
 	return a, nil
+}
+
+// StatedClaim is what the audit is against; of a plan with a claim.
+func (p Plan) StatedClaim() report.StatedClaim {
+	return report.StatedClaim{Claim: *p.Claim, Relation: p.Relation, Defaulted: p.DeltaDefaulted}
+}
+
+// resolveSource checks claim, parameters, relation and design, fills in their defaults, and
+// says what a source is to be made of, but for K, M and the file.
+func (a *Audit) resolveSource() error {
+	p, spec := &a.Plan, a.Spec
+	claim, err := report.ResolveClaim(p.Claim, p.DeltaDefaulted)
+	if err != nil {
+		return err
+	}
+	params, err := audit.ResolveParams(spec.Params, p.Parameters, claim)
+	if err != nil {
+		return fmt.Errorf("source %s: %w", spec.Name, err)
+	}
+	p.Claim = &claim
+	p.Relation, p.Design = cmp.Or(p.Relation, spec.Relations[0]), cmp.Or(p.Design, spec.Designs[0])
+	if err := report.CheckRelation(p.Relation, spec.Relations...); err != nil {
+		return err
+	}
+	pools := p.Design == source.TailSingular || p.Design == source.Vectors
+	switch {
+	case !slices.Contains(spec.Designs, p.Design):
+		return audit.UnknownName("design", string(p.Design), report.Texts(spec.Designs))
+	case p.CSV != nil && !spec.TakesData:
+		return &audit.InputError{Field: "csv", Path: "/csv", Found: "given for " + spec.Name, Want: "absent: it takes no file of examples"}
+	case p.Pool != nil && !pools:
+		return &audit.InputError{Field: "pool", Path: "/pool", Found: fmt.Sprintf("given for the design %q", p.Design), Want: fmt.Sprintf("absent except for %q and %q", source.TailSingular, source.Vectors)}
+	}
+	a.Setup = source.Setup{Params: params, Claim: claim, Relation: p.Relation, Design: p.Design, CSV: p.CSV, Trainer: p.Trainer}
+	if pools {
+		a.Setup.Pool = *cmp.Or(p.Pool, &source.Pool{})
+		a.Setup.Pool.Scale = cmp.Or(a.Setup.Pool.Scale, source.UnitNorm)
+	}
+	return nil
+}
+
+// takeFile checks the user's file, nil if there is none.
+func (a *Audit) takeFile(file []byte) error {
+	p, spec, s := &a.Plan, a.Spec, &a.Setup
+	found, sum := audit.Absent, ""
+	if file == nil && s.Design == source.Vectors {
+		return &audit.InputError{Field: "data", Path: "/data", Found: found, Want: fmt.Sprintf("a file for the design %q", s.Design), Remedy: "give a CSV file of vectors, one a line"}
+	}
+	if file != nil {
+		if !spec.TakesData && s.Design != source.Vectors {
+			return &audit.InputError{Field: "data", Path: "/data", Found: "given", Want: fmt.Sprintf("absent for the design %q of %s", s.Design, spec.Name)}
+		}
+		hash := sha256.Sum256(file)
+		sum = hex.EncodeToString(hash[:])
+		found = "a file with SHA-256 " + sum
+	}
+	if p.Data != "" && p.Data != sum {
+		return &audit.InputError{Field: "data", Path: "/data", Found: found, Want: "the file with SHA-256 " + p.Data, Remedy: "give the file that the audit was made with"}
+	}
+	p.Data, s.Data = sum, file
+	return nil
+}
+
+// spec is the source of a plan among sources. A trainer that is not among them is only
+// named.
+func (p *Plan) spec(sources []source.Spec) (source.Spec, error) {
+	name, t := &p.Source, p.Trainer
+	if t == nil {
+		if *name == source.TrainerName {
+			return source.Spec{}, &audit.InputError{Field: "trainer", Path: "/trainer", Found: audit.Absent, Want: "the program that trains", Remedy: "name it with -exec (docs/training.md)"}
+		}
+		return audit.Find("source", *name, sources, func(s source.Spec) string { return s.Name })
+	}
+	if *name == "" {
+		*name = source.TrainerName
+	}
+	if *name != source.TrainerName {
+		return source.Spec{}, &audit.InputError{Field: "source", Found: fmt.Sprintf("%q with a trainer", *name), Want: fmt.Sprintf("%q or absent", source.TrainerName)}
+	}
+	if err := t.Check(); err != nil {
+		return source.Spec{}, err
+	}
+	if i := slices.IndexFunc(sources, func(s source.Spec) bool { return s.Name == source.TrainerName }); i >= 0 {
+		return sources[i], nil
+	}
+	return source.TrainerSpec(nil), nil
 }
 
 // check asks the source whether it can.
@@ -402,7 +503,7 @@ func (p *Plan) pool() *source.Pool {
 // Reproduce says how to run the audit again.
 func (a *Audit) Reproduce() audit.Reproduce {
 	p, keys, command := a.Plan, Keys(), "canaries"
-	otherwise := Plan{Subject: Subject{Design: a.Spec.Designs[0]}, Pool: &source.Pool{Scale: source.UnitNorm}, M: p.K, Interval: bounds.CanaryPairedBetting, Beta: 0.05}
+	otherwise := Plan{Design: a.Spec.Designs[0], Pool: &source.Pool{Scale: source.UnitNorm}, M: p.K, Interval: bounds.CanaryPairedBetting, Beta: 0.05}
 	switch {
 	case p.Mode == OneRun:
 		keys, command, otherwise.GuessPlan = OneRunKeys(), "one-run", p.guessing().Otherwise()

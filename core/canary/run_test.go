@@ -23,7 +23,7 @@ import (
 )
 
 func samplePlan(n, k int) Plan {
-	return Plan{Version: PlanVersion, Subject: Subject{Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}}, Runs: n, K: k, Seed: 1}
+	return Plan{Version: PlanVersion, Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}, Runs: n, K: k, Seed: 1}
 }
 
 // testRun is one audit to be done.
@@ -196,7 +196,7 @@ func TestFailed(t *testing.T) {
 		}
 		return false, nil
 	}).Sources()
-	p := Plan{Version: PlanVersion, Mode: Fixed, Subject: Subject{Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}}, Seed: 3, Runs: 64, K: 5}
+	p := Plan{Version: PlanVersion, Mode: Fixed, Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, Seed: 3, Runs: 64, K: 5}
 	r, err := testRun{Plan: p, Sources: sources, Pool: engine.LocalPool(1), Generator: audit.Generator{Version: audit.Version}}.Do(context.Background())
 	if err == nil || r.Verdict != audit.Invalid || r.LowerBound != nil || !strings.Contains(r.Headline, "no more") {
 		t.Fatal(err, r.Summary)
@@ -256,7 +256,7 @@ func TestOddScores(t *testing.T) {
 			return false, nil
 		}, false, "", 10},
 	} {
-		p := Plan{Version: PlanVersion, Mode: Fixed, Subject: Subject{Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}}, Seed: 3, Runs: 64, K: 5}
+		p := Plan{Version: PlanVersion, Mode: Fixed, Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, Seed: 3, Runs: 64, K: 5}
 		sources := canarytest.Scripted(c.f).Sources()
 		r, err := testRun{Plan: p, Sources: sources, Pool: engine.LocalPool(2)}.Do(context.Background())
 		if err != nil {
@@ -290,7 +290,7 @@ func TestScoresAreOneByOne(t *testing.T) {
 		}
 		return false, nil
 	})
-	p := Plan{Version: PlanVersion, Mode: Fixed, Subject: Subject{Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: .5, Delta: 1e-5}}, Seed: 3, Runs: 256, K: 1, M: 16}
+	p := Plan{Version: PlanVersion, Mode: Fixed, Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: .5, Delta: 1e-5}, Seed: 3, Runs: 256, K: 1, M: 16}
 	sources := canarytest.Scripted(f).Sources()
 	r := must.Get(testRun{Plan: p, Sources: sources, Pool: engine.LocalPool(1)}.Do(context.Background()))(t)
 	if *r.LowerBound > .1 {
@@ -308,7 +308,7 @@ func TestDelta(t *testing.T) {
 		}
 		return false, nil
 	}).Sources()
-	p := Plan{Version: PlanVersion, Mode: Fixed, Subject: Subject{Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 0.3}}, Seed: 3, Runs: 64, K: 5}
+	p := Plan{Version: PlanVersion, Mode: Fixed, Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 0.3}, Seed: 3, Runs: 64, K: 5}
 	r, err := testRun{Plan: p, Sources: sources, Pool: engine.LocalPool(2)}.Do(context.Background())
 	if err != nil || *r.LowerBound != 0 || !strings.Contains(strings.Join(r.Warnings, "; "), "not more than delta = 0.3") {
 		t.Errorf("%v, %q", err, r.Warnings)

@@ -80,7 +80,7 @@ func TestBetsSlow(t *testing.T) {
 func TestBetsAreFair(t *testing.T) {
 	const trainings = 4
 	for _, c := range []struct{ eps, delta, claim float64 }{{.3, 0, .3}, {.3, .1, .3}, {0, .05, .5}, {.6, 0, .1}} {
-		p := Plan{K: 1, M: 1, Beta: .05, Runs: trainings, Subject: Subject{Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: c.claim, Delta: c.delta}}}
+		p := Plan{K: 1, M: 1, Beta: .05, Runs: trainings, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: c.claim, Delta: c.delta}}
 		wealth := make([]float64, 0, 6561)
 		for code := range 6561 {
 			l := newLeader(p)
@@ -138,7 +138,7 @@ func TestBetsAreFair(t *testing.T) {
 func TestBetsFalseAlarms(t *testing.T) {
 	runs := testsize.Of(120, 4000)
 	claim := 1.0
-	p := Plan{K: 4, M: 4, Beta: .05, Runs: 150, Subject: Subject{Claim: &audit.Claim{Kind: audit.Pure, Epsilon: claim}}}
+	p := Plan{K: 4, M: 4, Beta: .05, Runs: 150, Claim: &audit.Claim{Kind: audit.Pure, Epsilon: claim}}
 	alarms := 0
 	for run := range runs {
 		rng := rand.New(rand.NewPCG(uint64(run), 11))
@@ -173,7 +173,7 @@ func TestBetsFalseAlarms(t *testing.T) {
 // TestSequentialReplays: one report from 1 to 5 workers; it verifies whole, quick, and
 // quick without its scores.
 func TestSequentialReplays(t *testing.T) {
-	for _, p := range []Plan{sequentialPlan(100), {Version: PlanVersion, Subject: Subject{Source: "dp-sgd", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, Parameters: audit.Params{"examples": {Number: 60}, "features": {Number: 4}, "hidden": {Number: 4}, "steps": {Number: 10}}}, Runs: 12, K: 3, Seed: 5}} {
+	for _, p := range []Plan{sequentialPlan(100), {Version: PlanVersion, Source: "dp-sgd", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, Parameters: audit.Params{"examples": {Number: 60}, "features": {Number: 4}, "hidden": {Number: 4}, "steps": {Number: 10}}, Runs: 12, K: 3, Seed: 5}} {
 		r := runAudit(t, p, 1)
 		for _, workers := range []int{2, 3, 5} {
 			other := runAudit(t, p, workers)
@@ -400,7 +400,7 @@ func TestSequentialStopped(t *testing.T) {
 		return false, nil
 	})
 	sources := f.Sources()
-	p := Plan{Version: PlanVersion, Subject: Subject{Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}}, Seed: 3, Runs: 300, K: 5}
+	p := Plan{Version: PlanVersion, Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, Seed: 3, Runs: 300, K: 5}
 	seen := 0
 	r := must.Get(testRun{Plan: p, Sources: sources, Pool: engine.LocalPool(1), Progress: func(g Progress) {
 		if !g.Holds || len(g.Bounds) > 0 && (g.Certified < seen || g.Bounds[0].Epsilon < 0) {

@@ -14,7 +14,7 @@ import (
 )
 
 func trainedPlan() Plan {
-	return Plan{Version: PlanVersion, Subject: Subject{Source: "dp-sgd", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}, Parameters: audit.Params{"examples": {Number: 60}, "features": {Number: 4}, "hidden": {Number: 4}, "steps": {Number: 10}}}, Runs: 8, K: 2, Explore: 8, Seed: 5}
+	return Plan{Version: PlanVersion, Source: "dp-sgd", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}, Parameters: audit.Params{"examples": {Number: 60}, "features": {Number: 4}, "hidden": {Number: 4}, "steps": {Number: 10}}, Runs: 8, K: 2, Explore: 8, Seed: 5}
 }
 
 // TestTrained: models train, the noise is written into the plan, and the report

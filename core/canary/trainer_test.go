@@ -38,7 +38,7 @@ func TestTrainerCoverage(t *testing.T) {
 			n := testsize.Of(60, 600)
 			wrong, most := 0, 0.0
 			for seed := range n {
-				r := must.Get(testRun{Plan: Plan{Version: PlanVersion, Subject: Subject{Trainer: &source.Trainer{Command: "a test"}, Claim: &claim, Relation: relation}, Mode: mode, Runs: 100, K: k, M: m, Seed: uint64(seed)},
+				r := must.Get(testRun{Plan: Plan{Version: PlanVersion, Trainer: &source.Trainer{Command: "a test"}, Claim: &claim, Relation: relation, Mode: mode, Runs: 100, K: k, M: m, Seed: uint64(seed)},
 					Sources: sources, Pool: engine.LocalPool(1)}.Do(context.Background()))(t)
 				most = max(most, *r.LowerBound)
 				if *r.LowerBound > eps {
@@ -55,24 +55,24 @@ func TestTrainerCoverage(t *testing.T) {
 // nothing.
 func TestNamed(t *testing.T) {
 	own := &source.Trainer{Command: "python3 train.py"}
-	u := Subject{Trainer: own}
-	if s, err := u.Spec(source.Sources()); err != nil || u.Source != source.TrainerName || s.New != nil {
+	u := Plan{Trainer: own}
+	if s, err := u.spec(source.Sources()); err != nil || u.Source != source.TrainerName || s.New != nil {
 		t.Errorf("%v %q %v", s.Name, u.Source, err)
 	}
 	train := func([]bool, uint64, []float64, func() error) (bool, error) { return false, nil }
-	if s, err := u.Spec(append(source.Sources(), source.TrainerSpec(train))); err != nil || s.New == nil {
+	if s, err := u.spec(append(source.Sources(), source.TrainerSpec(train))); err != nil || s.New == nil {
 		t.Errorf("a trainer among the sources is not found: %v", err)
 	}
 	for _, c := range []struct {
-		u    Subject
+		u    Plan
 		says string
 	}{
-		{Subject{Source: "dp-sgd", Trainer: own}, `source is "dp-sgd" with a trainer`},
-		{Subject{Source: source.TrainerName}, "trainer is missing"},
-		{Subject{Trainer: &source.Trainer{}}, "trainer.command is"},
-		{Subject{Trainer: &source.Trainer{Command: "x", Repeats: "perhaps"}}, `trainer.repeats is "perhaps"`},
+		{Plan{Source: "dp-sgd", Trainer: own}, `source is "dp-sgd" with a trainer`},
+		{Plan{Source: source.TrainerName}, "trainer is missing"},
+		{Plan{Trainer: &source.Trainer{}}, "trainer.command is"},
+		{Plan{Trainer: &source.Trainer{Command: "x", Repeats: "perhaps"}}, `trainer.repeats is "perhaps"`},
 	} {
-		must.Input(t, must.Err(c.u.Spec(source.Sources())), c.says, c.u.Trainer)
+		must.Input(t, must.Err(c.u.spec(source.Sources())), c.says, c.u.Trainer)
 	}
 	must.Refuse(t, own.Undrawn(), "python3 train.py")
 	if !(*source.Trainer)(nil).DrawnAgain() || !own.DrawnAgain() || (&source.Trainer{Repeats: source.OtherScores}).DrawnAgain() {

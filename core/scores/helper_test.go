@@ -15,7 +15,7 @@ import (
 // Audits of the other kinds, whose reports have parts in common with those of scores.
 
 func canaryPlan(n, k int) canary.Plan {
-	return canary.Plan{Version: canary.PlanVersion, Subject: canary.Subject{Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}}, Runs: n, K: k, Seed: 1}
+	return canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}, Runs: n, K: k, Seed: 1}
 }
 
 func runCanaries(t *testing.T, p canary.Plan, workers int) canary.Report {
@@ -25,7 +25,7 @@ func runCanaries(t *testing.T, p canary.Plan, workers int) canary.Report {
 
 func oneRunPlan(eps float64, m int, params audit.Params) canary.Plan {
 	claim := audit.DPClaim(eps, 1e-5)
-	return canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun, Subject: canary.Subject{Source: "gaussian-sum", Parameters: params, Claim: &claim}, K: m, Seed: 1}
+	return canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun, Source: "gaussian-sum", Parameters: params, Claim: &claim, K: m, Seed: 1}
 }
 
 // planted is the report of an audit with canaries.

@@ -42,8 +42,8 @@ func TestMutations(t *testing.T) {
 		r.Generator = generator
 		return text(r, nil)
 	}
-	canaries := own(canary.Plan{Version: canary.PlanVersion, Subject: canary.Subject{Source: "gaussian-sum", Claim: &claim, Parameters: audit.Params{"d": {Number: 4}}}, Runs: 20, K: 2, Explore: 6})
-	once := own(canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun, Subject: canary.Subject{Source: "gaussian-sum", Claim: &claim, DeltaDefaulted: true}, K: 40, GuessPlan: membership.GuessPlan{Guesses: []int{10, 20}}})
+	canaries := own(canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Parameters: audit.Params{"d": {Number: 4}}, Runs: 20, K: 2, Explore: 6})
+	once := own(canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun, Source: "gaussian-sum", Claim: &claim, DeltaDefaulted: true, K: 40, GuessPlan: membership.GuessPlan{Guesses: []int{10, 20}}})
 	type verify = func([]byte) (engine.Verification, error)
 	verifyCanaries := func(whole bool) verify {
 		return func(data []byte) (engine.Verification, error) {
@@ -128,7 +128,7 @@ func TestMutations(t *testing.T) {
 // before anything is computed.
 func TestForgedSizes(t *testing.T) {
 	claim := audit.DPClaim(1, 1e-5)
-	r := planted(t, canary.Plan{Version: canary.PlanVersion, Subject: canary.Subject{Source: "gaussian-sum", Claim: &claim}, Runs: 20, K: 2, Explore: 6}, source.Sources(), nil, 1)
+	r := planted(t, canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Runs: 20, K: 2, Explore: 6}, source.Sources(), nil, 1)
 	sources := source.Sources()
 	for i := range sources {
 		sources[i].New = func(source.Setup) (source.Source, error) {

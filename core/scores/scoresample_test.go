@@ -109,7 +109,7 @@ func TestPortraitOfOddScores(t *testing.T) {
 		}
 		return false, nil
 	})
-	p := canary.Plan{Version: canary.PlanVersion, Mode: canary.Fixed, Subject: canary.Subject{Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}}, Runs: 60, K: 4}
+	p := canary.Plan{Version: canary.PlanVersion, Mode: canary.Fixed, Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, Runs: 60, K: 4}
 	r := planted(t, p, odd.Sources(), nil, 3)
 	data := must.Get(audit.Canonical(r))(t)
 	must.Get(canary.ParseReport(data))(t)

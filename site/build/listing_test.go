@@ -135,7 +135,7 @@ func TestCanariesAreOffered(t *testing.T) {
 		t.Fatalf("%d sources, %d intervals, %d scales", len(c.Sources), len(c.Intervals), len(c.Scales))
 	}
 	for _, s := range c.Sources {
-		plan := canary.Plan{Version: canary.PlanVersion, Subject: canary.Subject{Source: s.Name, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}}}
+		plan := canary.Plan{Version: canary.PlanVersion, Source: s.Name, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}}
 		a := must.Get(plan.Resolve(source.Sources(), nil))(t)
 		if a.Plan.Relation != s.Relations[0] || a.Plan.Design != s.Designs[0] || a.Plan.Runs != s.Runs || a.Plan.Interval != c.Intervals[0].Name || len(a.Plan.Parameters) != len(s.Params) || s.Title == "" {
 			t.Errorf("%s: offered %+v, by default %+v", s.Name, s, a.Plan)

@@ -161,16 +161,18 @@ func TestFormAndResult(t *testing.T) {
 func TestForgedReports(t *testing.T) {
 	t.Parallel()
 	ours := audit.Generator{Name: "dpscope", Version: audit.Version}
-	subject := canary.Subject{Source: "gaussian-sum", Parameters: audit.Params{"noise": {Number: 0.5}}, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}}
-	many := natively(t, canary.Plan{Version: canary.PlanVersion, Subject: subject, Runs: 60, K: 3, Seed: 5}, 1)
+	planted := canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Parameters: audit.Params{"noise": {Number: 0.5}}, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}}
+	inMany := planted
+	inMany.Runs, inMany.K, inMany.Seed = 60, 3, 5
+	many := natively(t, inMany, 1)
 	many.Generator = ours
-	subject.Design = source.Orthogonal
-	one := nativeCanaries(t, canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun, Subject: subject, K: 600, Seed: 4}, core.Env{Pool: engine.LocalPool(1), Generator: ours})
+	planted.Mode, planted.Design, planted.K, planted.Seed = canary.OneRun, source.Orthogonal, 600, 4
+	one := nativeCanaries(t, planted, core.Env{Pool: engine.LocalPool(1), Generator: ours})
 	given := scores.Scores{In: make([]float64, 60), Out: make([]float64, 60), Files: []scores.ScoreFile{{Name: "s.csv", SHA256: strings.Repeat("0", 64)}}}
 	for i := range given.In {
 		given.In[i], given.Out[i] = float64(i)+20.5, float64(i)
 	}
-	of := must.Get(scores.Run(scores.Plan{Version: scores.PlanVersion, Claim: subject.Claim, Relation: audit.Replace, Method: report.MethodExact, Seed: 1}, given, ours))(t)
+	of := must.Get(scores.Run(scores.Plan{Version: scores.PlanVersion, Claim: planted.Claim, Relation: audit.Replace, Method: report.MethodExact, Seed: 1}, given, ours))(t)
 	tab := open(t, "")
 	pairs := runAudit(t, "-mechanism", "svt1", "-samples", "3000", "-trials", "2", "-seed", "1")
 	whole := string(must.Get(audit.Canonical(pairs))(t))

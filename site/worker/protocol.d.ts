@@ -502,18 +502,18 @@ export interface CanaryPlan {
   mode?: CanaryMode;
   /** gaussian-sum, ... */
   source: string;
-  /** Trainer is the program whose trainings are audited; the source is TrainerName. */
+  /** Trainer is the program whose trainings are audited; the source is source.TrainerName. */
   trainer?: CanaryTrainer;
   parameters?: Record<string, number | string>;
   /** Claim of kind approximate or pure; no default. */
   claim?: Claim;
-  /** DeltaDefaulted: the claim named no delta and has DefaultDelta. */
+  /** DeltaDefaulted: the claim named no delta and has report.DefaultDelta. */
   deltaDefaulted?: boolean;
-  /** Relation is the neighbouring relation of the claim, audit.AddRemove or audit.Replace; default: the source's first, add-remove. Of one run it is audit.AddRemove: a coin decides whether a canary is there. */
+  /** Relation is the neighbouring relation of the claim; default: the source's first, add-remove. Of one run it is add-remove: a coin decides whether a canary is there. */
   relation: Relation;
   /** default: the source's first */
   design?: CanaryDesign;
-  /** CSV says how a file of examples is read, for dp-sgd. */
+  /** how a file of examples is read, for dp-sgd */
   csv?: CSV;
   /** Data is the SHA-256 of the user's file, in hexadecimal: its content is passed beside the plan. Empty: none, or whatever is passed. */
   data?: string;

@@ -30,7 +30,7 @@ func plantedReport(t *testing.T, p canary.Plan, sources []source.Spec) canary.Re
 func canaryAudit(t *testing.T) (canary.Report, *CanaryReport) {
 	t.Helper()
 	sources := source.Sources()
-	r := plantedReport(t, canary.Plan{Version: canary.PlanVersion, Subject: canary.Subject{Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}}, Runs: 300, K: 8, M: 12, Seed: 5}, sources)
+	r := plantedReport(t, canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, Runs: 300, K: 8, M: 12, Seed: 5}, sources)
 	return r, canaryInput(t, r).Canary
 }
 
@@ -66,7 +66,7 @@ func TestCanaryViews(t *testing.T) {
 	if own != 1 {
 		t.Errorf("%d bounds are the audit's own", own)
 	}
-	run := plantedReport(t, canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun, Subject: canary.Subject{Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}}, GuessPlan: membership.GuessPlan{Guesses: []int{20, 40}}}, source.Sources())
+	run := plantedReport(t, canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun, Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, GuessPlan: membership.GuessPlan{Guesses: []int{20, 40}}}, source.Sources())
 	parsed := canaryInput(t, run)
 	one := NewCanaryBounds(parsed.Canary)
 	if len(Views(parsed)) != 3 || len(one.Rows) != len(run.Tables[0].Rows) || one.Rows[0][1] != plot.Down(*run.Tables[0].Rows[0].LowerBound) || one.Rows[0][2] != "valid, the audit's own" || one.Rows[1][2] != "asymptotic, or by an assumption" {

@@ -17,7 +17,7 @@ import (
 )
 
 func canaryPlan(n, k int) canary.Plan {
-	return canary.Plan{Version: canary.PlanVersion, Subject: canary.Subject{Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}}, Runs: n, K: k, Seed: 1}
+	return canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}, Runs: n, K: k, Seed: 1}
 }
 
 // filesFor are the files of a request with this one, if there is one.

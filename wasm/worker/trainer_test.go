@@ -30,8 +30,8 @@ func TestReportsOfTrainings(t *testing.T) {
 	own := &source.Trainer{Command: "python3 train.py", Repeats: source.SameScores}
 	g := core.Env{Sources: sources}
 	g.Pool = engine.LocalPool(1)
-	runs := canary.Plan{Version: canary.PlanVersion, Subject: canary.Subject{Trainer: own, Claim: &claim}, Runs: 60, K: 8, Beta: 0.05, Seed: 3}
-	for name, plan := range map[string]any{"runs": runs, "one run": canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun, Subject: canary.Subject{Trainer: own, Claim: &claim}, K: 300, Seed: 3}} {
+	runs := canary.Plan{Version: canary.PlanVersion, Trainer: own, Claim: &claim, Runs: 60, K: 8, Beta: 0.05, Seed: 3}
+	for name, plan := range map[string]any{"runs": runs, "one run": canary.Plan{Version: canary.PlanVersion, Mode: canary.OneRun, Trainer: own, Claim: &claim, K: 300, Seed: 3}} {
 		a := must.Get(core.Resolve(plan, g))(t)
 		r := must.Get(a.Run(t.Context(), g))(t)
 		text := must.Get(audit.Canonical(r))(t)
