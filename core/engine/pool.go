@@ -119,13 +119,9 @@ func Do[R any, T Task](ctx context.Context, p *Pool, tasks []T, ev Events[R]) ([
 				ev.Done(i, results[i])
 			}
 		}}
-	for i, t := range tasks {
+	for _, t := range tasks {
 		d.tasks = append(d.tasks, t)
-		d.open = append(d.open, len(tasks)-1-i)
 	}
-	d.wake = sync.NewCond(&d.mu)
-	stop := context.AfterFunc(ctx, func() { d.mu.Lock(); d.wake.Broadcast(); d.mu.Unlock() })
-	defer stop()
 	var wg sync.WaitGroup
 	for _, w := range p.workers[:min(len(p.workers), len(tasks))] {
 		wg.Go(func() { d.feed(w) })
@@ -151,8 +147,7 @@ type dispatch struct {
 	lost   func(i int, err error)
 
 	mu     sync.Mutex
-	wake   *sync.Cond
-	open   []int // indices of tasks to run, the next one last
+	next   int   // task
 	left   int   // tasks not finished
 	rows   []int // outputs drawn by the running or finished attempt
 	total  int
@@ -160,30 +155,23 @@ type dispatch struct {
 	err    error
 }
 
+// feed gives a worker tasks as long as there are any: one that lost its worker again, to the
+// fresh one.
 func (d *dispatch) feed(w Worker) {
-	for {
-		i, ok := d.take()
-		if !ok {
-			return
+	for i, ok := d.take(); ok; i, ok = d.take() {
+		for lost := true; lost; {
+			res, err := w.Execute(d.ctx, d.tasks[i], func(rows int) { d.drew(i, rows) }, func(part any) { d.tellPart(i, part) })
+			lost = d.finish(i, res, err)
 		}
-		res, err := w.Execute(d.ctx, d.tasks[i], func(rows int) { d.drew(i, rows) }, func(part any) { d.tellPart(i, part) })
-		d.finish(i, res, err)
 	}
 }
 
-// take waits for a task to run; false when there will be none.
-func (d *dispatch) take() (int, bool) {
+func (d *dispatch) take() (i int, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for len(d.open) == 0 && d.left > 0 && d.ctx.Err() == nil {
-		d.wake.Wait()
-	}
-	if d.left == 0 || d.ctx.Err() != nil {
-		return 0, false
-	}
-	i := d.open[len(d.open)-1]
-	d.open = d.open[:len(d.open)-1]
-	return i, true
+	i, ok = d.next, d.next < len(d.tasks) && d.ctx.Err() == nil
+	d.next++
+	return i, ok
 }
 
 func (d *dispatch) drew(i, rows int) {
@@ -204,10 +192,10 @@ func (d *dispatch) tellPart(i int, part any) {
 	}
 }
 
-func (d *dispatch) finish(i int, res any, err error) {
+// finish takes what a task came to; lost: it is to run again.
+func (d *dispatch) finish(i int, res any, err error) (lost bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	defer d.wake.Broadcast()
 	switch {
 	case err == nil:
 		d.left--
@@ -217,15 +205,16 @@ func (d *dispatch) finish(i int, res any, err error) {
 		d.rows[i] = 0
 		if d.losses[i]++; d.losses[i] >= maxLosses {
 			d.fail(&TaskError{i, fmt.Errorf("task %q lost %d workers: %w", d.tasks[i].Name(), d.losses[i], err)})
-			return
+			return false
 		}
-		d.open = append(d.open, i)
 		if d.lost != nil {
 			d.lost(i, err)
 		}
+		return true
 	case d.ctx.Err() == nil:
 		d.fail(&TaskError{i, err})
 	}
+	return false
 }
 
 func (d *dispatch) fail(err error) {

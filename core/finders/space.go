@@ -1,6 +1,7 @@
 package finders
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -423,51 +424,83 @@ func (s *space) spread(r *stream.Stream, n int) [][]float64 {
 	return append(points, rest...)
 }
 
-// scanned is how many shares of the way through the domain a scan tries.
-const scanned = audit.MostScanned
+// ledger is what a search over a space has proposed, and how loud it was.
+type ledger struct {
+	space *space
+	name  string
+	keys  map[string]int // the pair's key to its place in tried
+	tried []tried
+	read  int // trials of the history that were read
+}
 
-// Scan implements [audit.Scanner]: pairs whose rows spread over the domain, so that a fault
-// which shows in a hundredth of it alone shows in one of the first pairs. Each value is that
-// of the row that changes once. A mechanism that names pairs of its own has none, nor have
-// answers of queries, which all move.
-func (a *arms) Scan() []audit.Pair {
-	r, d := a.search.problem.Relation, a.search.problem.Domain
-	if len(a.search.problem.Candidates) > 0 || r == audit.LInfinity {
-		return nil
-	}
-	fewest, most := smallerSizes(r, d)
-	stay := min(most, max(fewest, scanned-1)) // rows that both datasets have
-	if r != audit.AddRemove {
-		stay = max(0, stay-1)
-	}
-	apart := (scanned + stay) / (stay + 1)
-	row := func(share float64) []float64 {
-		return audit.Listed(d.Columns, func(c int) float64 { return along(d, c, share) })
-	}
-	var pairs []audit.Pair
-	for k := range scanned {
-		// The row that changes stands on a hundredth, the others between two: windows with
-		// and without their ends are met.
-		changed := row(float64(k) / scanned)
-		var rest []float64
-		for i := range stay {
-			rest = append(rest, row((float64((k+(i+1)*apart)%scanned)+0.5)/scanned)...)
+// tried is a point that was proposed.
+type tried struct {
+	at    []float64
+	known bool // its trial is done
+	value float64
+}
+
+func newLedger(s *space, name string) *ledger {
+	return &ledger{space: s, name: name, keys: map[string]int{}}
+}
+
+// note reads the trials that are new in the history.
+func (l *ledger) note(history []audit.Trial) {
+	for _, t := range history[min(l.read, len(history)):] {
+		if i, ok := l.keys[pairKey(t.Pair)]; ok {
+			l.tried[i].known, l.tried[i].value = true, t.Value
 		}
-		p := audit.Pair{Label: fmt.Sprintf("scan %d: %d rows over the domain, one more at %d %% of it", k+1, stay, k*100/scanned),
-			First:  audit.Dataset{Columns: d.Columns, Values: rest},
-			Second: audit.Dataset{Columns: d.Columns, Values: append(append([]float64{}, rest...), changed...)}}
-		if r != audit.AddRemove {
-			to := row(float64((k+scanned/2)%scanned) / scanned)
-			if r.HasReach() {
-				for c := range to {
-					to[c] = toward(d, c, changed[c], changed[c]+math.Copysign(d.Reach, to[c]-changed[c]))
-				}
+	}
+	l.read = len(history)
+}
+
+// loudest are the trials that are done, in tried, the loudest first.
+func (l *ledger) loudest() []int {
+	var order []int
+	for i, t := range l.tried {
+		if t.known {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(l.tried[j].value, l.tried[i].value) })
+	return order
+}
+
+// fresh is the pair that a point stands for; false where it is none, or was proposed.
+func (l *ledger) fresh(u []float64) (audit.Pair, bool) {
+	p, ok := l.space.pair(u)
+	if ok {
+		_, known := l.keys[pairKey(p)]
+		ok = !known
+	}
+	return p, ok
+}
+
+// propose enters a point; ok says that its pair is new and to be explored.
+func (l *ledger) propose(u []float64) (p audit.Pair, ok bool) {
+	if p, ok = l.fresh(u); ok {
+		l.keys[pairKey(p)] = len(l.tried)
+		l.tried = append(l.tried, tried{at: u})
+		p.Label = fmt.Sprintf("%s pair %d: %s", l.name, len(l.tried), p.Label)
+	}
+	return p, ok
+}
+
+// next proposes at most budget of the open points. In the place of one whose pair is not
+// new it tries others, of which again makes the next; where again is nil, none.
+func (l *ledger) next(open *[][]float64, budget int, again func(k int, u []float64) []float64) (pairs []audit.Pair) {
+	for len(*open) > 0 && len(pairs) < budget {
+		u := (*open)[0]
+		*open = (*open)[1:]
+		for k := range attempts {
+			if p, ok := l.propose(u); ok {
+				pairs = append(pairs, p)
+				break
 			}
-			p.Label = fmt.Sprintf("scan %d: %d rows over the domain, one of them moved from %d %% of it", k+1, stay+1, k*100/scanned)
-			p.First.Values = append(append([]float64{}, rest...), to...)
-		}
-		if !same(p) && r.Check(p, d) == nil {
-			pairs = append(pairs, p)
+			if again == nil {
+				break
+			}
+			u = again(k, u)
 		}
 	}
 	return pairs

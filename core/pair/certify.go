@@ -215,12 +215,7 @@ func (t Certify) certify(hook engine.Hook) (*Counted, error) {
 	if err != nil {
 		return nil, err
 	}
-	counted := Counted{Rows: n}
-	for k := range counted.Chart {
-		counted.Chart[k] = make([]int, t.Chart.Bins())
-	}
 	width := audit.Width(a.Columns)
-	plane := t.Chart.Plane.Counter()
 	rows, scores := make([]float64, BlockRows*width), make([]float64, BlockRows)
 	event := t.Prepared.Event.Bins(len(t.Edges) + 1)
 	bins := [2][]uint16{make([]uint16, n), make([]uint16, n)}
@@ -236,8 +231,7 @@ func (t Certify) certify(hook engine.Hook) (*Counted, error) {
 			}
 			t.model.Score(rows[:k*width], scores[:k])
 			threshold.BinScores(t.Edges, scores[:k], bins[side][at:at+k])
-			binner.Count(rows[:k*width], scores[:k], bins[side][at:at+k], event, counted.Chart[2*side], counted.Chart[2*side+1])
-			plane.Count(side, rows[:k*width], scores[:k])
+			binner.Count(side, rows[:k*width], scores[:k], bins[side][at:at+k], event)
 			if err := hook(k); err != nil {
 				return nil, err
 			}
@@ -245,9 +239,7 @@ func (t Certify) certify(hook engine.Hook) (*Counted, error) {
 	}
 	table := bounds.NewTable(len(t.Edges) + 1)
 	threshold.CountPairs(table, bins[0], bins[1])
-	cells := plane.Counts()
-	counted.Cells, counted.Plane = table.N, [2]packed{cells[0], cells[1]}
-	return &counted, nil
+	return &Counted{Rows: n, Cells: table.N, Chart: binner.Bins, Plane: [2]packed{binner.Cells[0], binner.Cells[1]}}, nil
 }
 
 // tally is the sum of shards: what one shard of all would have counted.

@@ -10,6 +10,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair/threshold"
+	"github.com/dpscope/dpscope/core/report"
 )
 
 // The second stage looks for a pair and a witness by successive halving (Jamieson and
@@ -113,7 +114,7 @@ func (s *state) explore(ctx context.Context) error {
 			break
 		}
 		if s.most != nil && len(history)+len(pairs) > s.most.trials {
-			return errMoreTrials
+			return &report.Different{What: "trials", How: fmt.Sprintf("the search goes on beyond the %d trials that the report lists", s.most.trials)}
 		}
 		tasks := make([]Explore, len(pairs))
 		for i := range pairs {

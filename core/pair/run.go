@@ -35,7 +35,7 @@ func (r Run) Do(ctx context.Context) (Report, error) {
 
 // limits are what a replay does at most: no more than what the report holds took.
 type limits struct {
-	trials  int // beyond them it ends with errMoreTrials
+	trials  int // beyond them it ends with a [report.Different]
 	epochs  int // of the sequential stage
 	samples int // certified
 }

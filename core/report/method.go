@@ -158,14 +158,6 @@ func Least(from, most int, enough func(int) bool) int {
 	return hi
 }
 
-// Down6 rounds down to six decimals as bounds does.
-func Down6(x float64) float64 {
-	if math.IsInf(x, 0) {
-		return x
-	}
-	return math.Floor(float64((x-1e-9)*1e6)) / 1e6
-}
-
 // CheckByMethod refuses a report of canaries or of scores whose parts do not fit
 // together, or that lacks some which those have. claim is that of its plan.
 func (r Report) CheckByMethod(claim *audit.Claim) error {

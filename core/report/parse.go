@@ -14,15 +14,22 @@ import (
 // Pair is the kind of audits of pairs of datasets.
 const Pair = "pair"
 
+// head is what tells how a report is read.
+type head struct {
+	Kind          string          `json:"kind"`
+	SchemaVersion *int            `json:"schemaVersion"`
+	Generator     audit.Generator `json:"generator"`
+}
+
+func headOf(data []byte) (h head, err error) {
+	err = json.Unmarshal(bytes.TrimPrefix(data, []byte("\uFEFF")), &h)
+	return h, err
+}
+
 // KindOf is the kind of a report; empty for what does not say it.
 func KindOf(data []byte) string {
-	var head struct {
-		Kind string `json:"kind"`
-	}
-	if json.Unmarshal(bytes.TrimPrefix(data, []byte("\uFEFF")), &head) != nil {
-		return ""
-	}
-	return head.Kind
+	h, _ := headOf(data) // whoever reads it refuses what is no JSON
+	return h.Kind
 }
 
 // readable are the versions of dpscope whose reports this one reads.
@@ -31,11 +38,8 @@ var readable = []string{audit.Version}
 // CheckVersion refuses a report of any kind by a version of dpscope that this one does
 // not know.
 func CheckVersion(data []byte) error {
-	var head struct {
-		Generator audit.Generator `json:"generator"`
-	}
-	json.Unmarshal(bytes.TrimPrefix(data, []byte("\uFEFF")), &head) // whoever reads it refuses what is no JSON
-	wrote := head.Generator.Release()
+	h, _ := headOf(data)
+	wrote := h.Generator.Release()
 	if slices.Contains(readable, wrote) || strings.Count(wrote, ".") != 2 { // no version of ours
 		return nil
 	}
@@ -71,21 +75,19 @@ func parse(data []byte, kind string, r any) error {
 	if err := CheckVersion(data); err != nil {
 		return err
 	}
-	var head struct {
-		SchemaVersion *int `json:"schemaVersion"`
-	}
-	if err := json.Unmarshal(data, &head); err != nil {
+	h, err := headOf(data)
+	if err != nil {
 		return audit.JsonError(data, "report", err)
 	}
-	if head.SchemaVersion == nil {
+	if h.SchemaVersion == nil {
 		return &audit.InputError{Field: "report: field schemaVersion", Found: audit.Absent, Want: fmt.Sprint(SchemaVersion), Remedy: "is this a report of dpscope?"}
 	}
-	if *head.SchemaVersion != SchemaVersion {
-		return &audit.InputError{Field: "report: field schemaVersion", Found: fmt.Sprint(*head.SchemaVersion), Want: fmt.Sprint(SchemaVersion),
+	if *h.SchemaVersion != SchemaVersion {
+		return &audit.InputError{Field: "report: field schemaVersion", Found: fmt.Sprint(*h.SchemaVersion), Want: fmt.Sprint(SchemaVersion),
 			Remedy: "use the version of dpscope that wrote it"}
 	}
-	if found := KindOf(data); found != kind {
-		return &audit.InputError{Field: "report: field kind", Found: fmt.Sprintf("%q", found), Want: fmt.Sprintf("%q", kind), Remedy: "is this a report of another command?"}
+	if h.Kind != kind {
+		return &audit.InputError{Field: "report: field kind", Found: fmt.Sprintf("%q", h.Kind), Want: fmt.Sprintf("%q", kind), Remedy: "is this a report of another command?"}
 	}
 	if err := audit.DecodeStrict(data, "report", r); err != nil {
 		return err

@@ -104,7 +104,7 @@ func eventRows(p Plan, events []ScoreEvent) []report.Row {
 			case report.MethodExact:
 				row.LowerBound = audit.Finite(bounds.Exact(e.Certified, delta, beta))
 			case report.MethodClopperPearson:
-				row.LowerBound = audit.Finite(report.Down6(bounds.ClopperPearson(e.Certified, delta, beta, e.Split)))
+				row.LowerBound = audit.Finite(bounds.RoundDown(bounds.ClopperPearson(e.Certified, delta, beta, e.Split)))
 			case report.MethodPaired:
 				row.LowerBound = audit.Finite(bounds.CanaryEpsilon(bounds.CanaryPairedBetting, *e.Pairs, delta, beta, *e.Stakes))
 			case report.MethodGaussian:
@@ -234,7 +234,7 @@ func eventLargest(m report.Method, n1, n0 int, delta, beta float64) float64 {
 	case report.MethodExact:
 		return bounds.Exact(best, delta, beta)
 	case report.MethodClopperPearson:
-		return report.Down6(bounds.ClopperPearson(best, delta, beta, bounds.TuneSplit(best, n1, n0, delta, beta)))
+		return bounds.RoundDown(bounds.ClopperPearson(best, delta, beta, bounds.TuneSplit(best, n1, n0, delta, beta)))
 	case report.MethodGaussian:
 		return bounds.GaussianEpsilon(bounds.GaussianMu(best, beta), delta)
 	}

@@ -186,7 +186,7 @@ func (h *half) choose(m report.Method, delta, beta float64) membership.Cut {
 		default:
 			value = math.Inf(-1)
 			for _, split := range []float64{0.5, 0.1, 0.02} {
-				value = math.Max(value, report.Down6(bounds.ClopperPearson(expected, delta, beta, split)))
+				value = math.Max(value, bounds.RoundDown(bounds.ClopperPearson(expected, delta, beta, split)))
 			}
 		}
 		return value, caution, p1 - p0

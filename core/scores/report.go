@@ -6,9 +6,12 @@ package scores
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/report"
 )
 
@@ -91,4 +94,162 @@ func (a *Audit) Replay(v *engine.Verification, r Report, whole bool) (report.Rep
 	v.Recomputed, again.Taken = true, []string{"evidence", "notes"}
 	v.Skip("taken from the report; only a replay with the files shows that the files give them", again.Taken...)
 	return again, nil
+}
+
+// Evidence is what the bounds of scores are computed from.
+type Evidence struct {
+	Shape Shape `json:"shape"`
+	// Events of the methods that take each score to be of a training of its own;
+	// absent of a matrix.
+	Events []ScoreEvent `json:"events,omitempty"`
+	// Guesses are all scores taken together.
+	membership.Guessed
+	// Runs of a matrix: threshold and stakes from half of them, counts of the rest.
+	Runs *membership.Gathered `json:"runs,omitempty"`
+	// Membership is of all scores.
+	Membership *membership.Evidence `json:"membership,omitempty"`
+}
+
+// Sides of an event.
+const (
+	Above = "above" // score > threshold, likelier in
+	Below = "below" // score < threshold, likelier out
+)
+
+// ScoreEvent is an event that was chosen on one half of the scores, and its counts.
+// X and N1 are of the class in which it is likelier: of those in where Side is
+// above, of those out where it is below. Differential privacy bounds both.
+type ScoreEvent struct {
+	Methods   []report.Method `json:"methods"` // that use it
+	Side      string          `json:"side"`
+	Threshold float64         `json:"threshold"`
+	Ties      bool            `json:"ties,omitempty"` // all explored scores were the same
+	Explored  bounds.Counts   `json:"explored"`
+	Certified bounds.Counts   `json:"certified"`
+	Split     float64         `json:"split,omitempty" same:"near"` // of clopper-pearson, from exploration
+	// Pairs are the certification scores paired at random, one of each class; of
+	// paired-betting.
+	Pairs  *bounds.CanaryTable  `json:"pairs,omitempty"`
+	Stakes *bounds.CanaryStakes `json:"stakes,omitempty" same:"near"`
+}
+
+// Shape is what is known of scores without their values.
+type Shape struct {
+	In   int `json:"in"` // scores of each class
+	Out  int `json:"out"`
+	Runs int `json:"runs,omitempty"` // of a matrix
+	// Canaries a run of the matrix. Under replace, K of those in and M of those out are
+	// used, of Used runs that have as many. (The portrait shows them under add-remove
+	// too, where the bounds use all canaries of all runs.)
+	Canaries int `json:"canaries,omitempty"`
+	K        int `json:"k,omitempty"`
+	M        int `json:"m,omitempty"`
+	Used     int `json:"usedRuns,omitempty"`
+	// Fixed: in every run the same canaries were in.
+	Fixed bool `json:"fixed,omitempty"`
+	// Half are the runs in which half of the canaries were in, rounded down; Farthest
+	// is how often the canary was in whose number of runs is farthest from half.
+	Half     int `json:"half,omitempty"`
+	Farthest int `json:"farthest,omitempty"`
+	// CertifiedIn are the memberships in, over the runs that certify; of add-remove.
+	CertifiedIn int `json:"certifiedIn,omitempty"`
+}
+
+// halves are how many of n explore and how many certify.
+func halves(n int) (explore, certify int) { return n / 2, n - n/2 }
+
+func (s Shape) byRuns(m report.Method) bool {
+	return s.Runs > 0 && m != report.MethodOneRun && m != report.MethodOneRunGDP
+}
+
+// assumes is what a method takes for granted by relation, see [assumes].
+func (s Shape) assumes(m report.Method) report.Assumes {
+	if s.byRuns(m) {
+		return report.ByRuns
+	}
+	return report.MethodWords[m].Assumes
+}
+
+// counted is what a table of the runs of a matrix counts under a relation: of k
+// canaries that were in and of m that were out, in so many runs, and the delta that
+// bounds of it take. Under add-remove every run counts, with all its canaries on both
+// sides, see [bounds.CoinDelta].
+func (s Shape) counted(r audit.Relation, delta float64) (k, m, runs int, of float64) {
+	if r == audit.AddRemove {
+		return s.Canaries, s.Canaries, s.Runs, bounds.CoinDelta(delta)
+	}
+	return s.K, s.M, s.Used, delta
+}
+
+// check refuses evidence that no scores of its shape give, so that bounds can be
+// computed of it.
+func (ev Evidence) check(p Plan) error {
+	h := ev.Shape
+	bad := func(field string, found, want any) error {
+		return &audit.InputError{Field: field, Found: fmt.Sprint(found), Want: fmt.Sprint(want)}
+	}
+	if h.In < 1 || h.Out < 1 || h.In > mostScores || h.Out > mostScores || h.Runs < 0 || h.Runs > mostScores || h.Canaries < 0 || h.Canaries > mostScores {
+		return bad("shape", "out of range", "numbers of scores")
+	}
+	if h.Runs > 0 && (h.Runs*h.Canaries != h.In+h.Out || h.K < 1 || h.M < 1 || h.K > h.Canaries || h.M > h.Canaries || h.Used < 0 || h.Used > h.Runs ||
+		h.Half < 0 || h.Half > h.Runs || h.Farthest < 0 || h.Farthest > h.Runs || h.CertifiedIn < 0 || h.CertifiedIn > min(h.In, (h.Runs-h.Runs/2)*h.Canaries)) {
+		return bad("shape", "a matrix that does not fit", "runs times canaries, in and out together")
+	}
+	if h.Runs == 0 && h != (Shape{In: h.In, Out: h.Out}) {
+		return bad("shape", "a matrix without runs", "none")
+	}
+	if ev.Membership != nil {
+		if err := ev.Membership.Check(h.In, h.Out); err != nil {
+			return err
+		}
+	}
+	tk, tm, runs, _ := h.counted(p.Relation, 0)
+	if (ev.Runs != nil) != (h.Runs > 0 && runs > 1) || (len(ev.Events) > 0) != (h.Runs == 0) {
+		return bad("evidence", "of another shape", "events of single scores, or runs of a matrix")
+	}
+	if err := p.guessing(h).Check(ev.Guessed); err != nil {
+		return err
+	}
+	if e := ev.Runs; e != nil {
+		explore, certify := halves(runs)
+		if e.ScoreSample == nil && p.Relation != audit.AddRemove {
+			return bad("portrait", "absent", "scores of explored runs, which a report of this version has")
+		}
+		if err := e.ScoreSample.Check(explore, h.K, h.M); err != nil {
+			return err
+		}
+		if err := e.Check(explore, certify, tk, tm); err != nil {
+			return err
+		}
+		if e.Explored.Table == nil || e.Certified.Table == nil || e.Certified.Table.Runs() != certify {
+			return bad("runs", "not all counted", fmt.Sprintf("%d certification runs", certify))
+		}
+	}
+	want := [][]report.Method{{report.MethodExact, report.MethodClopperPearson}, {report.MethodPaired}, {report.MethodGaussian}}
+	if h.Runs == 0 && len(ev.Events) != len(want) {
+		return bad("events", len(ev.Events), len(want))
+	}
+	for i, e := range ev.Events {
+		n1, n0 := h.In, h.Out
+		if e.Side == Below {
+			n1, n0 = n0, n1
+		}
+		fits := func(c bounds.Counts, n1, n0 int) bool { return c.Validate() == nil && c.N1 == n1 && c.N0 == n0 }
+		paired := e.Pairs == nil && e.Stakes == nil
+		if i == 1 {
+			paired = e.Pairs != nil && e.Stakes != nil && e.Pairs.Validate() == nil && e.Stakes.Validate() == nil &&
+				e.Pairs.K == 1 && e.Pairs.M == 1 && e.Pairs.Runs() == min(n1-n1/2, n0-n0/2)
+		}
+		for _, part := range []struct {
+			name string
+			ok   bool
+		}{{"methods", slices.Equal(e.Methods, want[i])}, {"side", e.Side == Above || e.Side == Below},
+			{"explored", fits(e.Explored, n1/2, n0/2)}, {"certified", fits(e.Certified, n1-n1/2, n0-n0/2)},
+			{"split", (i == 0) == (e.Split > 0 && e.Split < 1)}, {"pairs", paired}} {
+			if !part.ok {
+				return bad(fmt.Sprintf("events[%d].%s", i, part.name), "impossible for any scores", "that of an unchanged report")
+			}
+		}
+	}
+	return nil
 }

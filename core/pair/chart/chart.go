@@ -282,12 +282,18 @@ func OutcomeWords(columns []audit.Column, row []float64) string {
 	return strings.Join(words, ", ")
 }
 
-// Binner counts rows into the bins of a chart.
+// Binner counts rows into the bins of a chart, and into the cells of its plane.
 type Binner struct {
+	Bins  [4][]int // counts: first, first in the event, second, second in the event
+	Cells [2][]int // of the plane, by side; nil where there is none
+
 	chart Chart
 	width int
 	index map[uint64]int32 // outcomes
 	axis                   // of edges
+
+	weights     []float64 // of the plane
+	score, edge axis      // of the plane
 }
 
 // axis finds bins between edges, at once where they have about equal distances.
@@ -310,11 +316,15 @@ func (ch Chart) Binner(columns []audit.Column) (*Binner, error) {
 	if err := ch.Check(); err != nil {
 		return nil, err
 	}
-	b := &Binner{chart: ch, width: audit.Width(columns)}
-	if ch.Plane != nil {
-		if err := ch.Plane.Fits(b.width); err != nil {
+	b := &Binner{chart: ch, width: audit.Width(columns), Cells: ch.Plane.NewCounts()}
+	if p := ch.Plane; p != nil {
+		if err := p.Fits(b.width); err != nil {
 			return nil, err
 		}
+		b.weights, b.score, b.edge = p.weights(), newAxis(p.ScoreEdges), newAxis(p.Edges)
+	}
+	for k := range b.Bins {
+		b.Bins[k] = make([]int, ch.Bins())
 	}
 	switch ch.Kind {
 	case Outcomes:
@@ -412,9 +422,10 @@ func (ch Chart) Bins() int {
 	return len(ch.Edges) + 1
 }
 
-// Count adds a block of rows to all and, where their bin of the score lies in
-// the event, to hit.
-func (b *Binner) Count(rows, scores []float64, bins []uint16, event []bool, all, hit []int) {
+// Count adds a block of rows to a side, and to what is in the event where their bin of the
+// score is.
+func (b *Binner) Count(side int, rows, scores []float64, bins []uint16, event []bool) {
+	all, hit := b.Bins[2*side], b.Bins[2*side+1]
 	for i, bin := range bins {
 		var k int
 		switch b.chart.Kind {
@@ -428,6 +439,10 @@ func (b *Binner) Count(rows, scores []float64, bins []uint16, event []bool, all,
 		all[k]++
 		if event[bin] {
 			hit[k]++
+		}
+		if p := b.chart.Plane; p != nil {
+			v := p.along(b.weights, rows[i*b.width:], scores[i])
+			b.Cells[side][b.edge.Bin(v)*(len(p.ScoreEdges)+1)+b.score.Bin(scores[i])]++
 		}
 	}
 }

@@ -344,39 +344,3 @@ func (p *Plane) values(rows, scores []float64, width int) []float64 {
 	weights := p.weights()
 	return audit.Listed(len(scores), func(i int) float64 { return p.along(weights, rows[i*width:], scores[i]) })
 }
-
-// PlaneCounter counts rows into the cells of a plane.
-type PlaneCounter struct {
-	*Plane
-	factors     []float64
-	score, edge axis
-	cells       [2][]int // by side
-}
-
-// Counter is nil where there is no plane.
-func (p *Plane) Counter() *PlaneCounter {
-	if p == nil {
-		return nil
-	}
-	return &PlaneCounter{Plane: p, factors: p.weights(), score: newAxis(p.ScoreEdges), edge: newAxis(p.Edges), cells: p.NewCounts()}
-}
-
-// Count adds a block of rows to a side.
-func (c *PlaneCounter) Count(side int, rows, scores []float64) {
-	if c == nil {
-		return
-	}
-	across, width, cells := len(c.score.edges)+1, len(rows)/len(scores), c.cells[side]
-	for i, s := range scores {
-		v := c.along(c.factors, rows[i*width:], s)
-		cells[c.edge.Bin(v)*across+c.score.Bin(s)]++
-	}
-}
-
-// Counts are those by side.
-func (c *PlaneCounter) Counts() (out [2][]int) {
-	if c != nil {
-		out = c.cells
-	}
-	return out
-}

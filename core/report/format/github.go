@@ -39,9 +39,6 @@ func github(run Run) string {
 }
 
 var (
-	dataEscapes     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-	propertyEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	commandData     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace
+	commandProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace
 )
-
-func commandData(s string) string     { return dataEscapes.Replace(s) }
-func commandProperty(s string) string { return propertyEscapes.Replace(s) }

@@ -65,12 +65,10 @@ func mark(run Run, a Audit) string {
 	return ""
 }
 
-// markdownEscapes take their meaning from the characters that Markdown and HTML
+// markdownText takes their meaning from the characters that Markdown and HTML
 // read: what stands in a report comes from files and mechanisms of others.
-var markdownEscapes = strings.NewReplacer("\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]",
-	"<", "&lt;", ">", "&gt;", "&", "&amp;", "|", "\\|", "~", "\\~", "#", "\\#", "@", "&#64;", "\r", " ", "\n", " ")
-
-func markdownText(s string) string { return markdownEscapes.Replace(s) }
+var markdownText = strings.NewReplacer("\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]",
+	"<", "&lt;", ">", "&gt;", "&", "&amp;", "|", "\\|", "~", "\\~", "#", "\\#", "@", "&#64;", "\r", " ", "\n", " ").Replace
 
 func markdownCell(s string) string {
 	if strings.TrimSpace(s) == "" {
