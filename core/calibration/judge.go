@@ -1,11 +1,7 @@
-// Package calibration measures how often whole audits accuse mechanisms that
-// keep their claim: cells of one plan each, run under many seeds, and a
-// judgement of their false alarms.
-//
-// A [Plan] lists its [Cell]s, [Cell.Audit] does one run of one, [Plan.Judge]
-// judges all of them. A run depends on the plan's seed, the cell's name and the
-// run's number alone, so that runs may be done anywhere, in any order, and runs
-// of different cells are independent of each other.
+// Package calibration measures how often whole audits accuse mechanisms that keep their claim.
+// A [Plan] lists its [Cell]s, [Cell.Audit] does one run of one, [Plan.Judge] judges all of them.
+// A run depends on the plan's seed, the cell's name and the run's number alone, so that runs may
+// be done anywhere, in any order, and runs of different cells are independent.
 package calibration
 
 import (
@@ -121,11 +117,9 @@ func Total(rows []Row) Count {
 	return all
 }
 
-// Judge decides which cells, and which groups of cells whose claims are met,
-// have more false alarms than beta allows. The runs are independent and each is
-// a false alarm with probability beta at most, so that the alarms of a cell and
-// of a group are at most binomial; exact tests of all of them share [JudgeError]
-// equally.
+// Judge decides which cells, and which groups of cells whose claims are met, have more false
+// alarms than beta allows. Runs are independent and each is a false alarm with probability beta
+// at most, so that alarms are at most binomial; exact tests of all share [JudgeError] equally.
 func (p Plan) Judge(rows []Row, left []string) Result {
 	cells := audit.Listed(len(rows), func(i int) Cell { return rows[i].Cell })
 	r := Result{Bench: "calibration", Plan: p, Settings: Settings(cells), Rows: rows, Groups: groups(rows), Left: append([]string{}, left...), Error: JudgeError, Above: []string{}}
@@ -149,7 +143,6 @@ func (p Plan) Judge(rows []Row, left []string) Result {
 	return r
 }
 
-// estimate sets the rate and its interval.
 func (c *Count) estimate() {
 	if c.Of > 0 {
 		c.Rate = float64(c.Alarms) / float64(c.Of)

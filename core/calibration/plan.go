@@ -36,9 +36,8 @@ const AnytimeSamples = 5 * pair.BlockRows
 
 const (
 	mostRuns = 1_000_000
-	// The runs of a cell about a guarantee, fixed and anytime, as multiples of
-	// the plan's, as histograms are soon trained; of one about a finder, as a
-	// share of it.
+	// Runs of a cell about a guarantee, fixed and anytime, as multiples of the plan's, as
+	// histograms are soon trained; of one about a finder, as a share of it.
 	guaranteeRuns, anytimeRuns = 4, 2
 	finderShare                = 3
 	fewestRuns                 = 4
@@ -58,16 +57,10 @@ const wide = 25
 // bitReader is the learner that reads the bits of doubles.
 const bitReader = "float-bits"
 
-// Cells lists the cells: for every mechanism that keeps its claim, at a setting
-// in which some pair meets the claim where one is known, every learner that
-// applies; at the same, or with its own claim at its defaults, every finder; and
-// every kind of claim at its exact value. It returns what was left out too, and
-// why.
-//
-// A cell has p.Runs runs; a third of them with a finder; a fifth with a learner
-// that takes long; a twenty-fifth, and one pair to explore, with a wide network;
-// four times as many for a guarantee, twice as many for an anytime one; and four
-// at least, if p.Runs has as many.
+// Cells lists the cells: for every mechanism that keeps its claim, at a setting in which some
+// pair meets it where one is known, every learner that applies; at the same, or with its own
+// claim at its defaults, every finder; and every kind of claim at its exact value; and what was
+// left out, and why. How many runs a cell has is told by the setting runs, see [Keys].
 func (p Plan) Cells(cat audit.Catalogue) (cells []Cell, left []string, err error) {
 	for _, name := range p.Learners {
 		if _, err := cat.Learner(name); err != nil && name != audit.Auto {
@@ -111,12 +104,10 @@ func (p Plan) Cells(cat audit.Catalogue) (cells []Cell, left []string, err error
 	return l.cells, l.left, err
 }
 
-// wants tells whether the plan is about that mechanism.
 func (p Plan) wants(mechanism string) bool {
 	return len(p.Mechanisms) == 0 || slices.Contains(p.Mechanisms, mechanism)
 }
 
-// list is a list of cells in the making.
 type list struct {
 	Plan
 	cat   audit.Catalogue
@@ -138,7 +129,6 @@ func (l *list) base(m audit.MechanismSpec, s audit.Tight) pair.Plan {
 	return p
 }
 
-// add checks the cell's plan and lists it.
 func (l *list) add(c Cell) error {
 	a, err := c.Plan.Resolve(l.cat)
 	if err != nil {

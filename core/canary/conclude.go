@@ -107,7 +107,6 @@ func (r *Report) boundSequential(ev *Evidence) {
 	r.Termination.SamplesUsed = s.Runs()
 }
 
-// side describes one margin of the table.
 func side(e bounds.Exchangeable) *Side {
 	s := &Side{Canaries: e.K, Rate: e.Mean()}
 	for l := 1; l <= min(4, e.K); l++ {
@@ -122,9 +121,8 @@ func side(e bounds.Exchangeable) *Side {
 	return s
 }
 
-// power is what the plan can show: the bound by its interval if in every run all
-// canaries inside were in the event and no fresh one was is about log(n/3) at the 95 %
-// level, whatever K is.
+// power is what the plan can show: the bound by its interval if in every run all canaries inside
+// were in the event and no fresh one was is about log(n/3) at the 95 % level, whatever K is.
 func power(p Plan) *report.Power {
 	if p.Mode == OneRun {
 		return &report.Power{Largest: p.guessing().Largest(report.MethodOneRun), Needed: membership.Needed(report.MethodOneRun, p.rule(), p.Claim.Epsilon), Unit: "canaries"}
@@ -149,14 +147,11 @@ type Parent struct {
 	scores []float64
 }
 
-// Continue reads the report of a sequential audit, to go on from: more trainings are
-// drawn with the same seed, bet on by what all of them showed, and the bound holds as if
-// it had been one run. It checks that the report's bets follow from its scores. What is
-// refused: a report of a fixed audit, one without scores, and one that does not fit
-// itself.
-//
-// Of two reports that go on from one, only one may be reported: their trainings are the
-// same.
+// Continue reads the report of a sequential audit, to go on from: more trainings are drawn with
+// the same seed, bet on by what all of them showed, and the bound holds as if it had been one
+// run. It refuses a report of a fixed audit, one without scores, and one whose bets do not follow
+// from them. Of two reports that go on from one, only one may be reported: their trainings are
+// the same.
 func Continue(data []byte) (*Parent, error) {
 	r, err := ParseReport(data)
 	if err != nil {

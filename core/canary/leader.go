@@ -28,7 +28,6 @@ type leader struct {
 	Epochs   []Epoch
 }
 
-// newLeader follows an audit.
 func newLeader(p Plan) *leader {
 	l := &leader{k: p.K, m: p.M, claim: p.Claim.Epsilon, delta: p.Claim.Delta, sequence: p.sequence()}
 	l.begin(0, bounds.CanarySums{})
@@ -46,7 +45,6 @@ func (l *leader) begin(threshold float64, past bounds.CanarySums) {
 	l.Epochs = append(l.Epochs, Epoch{First: l.sequence.Runs(), Threshold: threshold, Learnt: past})
 }
 
-// trained is how many trainings there were.
 func (l *leader) trained() int { return len(l.runs) / (l.k + l.m) }
 
 // take bets on a training, and learns from it.
@@ -66,7 +64,6 @@ func (l *leader) take(scores []float64) {
 	}
 }
 
-// takeAll takes the scores of trainings, one after the other.
 func (l *leader) takeAll(scores []float64) {
 	for size := l.k + l.m; len(scores) >= size; scores = scores[size:] {
 		l.take(scores[:size])
@@ -125,7 +122,6 @@ func (l *leader) choose() (threshold float64, past bounds.CanarySums) {
 	return candidates[at].at, candidates[at].past
 }
 
-// candidate is an event with the past at it.
 type candidate struct {
 	at   float64
 	past bounds.CanarySums
@@ -204,7 +200,6 @@ type Epoch struct {
 // mostScores is how many bytes of scores a report holds.
 const mostScores = 3 << 20
 
-// each tells the counts of every training.
 func (e Epoch) each(k, m int, take func(x, y int)) error {
 	for b := e.Counts; len(b) > 0; {
 		x, i := binary.Uvarint(b)

@@ -25,7 +25,6 @@ const PlanVersion = 1
 // Mode says when a bound holds.
 type Mode string
 
-// Modes of audits.
 const (
 	// Sequential: all trainings are bet on, each by what those before it showed. The
 	// bound holds after every one of them, so the run may be stopped at any time, and go
@@ -255,7 +254,6 @@ func UsualRuns(s source.Spec) int {
 	return 2 * s.Runs
 }
 
-// resolveMode checks what the audit is after.
 func (a *Audit) resolveMode() error {
 	p, all := &a.Plan, []Mode{Sequential, UntilRefuted, Fixed, OneRun}
 	if p.Mode == "" {
@@ -313,7 +311,6 @@ func (a *Audit) resolveCounts() error {
 // mostOneRun bounds the canaries of one run.
 const mostOneRun = 1 << 20
 
-// checkNumbers refuses numbers that no audit has.
 func (p Plan) checkNumbers() error {
 	type number struct {
 		name, path, what string
@@ -365,7 +362,6 @@ func (p Plan) rule() membership.Rule {
 	return membership.Rule{Usual: membership.UsualOfRun, Claim: *p.Claim, Beta: p.Beta}
 }
 
-// guessing is how the canaries of one run are guessed.
 func (p Plan) guessing() membership.Guessing {
 	return membership.Guessing{GuessPlan: p.GuessPlan, M: p.K, Rule: p.rule()}
 }
@@ -488,13 +484,11 @@ func TrainerKey() settings.Key[Plan] {
 		Usage: "`command` that trains for this audit instead of a source: a program, in any language, that reads the members as a JSON line and writes the scores of one training as a JSON line (docs/training.md). Quotes are read as in a shell, but no shell runs"}
 }
 
-// csv is how the plan reads a file, to be set.
 func (p *Plan) csv() *train.CSV {
 	p.CSV = cmp.Or(p.CSV, &train.CSV{})
 	return p.CSV
 }
 
-// pool is that of the plan, to be set.
 func (p *Plan) pool() *source.Pool {
 	p.Pool = cmp.Or(p.Pool, &source.Pool{})
 	return p.Pool

@@ -57,7 +57,6 @@ func (r Report) Chance() (beta float64, seed uint64) { return r.Plan.Beta, r.Pla
 // ParseReport reads a report; unknown fields are refused.
 func ParseReport(data []byte) (Report, error) { return report.Read(data, Kind, Report.check) }
 
-// check refuses a report whose parts do not fit together.
 func (r Report) check() error {
 	if err := r.CheckByMethod(r.Plan.Claim); err != nil {
 		return err

@@ -32,11 +32,9 @@ type Progress struct {
 	Holds     bool        `json:"holds,omitempty"`
 	Claimed   float64     `json:"claimed"`
 	Message   string      `json:"message,omitempty"` // a worker was lost
-	// Scored are runs that came since the last call, at most [MostScored] scores in all. To
-	// look at them changes no error rate. The runs that explore choose threshold and stakes
-	// and certify nothing; each training of a sequential audit was bet on before its scores
-	// are told, by a test that holds whenever one looks. The runs that certify a fixed audit
-	// leave counts where they were drawn, and no scores.
+	// Scored are runs that came since the last call, at most [MostScored] scores in all. To look at
+	// them changes no error rate: runs that explore certify nothing, each training of a sequential
+	// audit was bet on before, and the runs that certify a fixed audit leave no scores.
 	Scored []membership.Scored `json:"scored,omitempty"`
 }
 
@@ -133,7 +131,6 @@ func (s *state) explore(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// errRefuted ends the drawing of an audit until refuted.
 var errRefuted = errors.New("the claim is refuted")
 
 // over reports whether the claim of an audit until it is refuted is.
@@ -190,7 +187,6 @@ func (s *state) take(d *Drawn) {
 	s.look()
 }
 
-// certified is how many runs are counted.
 func (s *state) certified() int {
 	if s.leader != nil {
 		return s.leader.trained()

@@ -19,7 +19,6 @@ import (
 // unit is what [report.Power.Needed] counts.
 const unit = "runs"
 
-// title is that of the table of bounds.
 func (p Plan) title() string {
 	return fmt.Sprintf("Lower bounds on epsilon, each with %s confidence where it is valid (* decides)", phrase.Percent(1-p.Beta))
 }
@@ -77,7 +76,6 @@ func (r Report) furtherWords() string {
 	return "The bound is valid however often you look, and more trainings can be added: dpscope canaries -continue."
 }
 
-// cautions are what the reader of these numbers should know.
 func (r Report) cautions() []string {
 	w := []string{}
 	add := func(format string, args ...any) { w = append(w, fmt.Sprintf(format, args...)) }
@@ -125,7 +123,6 @@ func (r Report) cautions() []string {
 	return w
 }
 
-// counted are the runs that bounds are of.
 func (p Plan) counted() string {
 	if p.sequential() {
 		return "trainings"
@@ -166,7 +163,6 @@ func limitations(p Plan) []string {
 	return l
 }
 
-// references are the papers that an audit of this plan stands on.
 func references(p Plan) []string {
 	if p.Mode == OneRun {
 		return report.OneRunReferences
@@ -214,7 +210,6 @@ func (r Report) Facts() []audit.FactRow {
 	return rows
 }
 
-// oneRunFacts are those of one run alone.
 func (r Report) oneRunFacts(rows *report.FactRows) {
 	p := r.Plan
 	rows.Add("Canaries", "%s, each in by a fair coin; %s", phrase.Grouped(p.K), p.Design)
@@ -230,7 +225,6 @@ func (r Report) oneRunFacts(rows *report.FactRows) {
 	rows.Add("Power", "%s", r.Power.Fact("", p.Claim.Epsilon))
 }
 
-// runsFacts are those of many runs alone.
 func (r Report) runsFacts(rows *report.FactRows) {
 	p, add := r.Plan, rows.Add
 	neighbours := "K canaries against K-1 of them"

@@ -1,10 +1,7 @@
-// Package engine runs audits of every kind: it spreads their tasks over workers,
-// takes results in order, loses no worker unsaid, and checks reports.
-//
-// A kind of audit (package core/pair, core/canary, ...) cuts its work into tasks.
-// A task is a value whose execution is a pure function of it, so that a worker may
-// be a goroutine, a web worker or a machine, and a run does not depend on how many
-// there are.
+// Package engine runs audits of every kind: it spreads their tasks over workers, takes results
+// in order, loses no worker unsaid, and checks reports. A task is a value whose execution is a
+// pure function of it, so that a worker may be a goroutine, a web worker or a machine, and a run
+// does not depend on how many there are.
 package engine
 
 import (
@@ -19,11 +16,10 @@ import (
 
 // Worker executes one task at a time, somewhere.
 type Worker interface {
-	// Execute runs t, calls progress with the number of outputs drawn since the
-	// last call, and part with pointers to parts of the result, of tasks that tell of
-	// any, and returns a pointer to the result. It returns soon after ctx ends. An error that wraps
-	// [ErrWorkerLost] says that the worker died or hung and left no result;
-	// the Worker then stands for a fresh one.
+	// Execute runs t, calls progress with the number of outputs drawn since the last call, and
+	// part with pointers to parts of the result, and returns a pointer to the result. It returns
+	// soon after ctx ends. An error that wraps [ErrWorkerLost] says that the worker died or hung
+	// and left no result; the Worker then stands for a fresh one.
 	Execute(ctx context.Context, t Task, progress func(rows int), part func(any)) (any, error)
 }
 
@@ -42,10 +38,8 @@ type TaskError struct {
 	Err   error
 }
 
-// Error implements the error interface.
 func (e *TaskError) Error() string { return e.Err.Error() }
 
-// Unwrap returns the task's own error.
 func (e *TaskError) Unwrap() error { return e.Err }
 
 // LocalWorker executes tasks in this process.
@@ -136,7 +130,6 @@ func Do[R any, T Task](ctx context.Context, p *Pool, tasks []T, ev Events[R]) ([
 	return results, d.err
 }
 
-// dispatch is the state of one Do.
 type dispatch struct {
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -267,10 +260,9 @@ type Pace struct {
 	on     bool
 }
 
-// Left is how many seconds the units that are not done take if each costs what those of
-// this stage that are done did; false while a fifth of them is not done. Of work that
-// comes in pieces (epochs, pairs), done should count whole pieces: what is under way
-// has cost time, and is not done. now is in seconds.
+// Left is how many seconds the units that are not done take if each costs what those of this
+// stage that are done did; false while a fifth of them is not done. Of work that comes in pieces
+// (epochs, pairs), done should count whole pieces. now is in seconds.
 func (p *Pace) Left(now float64, stage string, done, total int) (float64, bool) {
 	if !p.on || stage != p.stage || done < p.before { // less is done when a worker was lost
 		*p = Pace{Even: p.Even, stage: stage, begun: now, before: done, on: true}

@@ -56,7 +56,6 @@ func Result[R any](t Task, hook Hook) (*R, error) {
 	return res.(*R), nil
 }
 
-// taskForm is the JSON form of a task.
 type taskForm struct {
 	Version int             `json:"version"`
 	Kind    string          `json:"kind"`
@@ -104,7 +103,6 @@ func NewCodec[T Task, R any](bind func(*T) error) Codec {
 // Codecs are those of all tasks that a worker knows.
 type Codecs []Codec
 
-// find returns the codec of a kind of task.
 func (c Codecs) find(kind string) (Codec, error) {
 	return audit.Find("task: field kind", kind, c, func(x Codec) string { return x.kind })
 }

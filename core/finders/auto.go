@@ -11,9 +11,9 @@ import (
 	"github.com/dpscope/dpscope/core/finders/poison"
 )
 
-// auto proposes the mechanism's own pairs, of a learner those of the attacks that fit it,
-// then one pair of each family of patterns, the most telling first. What is left of the trials goes where it was
-// loud: to a family's other sizes and levels, near the loudest pairs, or to random
+// auto proposes the mechanism's own pairs, of a learner those of the attacks that fit it, then
+// one pair of each family of patterns, the most telling first. What is left of the trials goes
+// where it was loud: to a family's other sizes and levels, near the loudest pairs, or to random
 // ones. Each of these is an arm of a bandit.
 var auto = audit.FinderSpec{
 	Name:   audit.Auto,

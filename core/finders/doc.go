@@ -1,16 +1,11 @@
-// Package finders proposes the pairs of neighbouring datasets that an audit
-// explores. Which pair is explored matters more than how many outputs are
-// drawn: a fault that is loud on one record against two may be faint on
-// twenty against twenty-one.
+// Package finders proposes the pairs of neighbouring datasets that an audit explores. Which pair
+// is explored matters more than how many outputs are drawn: a fault that is loud on one record
+// against two may be faint on twenty against twenty-one.
 //
-// Searches that learn (gp-ucb, nsga2) begin with a few openings that are
-// the same for every mechanism: an extreme record added to others at the other
-// end of the domain, and to others inside it. They are told nothing of the
-// mechanism but its domain.
-//
-// [Registry] is the registry. A finder draws from its own stream alone and
-// proposes pairs that pass [audit.Relation.Check], each at most once. What it
-// proposes depends on the stream and the history alone.
+// A finder draws from its own stream alone and proposes pairs that pass [audit.Relation.Check],
+// each at most once. What it proposes depends on the stream and the history alone. Searches that
+// learn (gp-ucb, nsga2) begin with openings that are the same for every mechanism, see
+// [space.openings].
 package finders
 
 import (

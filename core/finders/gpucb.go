@@ -10,13 +10,10 @@ import (
 	"github.com/dpscope/dpscope/audit/stream/linalg"
 )
 
-// gpUCB is a Gaussian-process bandit: it begins with pairs spread over the
-// space, and then proposes, a few at a time, pairs whose value may be large as
-// far as a Gaussian process knows.
-//
-// A proposal is a point that was drawn, on the lattice; linear algebra only
-// ranks such points, and a point displaces an earlier one only if it does
-// better by a margin.
+// gpUCB is a Gaussian-process bandit: it begins with pairs spread over the space, and then
+// proposes, a few at a time, pairs whose value may be large as far as a Gaussian process knows.
+// A proposal is a point that was drawn, on the lattice; linear algebra only ranks such points,
+// and a point displaces an earlier one only if it does better by a margin.
 func gpUCB() audit.FinderSpec {
 	return audit.FinderSpec{
 		Name:  "gp-ucb",
@@ -120,9 +117,8 @@ func (b *bandit) fit() *process {
 	return g
 }
 
-// choose is the new point with the largest upper confidence bound among those
-// drawn anywhere, near the loudest, and near the best of them; false where it
-// drew none that is new.
+// choose is the new point with the largest upper confidence bound among those drawn anywhere,
+// near the loudest, and near the best of them; false where none is new.
 func (b *bandit) choose(g *process) (best []float64, ok bool) {
 	most := math.Inf(-1)
 	try := func(u []float64) {
@@ -186,10 +182,8 @@ const (
 //
 //	k(x, x') = s² exp(-½ Σ_kinds |x-x'|²/l²)
 //
-// with one length l for each kind of axis, and noise of variance r s².
-//
-// It decides which pairs are tried, so it is the same in every bit on every
-// platform.
+// with one length l for each kind of axis, and noise of variance r s². It decides which pairs
+// are tried, so it is the same in every bit on every platform.
 type process struct {
 	axes   []axis
 	x      [][]float64
@@ -202,10 +196,9 @@ type process struct {
 	alpha []float64 // the kernel's inverse times y
 }
 
-// fitProcess fits lengths and noise by the marginal likelihood, maximised over
-// levels one after the other; the signal's variance is its maximum in closed
-// form (Rasmussen and Williams 2006, section 5.4). A weak prior holds the
-// levels near the middle where there are few points. Scores y are centred at 0.
+// fitProcess fits lengths and noise by the marginal likelihood, maximised over levels one after
+// the other; the signal's variance is its maximum in closed form (Rasmussen and Williams 2006,
+// section 5.4). A weak prior holds the levels near the middle. Scores y are centred at 0.
 func fitProcess(all []axis, x [][]float64, y []float64) *process {
 	g := &process{axes: all, x: x, y: y, signal: 1}
 	var axes [axisKinds]float64
@@ -315,10 +308,8 @@ func (g *process) imagine(x []float64) {
 	g.signal = signal
 }
 
-// normalScores replaces values by scores of their ranks, log(p/(1-p)) at
-// p = (rank - 1/2)/n: one pair whose loss is unbounded does not flatten the
-// rest. Equal values share the mean rank; differences below what a trial's
-// value is good for count as equal.
+// normalScores replaces values by scores of their ranks, log(p/(1-p)) at p = (rank - 1/2)/n: one
+// pair whose loss is unbounded does not flatten the rest. Values within sameValue share a rank.
 func normalScores(y []float64) []float64 {
 	n := len(y)
 	order := audit.Listed(n, func(i int) int { return i })

@@ -46,7 +46,6 @@ func budget(p audit.FinderProblem) int {
 	return assumedTrials
 }
 
-// gridAxis is one axis of a grid.
 type gridAxis struct {
 	at     int // coordinate
 	levels int

@@ -14,10 +14,8 @@ const (
 	mostRuns    = 4  // distinct rows of a dataset, beside the one that changes
 	mostColumns = 16 // coordinates of a row; where it has more columns, several share one
 
-	// lattice is the step of every coordinate. A coordinate that was computed
-	// with linear algebra, whose last bits differ between platforms, is rounded
-	// to it, so that it stands for the same pair everywhere unless it lies
-	// within those last bits of the middle between two steps.
+	// lattice is the step of every coordinate. One that was computed with linear algebra, whose
+	// last bits differ between platforms, is rounded to it: it stands for the same pair everywhere.
 	lattice = 0x1p-12
 
 	sizeMargin   = 1.0 / 16 // share of an axis, at either end, that stands for that end
@@ -40,17 +38,14 @@ const (
 // space is the neighbouring pairs of a domain as points of a unit box. A point
 // has these coordinates, those left out that a domain does not need:
 //
-//	size    rows of the smaller dataset, on a geometric scale: n and 2n are as
-//	        far apart as 2n and 4n
+//	size    rows of the smaller dataset, on a geometric scale
 //	runs    number of runs, at most mostRuns: rows of one run are equal
-//	place   which row is added or replaced; for answers, which one stands alone,
-//	        or none
+//	place   which row is added or replaced; for answers, which one stands alone, or none
 //	changed the row that is added, or that takes the place; the lone answer
 //	rows    one row for each run
 //
-// An answer has two coordinates, the middle between its two values and its
-// move; so has, under bounded-replace, the row that changes. So few coordinates say much: all alike, one against the rest, halves
-// against each other. What a space leaves out are large datasets of more than
+// An answer has two coordinates, the middle between its two values and its move; so has, under
+// bounded-replace, the row that changes. What a space leaves out are large datasets of more than
 // mostRuns distinct rows beside the one that changes; random search has them.
 type space struct {
 	relation     audit.Relation
@@ -64,7 +59,6 @@ type space struct {
 	sizeAt, runsAt, placeAt, changedAt, rowsAt int
 }
 
-// axis is one coordinate.
 type axis struct {
 	kind   axisKind
 	run    int     // that a value or a move is of, from 0; onlyChanged: of the row that changes
@@ -116,9 +110,8 @@ func newSpace(r audit.Relation, d audit.Domain) (*space, error) {
 	return s, nil
 }
 
-// Points are the neighbouring pairs of a domain as points of a unit box, for searches
-// elsewhere: those that a search begins with, and what a point stands for, false where that
-// is no pair.
+// Points are the neighbouring pairs of a domain as points of a unit box: those that a search
+// begins with, and what a point stands for, false where that is no pair.
 func Points(r audit.Relation, d audit.Domain) (openings [][]float64, pair func([]float64) (audit.Pair, bool), err error) {
 	s, err := newSpace(r, d)
 	if err != nil {
@@ -127,7 +120,6 @@ func Points(r audit.Relation, d audit.Domain) (openings [][]float64, pair func([
 	return s.openings(), s.pair, nil
 }
 
-// dim is the number of coordinates.
 func (s *space) dim() int { return len(s.axes) }
 
 // onLattice is the point of the unit interval nearest to x that a coordinate
@@ -297,14 +289,12 @@ func (s *space) features(u []float64) []float64 {
 	return f
 }
 
-// anywhere is a random point.
 func (s *space) anywhere(r *stream.Stream) []float64 {
 	return audit.Listed(s.dim(), func(i int) float64 { return onLattice(r.Float64()) })
 }
 
-// inside is how far a record that stands inside the domain is from the end
-// farther from the record that changes, as a share of the domain: halfway from
-// there to the middle.
+// inside is how far a record that stands inside the domain is from the end farther from the
+// record that changes, as a share of the domain.
 const inside = 0.25
 
 // openings are the points that a search begins with, whatever the mechanism: the
@@ -433,7 +423,6 @@ type ledger struct {
 	read  int // trials of the history that were read
 }
 
-// tried is a point that was proposed.
 type tried struct {
 	at    []float64
 	known bool // its trial is done

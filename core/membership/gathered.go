@@ -174,12 +174,10 @@ type Cut struct {
 	Ties  bool    // all scores are the same
 }
 
-// The sweep: cutRatio is the ratio of successive tails; values are smoothed by a
-// normal kernel of deviation cutSpread in the logit of the rank, and lowered by
-// cutCaution of their standard errors. The largest of many noisy values is one
-// whose noise is large and upwards: on the Gaussian sum (n = 256, 1024 and 4096, K
-// = 16, 32 and 1, simulated) this gains about .006, .01 and .2 of epsilon over the
-// plain maximum.
+// The sweep: cutRatio is the ratio of successive tails; values are smoothed by a normal kernel
+// of deviation cutSpread in the logit of the rank, and lowered by cutCaution of their standard
+// errors, as the largest of many noisy values is one whose noise is large and upwards: on the
+// Gaussian sum (n = 256, 1024 and 4096, K = 16, 32 and 1) this gains about .006, .01 and .2.
 const (
 	cutRatio   = 1.1
 	cutSpread  = 0.5
@@ -206,12 +204,11 @@ func (e *Explored) Choose(a Aim) Gathered {
 	return Gathered{Threshold: c.At, Ties: c.Ties, Stakes: bounds.TuneCanary(t, a.Runs, a.Delta, a.Beta), Explored: Counted{Table: &t}}
 }
 
-// SweepCuts sweeps thresholds through the pooled scores by ranks that grow
-// by cutRatio from both ends, and returns the one whose neighbourhood has the
-// largest value. Where none certifies anything it is the one that separates the
-// rates most. The event is score > threshold, so equal scores fall on one side, and
-// only ranks where the score changes count. of gives a threshold's value, -Inf where
-// it certifies nothing, its standard error and the difference of the rates.
+// SweepCuts sweeps thresholds through the pooled scores by ranks that grow by cutRatio from both
+// ends, and returns the one whose neighbourhood has the largest value; where none certifies
+// anything, the one that separates the rates most. The event is score > threshold, so only ranks
+// where the score changes count. of gives a threshold's value, -Inf where it certifies nothing,
+// its standard error and the difference of the rates.
 func SweepCuts(pooled []float64, least, most int, of func(at float64) (value, caution, gap float64)) Cut {
 	best := Cut{Value: math.Inf(-1)}
 	n := len(pooled)
@@ -302,11 +299,10 @@ func sweepRanks(n, least, most int) []int {
 // MostCaution bounds the standard error of a value.
 const MostCaution = 1.0
 
-// value is what a threshold is predicted to certify by the interval, the
-// standard error of log((p1 - delta)/p0) in the exploration, by the delta method,
-// and the difference of the rates. Intervals other than paired betting are
-// computed on as many exploration runs as there are certification runs; where
-// there are fewer, each counts more than once.
+// value is what a threshold is predicted to certify by the interval, the standard error of
+// log((p1 - delta)/p0) in the exploration, by the delta method, and the difference of the rates.
+// Intervals other than paired betting are computed on as many exploration runs as there are
+// certification runs; where there are fewer, each counts more than once.
 func (e *Explored) value(a Aim, at float64) (value, caution, gap float64) {
 	delta := a.Delta
 	all := e.Table(at)

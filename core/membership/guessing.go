@@ -34,7 +34,7 @@ const (
 	UsualOfRun    = BothSides
 )
 
-// AllSides are the sides.
+// AllSides are the sides that a plan may name.
 func AllSides() []Sides { return []Sides{ChosenSides, BothSides, InSide, OutSide} }
 
 // Guess is how many guesses were made and how many of them are right.
@@ -140,7 +140,6 @@ func (g Guessing) aside() int {
 	return 0
 }
 
-// rest is how many may be guessed.
 func (g Guessing) rest() int { return g.M - g.aside() }
 
 // chosen tells whether the number of guesses is chosen, not their sides alone.
@@ -323,7 +322,6 @@ func (g Guessing) Facts(add func(name, format string, args ...any), made Guessed
 	add("Guesses", "%s; the f-DP bound: %s. Largest scores guessed in, smallest out%s", guessWords(made.Guesses), guessWords(made.GDPGuesses), of)
 }
 
-// guessWords are guesses in words.
 func guessWords(all []Guess) string {
 	s := ""
 	for i, g := range all {

@@ -11,10 +11,9 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// ScoreSample are scores of exploration runs, to be looked at: threshold and stakes
-// were chosen on them, the bounds know nothing of them. None is of a certification
-// run. Canaries are named by their places in a run, in which their law is the same;
-// most sources draw them anew in every run.
+// ScoreSample are scores of exploration runs, to be looked at: threshold and stakes were chosen
+// on them, the bounds know nothing of them. Canaries are named by their places in a run, in which
+// their law is the same; most sources draw them anew in every run.
 type ScoreSample struct {
 	// In and Out have a row for each of the first runs, at most 64, with the scores
 	// of its first canaries inside and of its first fresh ones, at most 16 each, to
@@ -172,10 +171,8 @@ func UnpackFloats(b []byte) Floats {
 	return v
 }
 
-// MarshalJSON implements [json.Marshaler].
 func (f Floats) MarshalJSON() ([]byte, error) { return json.Marshal(f.Pack()) }
 
-// UnmarshalJSON implements [json.Unmarshaler].
 func (f *Floats) UnmarshalJSON(text []byte) error {
 	var data []byte
 	err := json.Unmarshal(text, &data)

@@ -34,7 +34,6 @@ type certificate struct {
 	beta     float64
 }
 
-// all computes every bound from one table.
 func (c certificate) all() Certified {
 	p := c.audit.Plan
 	out := Certified{Renyi: c.renyi()}
@@ -109,7 +108,6 @@ const (
 	assumeGaussian = "holds only if the trade-off is Gaussian"
 )
 
-// onEvent fills in the counts of an event.
 func (c certificate) onEvent(f *report.Row, cut threshold.Event) {
 	n, explored := cut.Counts(c.table), cut.Counts(c.explored)
 	f.Event, f.Counts, f.Explored, f.Direction = &report.Event{Edge: cut.Edge, Above: cut.Above}, &n, &explored, cut.Direction()
@@ -182,7 +180,6 @@ func fromDivergence(to report.Quantity, d, alpha float64) float64 {
 	return d
 }
 
-// renyi bounds all orders together.
 func (c certificate) renyi() []report.Row {
 	out := make([]report.Row, len(c.prepared.Renyi))
 	share := c.beta / float64(len(out))
@@ -226,7 +223,6 @@ func (c certificate) tradeoff() []bounds.TradeoffPoint {
 
 const katzDeltaFault = "certifies nothing: Katz' interval, extended to delta by the delta method; its error exceeds the nominal one near p = delta; no interval if the event never occurred on the second side"
 
-// published computes the published forms beside what certifies.
 func (c certificate) published() []report.Row {
 	eps, delta := c.audit.dpLimits()
 	t := c.prepared.Event.Side(c.table)

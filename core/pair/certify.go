@@ -96,7 +96,6 @@ func (s *state) wave(ctx context.Context, lo, hi int, show func(*Progress)) erro
 	return err
 }
 
-// certifyTasks are the shards in [lo, hi).
 func (s *state) certifyTasks(lo, hi int) []Certify {
 	e := s.found.Evidence
 	needed := Evidence{Pair: e.Pair, Witness: e.Witness, Edges: e.Edges, Prepared: Prepared{Event: e.Prepared.Event}, Chart: e.Chart.With([4][]int{}, [2][]int{})}
@@ -256,10 +255,8 @@ func newTally(e *Evidence) tally {
 	return t
 }
 
-// table are the counts of pairs of bins.
 func (t *tally) table() bounds.Table { return bounds.Table{Bins: len(t.of.Edges) + 1, N: t.Cells} }
 
-// drawn is the chart of what was counted.
 func (t *tally) drawn() chart.Chart {
 	return t.of.Chart.With(t.Chart, [2][]int{t.Plane[0], t.Plane[1]})
 }
@@ -271,7 +268,6 @@ func (t *tally) into(e *Evidence) {
 	}
 }
 
-// add merges another shard.
 func (t *tally) add(c Counted) error {
 	counted := bounds.Table{Bins: len(t.of.Edges) + 1, N: c.Cells}
 	if len(c.Cells) != len(t.Cells) {

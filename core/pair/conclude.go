@@ -12,7 +12,6 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 )
 
-// limitations stand in every report.
 var limitations = []string{
 	"A lower bound shows the least that leaks, on one pair of datasets and with one test. It never shows that a mechanism is private: another pair or another test may show more.",
 	"The certificate holds for independent runs of the mechanism as it was given here, parameters and randomness included. Other parameters, versions or data domains are other mechanisms.",

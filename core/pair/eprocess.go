@@ -92,7 +92,6 @@ func (c *accounts) find(place int) (int, bool) {
 	return slices.BinarySearchFunc(c.list, place, func(x eProcess, place int) int { return cmp.Compare(x.place, place) })
 }
 
-// claim is the account of the claim.
 func (c *accounts) claim() *eProcess {
 	i, _ := c.find(0)
 	return &c.list[i]
@@ -285,7 +284,6 @@ func newBetting(a *candidatePair, accounts *accounts) *betting {
 	return b
 }
 
-// count adds outputs of one side.
 func (b *betting) count(side int, rows []float64) {
 	if b.model == nil {
 		return
@@ -315,7 +313,6 @@ func (b *betting) log(number int) float64 {
 	return logEValueOf(b.accounts.stakesOf(b.limits[number], b.steps), b.bets, number, b.tables, b.filled)
 }
 
-// logs are those of all limits.
 func (b *betting) logs() []float64 {
 	return audit.Listed(len(b.limits), b.log)
 }
@@ -368,7 +365,6 @@ func (b *betting) epoch(pair, outputs int) Epoch {
 	return e
 }
 
-// unpack reads the tables of an epoch.
 func (e Epoch) unpack() ([]classifier.Table, error) {
 	tables := make([]classifier.Table, len(e.Counts))
 	for k, packed := range e.Counts {
@@ -504,7 +500,6 @@ func (a *Audit) sequentialRow(r *SequentialResult) (report.Row, error) {
 	return f, nil
 }
 
-// check refuses a sequential stage whose parts do not fit together.
 func (r *SequentialResult) check(plan Plan) error {
 	bad := func(i int, what, found, want string) error {
 		return &audit.InputError{Field: fmt.Sprintf("report: sequential.epochs[%d].%s", i, what), Found: found, Want: want}

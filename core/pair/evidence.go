@@ -13,9 +13,8 @@ import (
 	"github.com/dpscope/dpscope/core/pair/threshold"
 )
 
-// Evidence is what all bounds were certified on: a pair of datasets, a score
-// cut into bins, and how the outputs fell into them. Bounds are functions of
-// Table and Prepared.
+// Evidence is what all bounds were certified on: a pair of datasets, a score cut into bins, and
+// how the outputs fell into them. Bounds are functions of Table and Prepared.
 type Evidence struct {
 	Pair     audit.Pair    `json:"pair"`
 	Witness  Witness       `json:"witness"`
@@ -61,7 +60,6 @@ func (w Witness) decode(a *Audit) (audit.Model, error) {
 	return m, nil
 }
 
-// check refuses evidence whose parts do not fit together.
 func (e Evidence) check(plan Plan) error {
 	if err := cmp.Or(threshold.CheckEdges(e.Edges), e.Prepared.check(plan, len(e.Edges)+1)); err != nil {
 		return err
@@ -90,12 +88,10 @@ type packed []int
 // mostPacked bounds them: the cells of a table of the most bins, or of a plane.
 const mostPacked = 1 << 16
 
-// MarshalJSON implements [json.Marshaler].
 func (p packed) MarshalJSON() ([]byte, error) {
 	return json.Marshal(append(binary.AppendUvarint(nil, uint64(len(p))), packSparse(p)...))
 }
 
-// UnmarshalJSON implements [json.Unmarshaler].
 func (p *packed) UnmarshalJSON(text []byte) error {
 	var data []byte
 	if err := json.Unmarshal(text, &data); err != nil {

@@ -53,7 +53,6 @@ func unitsOf(pairs int) int {
 	}
 }
 
-// round is one round of halving.
 type round struct{ pairs, outputs int }
 
 // laterRounds are the rounds after the first, in which so many pairs were explored. A
@@ -171,7 +170,6 @@ func (s *state) explore(ctx context.Context) error {
 	return nil
 }
 
-// round explores.
 func (s *state) round(ctx context.Context, tasks []Explore, trials int) ([]*Explored, error) {
 	return engine.Do(ctx, s.on.Pool, tasks, events(s, 1, func(i int, g *Progress, e *Explored) {
 		s.whole[1] += 2 * tasks[i].Outputs

@@ -162,7 +162,6 @@ func (a *Audit) foresee(value float64, scores [2][]float64, halves [2]bounds.Tab
 	return math.Max(threshold.Worthless, phrase.Floor(mean, 6))
 }
 
-// bestOrder is the order whose divergence shows most of the goal, and how much.
 func (a *Audit) bestOrder(halves [2]bounds.Table) (alpha, value float64) {
 	for _, order := range a.Plan.orders() {
 		v := renyiWorth(halves, order)
@@ -323,7 +322,6 @@ func (a *Audit) choosePoint(table bounds.Table) (point audit.ProfilePoint, event
 	return point, event
 }
 
-// checkPoint refuses a point that is none of the curve's.
 func (p Plan) checkPoint(point *audit.ProfilePoint) error {
 	curve := p.Claim != nil && p.Claim.Kind == audit.Profile && p.Claim.Profile != nil
 	switch {

@@ -22,7 +22,6 @@ const maxGroup = 64
 // mostGrouped is the largest epsilon of a group's claim, that of any claim.
 const mostGrouped = 500
 
-// resolveGroup checks the plan's group, which is 0 where it is one step.
 func (a *Audit) resolveGroup() error {
 	p := &a.Plan
 	if p.Group < 0 || p.Group > maxGroup {

@@ -11,9 +11,8 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 )
 
-// LinkSummary is what a link holds of a report's result: what the page shows of it at first
-// sight, so that whoever gets the link sees what its sender saw before anything was run
-// again. It proves nothing; its receiver runs the plan that comes with it.
+// LinkSummary is what a link holds of a report's result, for whoever gets the link to see before
+// anything was run again. It proves nothing; its receiver runs the plan that comes with it.
 type LinkSummary struct {
 	Verdict    audit.Verdict           `json:"verdict"`
 	Bound      *float64                `json:"bound,omitempty"`

@@ -63,7 +63,6 @@ type Plan struct {
 // Mode says what an audit is after.
 type Mode string
 
-// Modes of audits.
 const (
 	// Climbing: a sequential test, whose bound is valid at any time and climbs. It ends when
 	// the claim is refuted and the bound has stopped climbing, or when Samples outputs a side
@@ -191,7 +190,6 @@ func Keys() []settings.Key[Plan] {
 	}
 }
 
-// claim is the plan's claim, to be set.
 func (p *Plan) claim() *audit.Claim {
 	if p.Claim == nil {
 		p.Claim = &audit.Claim{}
@@ -288,7 +286,6 @@ func followParams(spec audit.MechanismSpec, given audit.Params, claim audit.Clai
 	return audit.ResolveParams(spec.Params, given, claim)
 }
 
-// resolveGoal checks the order of a test through the Rényi divergence.
 func (a *Audit) resolveGoal() error {
 	alpha := a.Plan.ThroughRenyi
 	if alpha == 0 {
@@ -362,7 +359,6 @@ func (a *Audit) resolveMethods() error {
 	return bad
 }
 
-// resolveMode checks what the audit is after.
 func (a *Audit) resolveMode() error {
 	p := &a.Plan
 	curve := a.Claim.Kind == audit.Profile
@@ -410,7 +406,6 @@ func (a *Audit) resolveBudget() error {
 // it may bet on, at most 10,000.
 func shown(samples int) int { return min(samples, 10_000) }
 
-// resolveExplore fills in and checks how many outputs are explored.
 func (a *Audit) resolveExplore() error {
 	p := &a.Plan
 	if p.Mode == UntilRefuted {

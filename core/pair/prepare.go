@@ -115,7 +115,6 @@ func tuneRenyi(table bounds.Table, alpha float64, n int, beta float64) (Directed
 	return best, plan.Validate()
 }
 
-// check refuses what does not fit the plan or the bins.
 func (p Prepared) check(plan Plan, bins int) error {
 	edges := bins - 1
 	if err := plan.checkPoint(p.Point); err != nil {

@@ -32,11 +32,9 @@ type Progress struct {
 	// AtMost says that Left is the most: what follows costs less an output, or need not be
 	// done once the claim is refuted.
 	AtMost bool `json:"atMost,omitempty"`
-	// Provisional is the bound on the goal so far: in exploration the best
-	// value of a trial, in certification a bound from the counts so far, as if
-	// the run ended here. It is not a certificate, unless Valid: then it holds
-	// whenever the run is stopped. Where the claim is refuted it is absent until it is above
-	// the claim.
+	// Provisional is the bound on the goal so far: in exploration the best value of a trial, in
+	// certification a bound as if the run ended here. It is no certificate, unless Valid: then it
+	// holds whenever the run is stopped. Once the claim is refuted it is absent until above it.
 	Provisional *float64 `json:"provisional,omitempty"`
 	Valid       bool     `json:"valid,omitempty"`
 	Quantity    string   `json:"quantity"`          // what it bounds, in words

@@ -222,9 +222,9 @@ type Curves struct {
 	Renyi    *RenyiCurve    `json:"renyi,omitempty"`
 }
 
-// TradeoffCurve is the false negative rate against the false positive rate of
-// the test that takes an output for one of the numerator's dataset. Claimed is a
-// polyline: no test of a mechanism that keeps its claim lies below.
+// TradeoffCurve is the false negative rate against the false positive rate of the test that takes
+// an output for one of the numerator's dataset. No test of a mechanism that keeps its claim lies
+// below the polyline Claimed.
 type TradeoffCurve struct {
 	Points     []bounds.TradeoffPoint `json:"points"`
 	Claimed    [][2]float64           `json:"claimed"`
@@ -233,9 +233,8 @@ type TradeoffCurve struct {
 	Direction  string                 `json:"direction"`
 }
 
-// RenyiCurve is the lower bounds on the Rényi divergence against its order.
-// Claimed is a polyline: the divergence of a mechanism that keeps its claim lies
-// on or below.
+// RenyiCurve is the lower bounds on the Rényi divergence against its order. The divergence of a
+// mechanism that keeps its claim lies on or below the polyline Claimed.
 type RenyiCurve struct {
 	Points     []report.Row `json:"points"`
 	Claimed    [][2]float64 `json:"claimed"`

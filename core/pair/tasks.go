@@ -9,9 +9,8 @@ import (
 	"github.com/dpscope/dpscope/core/pair/threshold"
 )
 
-// Outputs are drawn in blocks of BlockRows and streams in shards of ShardRows
-// outputs. Both are part of what makes a report replay: changing one changes
-// which random numbers an output is made of.
+// Outputs are drawn in blocks of BlockRows and streams in shards of ShardRows outputs. Changing
+// one changes which random numbers an output is made of, and then no report replays.
 const (
 	BlockRows = audit.BlockRows
 	ShardRows = 4 * BlockRows
@@ -50,8 +49,8 @@ func (a *Audit) Explore(trial int, p audit.Pair, outputs int) Explore {
 }
 
 // SequentialTest is the task of the sequential stage: outputs of the pairs that a finder proposes
-// are bet on with what was learnt before, then learnt from, until the claim is refuted or
-// the budget is spent. It returns a [SequentialResult]; parts are epochs, with the pairs that are new.
+// are bet on with what was learnt before, until the claim is refuted or the budget is spent. It
+// returns a [SequentialResult]; parts are epochs, with the pairs that are new.
 type SequentialTest struct {
 	of
 	Epochs int `json:"epochs,omitempty"` // at most; 0: as the budget has it

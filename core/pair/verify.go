@@ -16,11 +16,10 @@ import (
 // searched are the fields that exploration makes.
 var searched = []string{"trials", "evidence.pair", "evidence.witness", "evidence.learners", "evidence.edges", "evidence.explored"}
 
-// Verify replays a report, see [report.Verify]. With whole, it runs the audit again from
-// its plan, search and all, as far as the report goes. Without, and where that cannot be, it
-// computes again all that follows from the report's counts, and needs no file, program or
-// function that the audit was of: of those it takes what the report says of them. That the
-// counts are those of the plan is shown by drawing again alone.
+// Verify replays a report, see [report.Verify]. With whole, it runs the audit again from its plan,
+// search and all, as far as the report goes. Without, and where that cannot be, it computes again
+// all that follows from the report's counts, and needs no file, program or function that the
+// audit was of: of those it takes what the report says of them.
 func Verify(ctx context.Context, cat audit.Catalogue, pool *engine.Pool, r Report, whole bool) (engine.Verification, error) {
 	if err := r.check(); err != nil {
 		return engine.Verification{}, err

@@ -317,7 +317,6 @@ func addPair(add func(name, format string, args ...any), p audit.Pair) {
 	add("Dataset B", "%s", second)
 }
 
-// addDeciding adds the facts of the row that decides.
 func addDeciding(add func(name, format string, args ...any), r Report, f report.Row) {
 	if f.LowerBound != nil {
 		method := f.MethodWords()

@@ -52,9 +52,8 @@ type Assumes map[audit.Relation]string
 // adding or removing it (Steinke, Nasr and Jagielski 2023, section 2).
 var coinsAlone = Assumes{audit.AddRemove: "a separate fair coin decided for each canary whether it was in"}
 
-// ownTrainings: scores in are independent of each other and of those out, so that
-// they are samples of two laws. Of which relation these are is how the second kind of
-// training came about.
+// ownTrainings: scores in are independent of each other and of those out, samples of two laws. Of
+// which relation these are is how the second kind of training came about.
 var ownTrainings = Assumes{
 	audit.AddRemove: "each score is from a separate training, with or without its canary; canaries are from one distribution",
 	audit.Replace:   "each score is from a separate training, with its canary or with another record in its place; canaries are from one distribution",

@@ -15,15 +15,12 @@ import (
 // SchemaVersion is the version of the JSON form of reports.
 const SchemaVersion = 1
 
-// Report is what the reports of all kinds have in common, and what formats, pages and
-// plans of several audits see of them. A kind embeds it and adds its plan, its
-// evidence, and what it audited. Everything but generator and timing follows from plan
-// and evidence. Bounds are rounded down.
-//
-// The tag same says how [Compare] holds a field against a replay: exactly where there
-// is none; "near" up to what platforms differ by in a bound, "ratio", "share", "pvalue"
-// and "power" in other numbers; "words" as text;
-// "own" not at all.
+// Report is what the reports of all kinds have in common, and what formats, pages and plans of
+// several audits see of them. A kind embeds it and adds its plan, its evidence, and what it
+// audited. Everything but generator and timing follows from plan and evidence. Bounds are rounded
+// down. The tag same says how [Compare] holds a field against a replay: exactly where there is
+// none; "near" up to what platforms differ by in a bound, "ratio", "share", "pvalue" and "power"
+// in other numbers; "words" as text; "own" not at all.
 type Report struct {
 	Schema        string          `json:"$schema"`
 	Kind          string          `json:"kind"`
@@ -91,9 +88,8 @@ type Power struct {
 	// Largest is the largest lower bound that any outcome can give, by the method that
 	// decides.
 	Largest float64 `json:"largest" same:"near"`
-	// Needed is the size from which on some outcome could refute the claim; 0: no size
-	// that is tried suffices, or the audit does not say. Unit is what it counts, in
-	// words; empty where the audit does not say.
+	// Needed is the size from which on some outcome could refute the claim; 0: no size that is
+	// tried, or the audit does not say. Unit is what it counts, in words.
 	Needed int    `json:"neededForClaim,omitempty"`
 	Unit   string `json:"unit,omitempty" same:"words"`
 }

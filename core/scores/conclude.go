@@ -149,10 +149,9 @@ func runRows(p Plan, ev *Evidence) []report.Row {
 // coins.
 const fairLevel = 1e-6
 
-// coins says why membership is not by fair coins, if it plainly is not: exact
-// two-sided binomial tests of how many were in, and of a matrix of how many runs have
-// half of the canaries in, as fixed numbers have too often and shared coins too
-// seldom, and of the canary that was in too often or too seldom. They share fairLevel.
+// coins says why membership is not by fair coins, if it plainly is not: exact two-sided binomial
+// tests, which share fairLevel, of how many were in, and of a matrix of how many runs have half
+// of the canaries in, and of the canary that was in too often or too seldom.
 func (h Shape) coins() string {
 	m := h.In + h.Out
 	unfair := func(x, n int, p, level float64) bool {

@@ -30,10 +30,9 @@ type Plan struct {
 	// default: scores do not tell.
 	Relation audit.Relation `json:"relation"`
 	recorded.ScoreColumns
-	// Method is whose bound the verdict is by: named before, since the largest of
-	// all has no confidence. Default: one-run, which holds for scores of one training
-	// under add-remove; of a matrix paired-betting, by runs. Without runs there is no
-	// default under replace.
+	// Method is whose bound the verdict is by: named before, since the largest of all has no
+	// confidence. Default: one-run, which holds for scores of one training under add-remove; of a
+	// matrix paired-betting, by runs. Without runs there is none under replace.
 	Method report.Method `json:"method,omitempty"`
 	// Guesses; sides by default are chosen, or both where numbers are given.
 	membership.GuessPlan
@@ -62,8 +61,7 @@ func ParsePlan(data []byte) (Plan, error) {
 	return p, err
 }
 
-// FlatMethods are those for scores without runs, MatrixMethods those for a matrix,
-// the default first.
+// FlatMethods are the methods for scores without runs, the default first.
 func FlatMethods() []report.Method {
 	return []report.Method{report.MethodOneRun, report.MethodOneRunGDP, report.MethodExact, report.MethodClopperPearson, report.MethodPaired, report.MethodGaussian}
 }

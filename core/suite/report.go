@@ -47,7 +47,6 @@ type Audited struct {
 	Report report.View `json:"report"` // of any kind, see [core.ParseReport]
 }
 
-// UnmarshalJSON reads the report by its kind.
 func (a *Audited) UnmarshalJSON(data []byte) error {
 	var raw struct {
 		Name   string          `json:"name"`
@@ -83,7 +82,6 @@ func verdict(audits []Audited) audit.Verdict {
 	return audit.NoViolation
 }
 
-// words are the summary.
 func (r Report) words() string {
 	k, n := len(r.Plan.Names), len(r.Audits)
 	var parts []string

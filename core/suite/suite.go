@@ -1,18 +1,14 @@
 // Package suite is several audits in one run, from one file: a plan. All of them
 // together err with probability beta at most.
 //
-// A plan of k audits gives each the share beta/k of the error. The certified bound
-// on what an audit's claim limits is above the truth with probability beta/k at
-// most, so by the union bound (Boole) the probability that any of the k bounds is
-// wrong, and with it that any audit calls a mechanism a violation that keeps its
-// claim, is beta at most, however the audits depend on each other. Holm's steps
-// would reject more p-values, but a bound has to hold at a level fixed beforehand:
-// the bounds here hold all together, and so do the verdicts that follow from them.
-// Further rows of a report hold with the confidence that they state, not jointly.
+// A plan of k audits gives each the share beta/k of the error. By the union bound (Boole) the
+// probability that any of the k certified bounds is above the truth, and with it that any audit
+// calls a mechanism a violation that keeps its claim, is beta at most, however the audits depend
+// on each other. Holm's steps would reject more p-values, but a bound has to hold at a level fixed
+// beforehand. Further rows of a report hold with the confidence that they state, not jointly.
 //
-// Every audit has a seed of its own that follows from the plan's and the audit's
-// name, so that it can be run alone with the same outcome: its share of the error
-// is that of the whole plan.
+// Every audit has a seed of its own that follows from the plan's and the audit's name, so that it
+// can be run alone with the same outcome: its share of the error is that of the whole plan.
 package suite
 
 import (

@@ -567,7 +567,7 @@ export interface CanaryProgress {
   claimed: number;
   /** a worker was lost */
   message?: string;
-  /** Scored are runs that came since the last call, at most MostScored scores in all. To look at them changes no error rate. The runs that explore choose threshold and stakes and certify nothing; each training of a sequential audit was bet on before its scores are told, by a test that holds whenever one looks. The runs that certify a fixed audit leave counts where they were drawn, and no scores. */
+  /** Scored are runs that came since the last call, at most MostScored scores in all. To look at them changes no error rate: runs that explore certify nothing, each training of a sequential audit was bet on before, and the runs that certify a fixed audit leave no scores. */
   scored?: MembershipScored[];
   /** certification runs */
   planned: number;
@@ -1002,7 +1002,7 @@ export interface LearnerNote {
 /** Learning is what a learner trains. */
 export type Learning = "logistic" | "naive-bayes" | "forest" | "network";
 
-/** LinkSummary is what a link holds of a report's result: what the page shows of it at first sight, so that whoever gets the link sees what its sender saw before anything was run again. It proves nothing; its receiver runs the plan that comes with it. */
+/** LinkSummary is what a link holds of a report's result, for whoever gets the link to see before anything was run again. It proves nothing; its receiver runs the plan that comes with it. */
 export interface LinkSummary {
   verdict: Verdict;
   bound?: number;
@@ -1115,7 +1115,7 @@ export interface MembershipRuns {
   auroc: number;
 }
 
-/** ScoreSample are scores of exploration runs, to be looked at: threshold and stakes were chosen on them, the bounds know nothing of them. None is of a certification run. Canaries are named by their places in a run, in which their law is the same; most sources draw them anew in every run. */
+/** ScoreSample are scores of exploration runs, to be looked at: threshold and stakes were chosen on them, the bounds know nothing of them. Canaries are named by their places in a run, in which their law is the same; most sources draw them anew in every run. */
 export interface MembershipScoreSample {
   /** In and Out have a row for each of the first runs, at most 64, with the scores of its first canaries inside and of its first fresh ones, at most 16 each, to five digits; null where a score is no finite number. */
   in: number[][];
@@ -1317,7 +1317,7 @@ export interface Plan {
   throughRenyi?: number;
 }
 
-/** Plane is what outputs of several numbers look like by the witness's score and one more direction, as counts of the first certification outputs. The direction is the leading principal component of the standardised numbers of an output after what the score explains of them is taken out, by linear regression; a symbol is a number, 1 where it is the column's commonest and else 0. Chosen on training samples, it shows and decides nothing: where the score holds all that tells the datasets apart, their ratio does not change along it. */
+/** Plane is what outputs of several numbers look like by the witness's score and one more direction, as counts of the first certification outputs. The direction is the leading principal component of the standardised numbers of an output after what the score explains of them is taken out, by linear regression; a symbol is a number, 1 where it is the column's commonest and else 0. Chosen on training samples, it decides nothing: where the score holds all that tells the datasets apart, their ratio does not change along it. */
 export interface Plane {
   /** The direction's value is offset + sum of weight x/deviation - slope score. */
   terms: PlaneTerm[];
@@ -1363,7 +1363,7 @@ export interface Power {
   smallest?: number;
   /** Largest is the largest lower bound that any outcome can give, by the method that decides. */
   largest: number;
-  /** Needed is the size from which on some outcome could refute the claim; 0: no size that is tried suffices, or the audit does not say. Unit is what it counts, in words; empty where the audit does not say. */
+  /** Needed is the size from which on some outcome could refute the claim; 0: no size that is tried, or the audit does not say. Unit is what it counts, in words. */
   neededForClaim?: number;
   unit?: string;
 }
@@ -1438,7 +1438,7 @@ export interface ProgressValue {
   left?: number;
   /** AtMost says that Left is the most: what follows costs less an output, or need not be done once the claim is refuted. */
   atMost?: boolean;
-  /** Provisional is the bound on the goal so far: in exploration the best value of a trial, in certification a bound from the counts so far, as if the run ended here. It is not a certificate, unless Valid: then it holds whenever the run is stopped. Where the claim is refuted it is absent until it is above the claim. */
+  /** Provisional is the bound on the goal so far: in exploration the best value of a trial, in certification a bound as if the run ended here. It is no certificate, unless Valid: then it holds whenever the run is stopped. Once the claim is refuted it is absent until above it. */
   provisional?: number;
   valid?: boolean;
   /** what it bounds, in words */
@@ -1557,7 +1557,7 @@ export interface Refusal {
 /** Relation says which datasets are neighbours. */
 export type Relation = "given" | "add-remove" | "replace" | "l-infinity" | "bounded-replace";
 
-/** RenyiCurve is the lower bounds on the Rényi divergence against its order. Claimed is a polyline: the divergence of a mechanism that keeps its claim lies on or below. */
+/** RenyiCurve is the lower bounds on the Rényi divergence against its order. The divergence of a mechanism that keeps its claim lies on or below the polyline Claimed. */
 export interface RenyiCurve {
   points: BoundRow[];
   claimed: [number, number][];
@@ -1690,7 +1690,7 @@ export interface ScoresPlan {
   member?: string;
   /** Lower says that a lower score speaks for in, as a loss does. The scores are negated. */
   lower?: boolean;
-  /** Method is whose bound the verdict is by: named before, since the largest of all has no confidence. Default: one-run, which holds for scores of one training under add-remove; of a matrix paired-betting, by runs. Without runs there is no default under replace. */
+  /** Method is whose bound the verdict is by: named before, since the largest of all has no confidence. Default: one-run, which holds for scores of one training under add-remove; of a matrix paired-betting, by runs. Without runs there is none under replace. */
   method?: string;
   sides?: MembershipSides;
   /** Guesses are numbers of guesses, fixed before the run. One number, or several of which the best counts and which share the allowed error. Default: chosen with the sides, or bounds.OneRunGuessesFor the claim; of the f-DP method bounds.OneRunGDPGuesses of the canaries that may be guessed. */
@@ -1928,7 +1928,7 @@ export interface Trace {
   overDelta: [number, number][];
 }
 
-/** TradeoffCurve is the false negative rate against the false positive rate of the test that takes an output for one of the numerator's dataset. Claimed is a polyline: no test of a mechanism that keeps its claim lies below. */
+/** TradeoffCurve is the false negative rate against the false positive rate of the test that takes an output for one of the numerator's dataset. No test of a mechanism that keeps its claim lies below the polyline Claimed. */
 export interface TradeoffCurve {
   points: BoundsTradeoffPoint[];
   claimed: [number, number][];

@@ -112,14 +112,13 @@ func (f *fit) slope(x []float64, y float64, g []float64) {
 	}
 }
 
-// influence climbs to where the norm of the influence function is largest. "We first
-// select (x, y) closest to the corner of the hyper-rectangle containing the data [...] and
-// initialize (x*, y*) as the mean point in the opposite class" (section 4.1). The norm has
-// several summits, so that it is climbed from the means of both classes, from the ends of
-// the axis of least variance and from those of the features, with either label; of the
-// summits that is taken which moves coefficients that are trained anew most, the distance
-// that step 3 of the section asks for. A second proposal puts the same row in the place of that whose removal
-// moves the coefficients on.
+// influence climbs to where the norm of the influence function is largest. "We first select
+// (x, y) closest to the corner of the hyper-rectangle containing the data [...] and initialize
+// (x*, y*) as the mean point in the opposite class" (section 4.1). The norm has several summits,
+// so it is climbed from the means of both classes, from the ends of the axis of least variance
+// and from those of the features, with either label. The summit is taken that moves coefficients
+// trained anew most, the distance of the section's step 3. A second proposal puts the same row in
+// the place of that whose removal moves the coefficients on.
 func influence(q *problem) ([]point, error) {
 	f, err := q.fit(q.table.Base)
 	if err != nil {
@@ -239,7 +238,6 @@ func coefficient(q *problem) ([]point, error) {
 	return points, nil
 }
 
-// Shadow models.
 const (
 	shadows     = 8
 	shadowSlope = 1e-4 // of the reach: the step of its differences

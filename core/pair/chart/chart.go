@@ -25,9 +25,8 @@ const (
 	Score     Kind = "score"     // bins of the witness's score, where outputs have several columns
 )
 
-// Chart is what the two output distributions look like, as counts of the
-// certification samples, and how much of each bin lies in the event. The bins
-// are chosen on exploration samples.
+// Chart is what the two output distributions look like, as counts of the certification samples,
+// and how much of each bin lies in the event. The bins are chosen on exploration samples.
 type Chart struct {
 	Kind Kind   `json:"kind"`
 	Axis string `json:"axis"` // what the bins are bins of, see [Chart.AxisWords]
@@ -50,10 +49,9 @@ type Chart struct {
 const (
 	innerBins    = 48 // inner bins of a histogram
 	mostOutcomes = 16 // outcomes shown before "others"
-	// tailShare is the share of exploration samples left to either overflow
-	// bin, at least; mostReach is how many interquartile ranges beyond the
-	// quartiles the inner bins reach, at most, so that heavy tails do not
-	// squeeze the rest into one bin.
+	// tailShare is the share of exploration samples left to either overflow bin, at least;
+	// mostReach is how many interquartile ranges beyond the quartiles the inner bins reach, at
+	// most, so that heavy tails do not squeeze the rest into one bin.
 	tailShare = 0.005
 	mostReach = 4
 	// Where farShare of the outputs lie beyond farReach interquartile ranges, much
@@ -486,7 +484,6 @@ func (ch Chart) With(counts [4][]int, plane [2][]int) Chart {
 	return ch
 }
 
-// scores returns the score of every row.
 func scores(m audit.Model, s audit.Samples) []float64 {
 	out := make([]float64, s.Len())
 	for lo := 0; lo < len(out); lo += audit.BlockRows {

@@ -12,13 +12,12 @@ import (
 	"github.com/dpscope/dpscope/audit/stream/linalg"
 )
 
-// Plane is what outputs of several numbers look like by the witness's score and
-// one more direction, as counts of the first certification outputs. The direction
-// is the leading principal component of the standardised numbers of an output
-// after what the score explains of them is taken out, by linear regression; a
-// symbol is a number, 1 where it is the column's commonest and else 0. Chosen on
-// training samples, it shows and decides nothing: where the score holds all that
-// tells the datasets apart, their ratio does not change along it.
+// Plane is what outputs of several numbers look like by the witness's score and one more
+// direction, as counts of the first certification outputs. The direction is the leading principal
+// component of the standardised numbers of an output after what the score explains of them is
+// taken out, by linear regression; a symbol is a number, 1 where it is the column's commonest and
+// else 0. Chosen on training samples, it decides nothing: where the score holds all that tells
+// the datasets apart, their ratio does not change along it.
 type Plane struct {
 	// The direction's value is offset + sum of weight x/deviation - slope score.
 	Terms  []PlaneTerm `json:"terms"`
@@ -228,7 +227,6 @@ func roundFigures(x float64, figures int) float64 {
 	return v
 }
 
-// copy shares the lists.
 func (p *Plane) copy() *Plane {
 	if p == nil {
 		return nil
@@ -268,7 +266,6 @@ func (p *Plane) named(columns []audit.Column) *Plane {
 	return p
 }
 
-// words name the number.
 func (t *PlaneTerm) words(columns []audit.Column) string {
 	at := t.At
 	for _, c := range columns {
@@ -286,7 +283,6 @@ func (t *PlaneTerm) words(columns []audit.Column) string {
 	return "" // refused elsewhere
 }
 
-// check refuses a plane that cannot be drawn.
 func (p *Plane) check() error {
 	if len(p.Terms) == 0 || len(p.Terms) > planeTerms {
 		return &audit.InputError{Field: "chart.plane.terms", Found: fmt.Sprint(len(p.Terms)), Want: "1 to " + strconv.Itoa(planeTerms)}

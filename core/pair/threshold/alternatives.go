@@ -7,9 +7,9 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// The bound spends most of the error on one event and the rest on alternatives: the report
-// has the largest of their bounds, each at its share. All are chosen here, on exploration, for so many certification outputs, and none by the claim's epsilon.
-// Constants weigh power only.
+// The bound spends most of the error on one event and the rest on alternatives: the report has
+// the largest of their bounds, each at its share. All are chosen here, on exploration, for so
+// many certification outputs, and none by the claim's epsilon. Constants weigh power only.
 const (
 	AlternativeShare = 0.05 // of the error, for each of the alternatives; the main event has the rest
 	MostAlternatives = 3

@@ -35,11 +35,10 @@ const (
 	cutStep = 0.01
 )
 
-// bestCut returns the threshold on the sorted scores s1 of the first and s2 of the second
-// dataset whose event shows the largest lower limit for log((p1-delta)/p0), for both events
-// of a threshold and both directions. Limits are Wilson's at cutZ, each side for itself.
-// Only the four operations and the square root decide, so the choice is the same on every
-// platform.
+// bestCut returns the threshold on sorted scores of both datasets whose event shows the largest
+// lower limit for log((p1-delta)/p0), of both events of a threshold and both directions. Limits
+// are Wilson's at cutZ, each side for itself. Only the four operations and the square root
+// decide, so the choice is the same on every platform.
 func bestCut(s1, s2 []float64, delta float64) Choice {
 	n1, n2 := len(s1), len(s2)
 	best, most := Choice{Value: Worthless, above: true, Threshold: max(s1[n1-1], s2[n2-1])}, 0.0
@@ -211,10 +210,9 @@ const (
 	// scoreBins is how many bins there are, about. More carry more of a
 	// divergence, fewer are easier to learn from.
 	scoreBins = 48
-	// binOutputs is the least number of exploration outputs a bin, both sides
-	// together, on average; binTail is the size of the smallest bin at either
-	// end, from which bins double until they have the usual size. The ends
-	// are where a Rényi divergence and a small delta live.
+	// binOutputs is the least number of exploration outputs a bin, both sides together, on
+	// average; binTail is the size of the smallest bin at either end, where a Rényi divergence and
+	// a small delta live: from there bins double until they have the usual size.
 	binOutputs = 24
 	binTail    = 32
 	// maxEdges keeps what certification holds in memory small.

@@ -1,10 +1,7 @@
-// Package format writes the reports of one or several audits for other programs:
-// SARIF for code scanning, JUnit XML for test runners, Markdown for comments and
-// job summaries, workflow commands for GitHub Actions; and for people, as a page of
-// HTML, as a picture, as text and as JSON.
-//
-// All forms tell the same: the verdict in words, the facts behind it, the seed
-// and how to run it again. What a form writes depends on the reports alone.
+// Package format writes the reports of one or several audits: SARIF for code scanning, JUnit XML
+// for test runners, Markdown for comments and job summaries, workflow commands for GitHub Actions;
+// and for people, as a page of HTML, as a picture, as text and as JSON. All forms tell the same:
+// the verdict in words, the facts behind it, the seed and how to run it again.
 package format
 
 import (

@@ -18,10 +18,9 @@ import (
 type Picture struct {
 	Title, Words string
 	Headline     string // of the report, where the picture stands without it
-	// Wide, Narrow and Middle are elements svg, laid out for WideWidth, NarrowWidth and,
-	// where it may be made a card, MiddleWidth. They are written as they are. Their colours are custom properties of the page: panel,
-	// text, muted, line, field-line, first, second, region, hatch, event, bad, calm,
-	// accent, lit, lit-ink, lit-soft and forbid.
+	// Wide, Narrow and Middle are elements svg, laid out for WideWidth, NarrowWidth and, where it
+	// may be made a card, MiddleWidth. They are written as they are. Their colours are custom
+	// properties of the page, see [cardColours].
 	Wide, Narrow, Middle template.HTML
 	MiddleHeight         float64 // of Middle, in px
 	Table                PictureTable
@@ -42,7 +41,6 @@ const (
 	MiddleWidth = 560
 )
 
-// htmlPage is what the page holds.
 type htmlPage struct {
 	Title, Summary string
 	Generator      audit.Generator
@@ -52,7 +50,6 @@ type htmlPage struct {
 	JSON           string // of all; empty: each audit has its own
 }
 
-// htmlAudit is an audit's section of it.
 type htmlAudit struct {
 	report.Report
 	ID, Name, Word, Said, Rest string // verdict: word, what the headline says of it, what else there is to say

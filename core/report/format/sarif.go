@@ -81,7 +81,6 @@ func sarif(run Run) object {
 
 func ruleID(k audit.ClaimKind) string { return "dpscope/" + string(k) }
 
-// result is one alert.
 func result(run Run, a Audit, rule int) object {
 	r := a.Report.Head()
 	_, seed := a.Report.Chance()

@@ -43,11 +43,10 @@ var cardColours = sync.OnceValue(func() (of [2]string) {
 	return of
 })
 
-// svg is a card for each audit, one below the other: what was audited, the verdict, the
-// report's first picture, and what recorded it. A browser shows it as a picture that
-// needs no other file, in the colours of the page around. Its title is the verdict, its
-// description tells the picture, and, of a single audit, its metadata is the fragment of
-// the page's address that runs it again.
+// svg is a card for each audit, one below the other: what was audited, the verdict, the report's
+// first picture, and what recorded it, in the colours of the page around. Its title is the
+// verdict, its description tells the picture, and, of a single audit, its metadata is the fragment
+// of the page's address that runs it again.
 func svg(run Run) ([]byte, error) {
 	var b strings.Builder
 	title := run.Summary
@@ -88,7 +87,6 @@ func svg(run Run) ([]byte, error) {
 	return []byte(phrase.Visible(b.String())), nil
 }
 
-// card writes one audit.
 func card(b *strings.Builder, r report.View, p Picture) {
 	line := func(y int, look, words string) {
 		fmt.Fprintf(b, `<text x="%d" y="%d" %s>%s</text>`+"\n", cardMargin, y, look, xmlText(words))
