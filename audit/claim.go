@@ -300,3 +300,63 @@ func GaussianMuOfPure(eps float64) float64 {
 	// By the small probability, which keeps its digits at large eps.
 	return -2 * mathext.NormalQuantile(1/(1+math.Exp(eps)))
 }
+
+// curveSteps is about how many points a claimed curve has.
+const curveSteps = 160
+
+// Tradeoff is the claim as a trade-off function, a polyline: for (epsilon, delta),
+// proposition 2.4 of Dong, Roth and Su 2022 (Wasserman and Zhou 2010); empty where the claim
+// is none in these terms.
+func (c Claim) Tradeoff() [][2]float64 {
+	points := [][2]float64{}
+	switch c.Kind {
+	case Pure, Approximate:
+		corner := (1 - c.Delta) / (1 + math.Exp(c.Epsilon))
+		points = append(points, [2]float64{0, 1 - c.Delta}, [2]float64{corner, corner}, [2]float64{1 - c.Delta, 0})
+		if c.Delta > 0 {
+			points = append(points, [2]float64{1, 0})
+		}
+	case GaussianDP:
+		points = gaussianTradeoff(c.Mu)
+	}
+	return points
+}
+
+// gaussianTradeoff is a polyline of tangents of the curve of mu-GDP, so that it
+// lies nowhere above it. Even steps of the normal quantile reach into both
+// corners.
+func gaussianTradeoff(mu float64) [][2]float64 {
+	points := [][2]float64{{0, 1}}
+	var x0, y0, s0 float64
+	for i := range curveSteps + 1 {
+		z := -6 - mu + float64((12+mu)*float64(i))/curveSteps
+		x, y, s := normalCDF(z), normalCDF(-z-mu), -math.Exp(-float64(mu*z)-float64(mu*mu/2))
+		if i > 0 && s > s0 {
+			// Where the tangents at both points meet.
+			meet := (y - y0 + float64(s0*x0) - float64(s*x)) / (s0 - s)
+			if at := y + float64(s*(meet-x)); meet >= x0 && meet <= x && at >= 0 && at <= 1 {
+				points = append(points, [2]float64{meet, at})
+			}
+		}
+		x0, y0, s0 = x, y, s
+	}
+	return append(points, [2]float64{1, 0})
+}
+
+func normalCDF(x float64) float64 { return float64(math.Erfc(-x/math.Sqrt2) / 2) }
+
+// RenyiCurve is what the claim allows the Rényi divergence to be, at orders from lo to hi: a
+// polyline.
+func (c Claim) RenyiCurve(lo, hi float64) [][2]float64 {
+	points := [][2]float64{}
+	for i := range curveSteps + 1 {
+		alpha := lo * math.Pow(hi/lo, float64(i)/curveSteps)
+		if v, ok := c.ImpliedRenyi(alpha); ok {
+			points = append(points, [2]float64{alpha, v})
+		}
+	}
+	if c.Kind == Renyi && c.Alpha <= hi && c.Alpha >= lo {
+		points = append(points, [2]float64{c.Alpha, c.Epsilon})
+	}
+	return points
+}

@@ -1,9 +1,11 @@
 package audit
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 // Dataset is a table of numbers, flat by rows: row i is
@@ -33,6 +35,65 @@ func (d Dataset) Len() int {
 // Row is row i; it shares memory with d.
 func (d Dataset) Row(i int) []float64 { return d.Values[i*d.Columns : (i+1)*d.Columns] }
 
+// Words print the dataset, shortened where it is long.
+func (d Dataset) Words() string { return d.words(-1) }
+
+// words print a dataset with a row in brackets; -1: none.
+func (d Dataset) words(marked int) string {
+	if d.Len() == 0 {
+		return "no rows"
+	}
+	parts := make([]string, 0, d.Len())
+	add := func(i int) {
+		row := strings.Join(Each(d.Row(i), func(v float64) string { return fmt.Sprintf("%.6g", v) }), " ")
+		switch {
+		case i == marked:
+			row = "[" + row + "]"
+		case d.Columns > 1:
+			row = "(" + row + ")"
+		}
+		parts = append(parts, row)
+	}
+	const most = 12
+	for i := range d.Len() {
+		if i < most || d.Len() <= most+2 {
+			add(i)
+		}
+	}
+	if n := d.Len() - len(parts); n > 0 {
+		parts = append(parts, fmt.Sprintf("... %d rows more", n))
+		if marked >= most {
+			parts[len(parts)-1] += ", among them"
+			add(marked)
+			parts = append(parts[:len(parts)-2], parts[len(parts)-2]+" "+parts[len(parts)-1])
+		}
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+// Alone are the rows that another dataset has not.
+func (d Dataset) Alone(other Dataset) (rows []int) {
+	left := map[string]int{}
+	key := func(row []float64) string {
+		var b []byte
+		for _, v := range row {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v+0)) // -0 is 0
+		}
+		return string(b)
+	}
+	for i := range other.Len() {
+		left[key(other.Row(i))]++
+	}
+	for i := range d.Len() {
+		if k := key(d.Row(i)); left[k] > 0 {
+			left[k]--
+		} else {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
 // validate checks shape and finiteness.
 func (d Dataset) validate(field string) error {
 	if d.Columns < 1 {
@@ -53,6 +114,19 @@ type Pair struct {
 	Label  string  `json:"label,omitempty"`
 	First  Dataset `json:"first"`
 	Second Dataset `json:"second"`
+}
+
+// Words print both datasets of a pair. Where one row of a dataset is not in the other, it
+// stands in brackets.
+func (p Pair) Words() (first, second string) {
+	words := func(d, other Dataset) string {
+		alone := d.Alone(other)
+		if len(alone) != 1 {
+			alone = []int{-1}
+		}
+		return d.words(alone[0])
+	}
+	return words(p.First, p.Second), words(p.Second, p.First)
 }
 
 // Domain is where the datasets of a mechanism live: the search space of a

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 )
 
 // Unit says what a privacy unit is under the relation.
@@ -107,9 +106,9 @@ func (r Relation) Steps(p Pair, dom Domain, most int) (int, error) {
 		}
 		return 1, nil
 	case Replace, AddRemove:
-		steps := unmatchedRows(p.First, p.Second)
+		steps := len(p.First.Alone(p.Second))
 		if r == AddRemove {
-			steps += unmatchedRows(p.Second, p.First)
+			steps += len(p.Second.Alone(p.First))
 		}
 		switch {
 		case r == AddRemove && most == 1 && steps != 1:
@@ -127,27 +126,4 @@ func (r Relation) Steps(p Pair, dom Domain, most int) (int, error) {
 
 func notNeighbours(r Relation, found, want string) error {
 	return &InputError{Field: fmt.Sprintf("pair (%s)", r), Found: found, Want: want}
-}
-
-// unmatchedRows counts the rows of a that find no equal row in b.
-func unmatchedRows(a, b Dataset) int {
-	ra, rb := sortedRows(a), sortedRows(b)
-	missing, j := 0, 0
-	for _, row := range ra {
-		for j < len(rb) && slices.Compare(rb[j], row) < 0 {
-			j++
-		}
-		if j < len(rb) && slices.Equal(rb[j], row) {
-			j++
-			continue
-		}
-		missing++
-	}
-	return missing
-}
-
-func sortedRows(d Dataset) [][]float64 {
-	rows := Listed(d.Len(), d.Row)
-	sort.Slice(rows, func(i, j int) bool { return slices.Compare(rows[i], rows[j]) < 0 })
-	return rows
 }

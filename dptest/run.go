@@ -82,7 +82,7 @@ func Run(t *testing.T, m audit.Mechanism, claim audit.Claim, opts Options) {
 	}
 	opts.FalseAlarm = suite.Share(opts.falseAlarm(), max(1, n))
 	for _, p := range pairs {
-		t.Run(cmp.Or(p.Label, pair.DatasetWords(p.First)+" against "+pair.DatasetWords(p.Second)), func(t *testing.T) {
+		t.Run(cmp.Or(p.Label, p.First.Words()+" against "+p.Second.Words()), func(t *testing.T) {
 			t.Helper()
 			one := opts
 			one.Pairs, one.only = []audit.Pair{p}, &p

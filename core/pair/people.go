@@ -31,13 +31,13 @@ func PeopleOf(p *audit.Pair, relation audit.Relation, recorded *audit.Recording)
 		return People{Question: "Can the answer tell A from B?", Names: [2]string{"on dataset A", "on dataset B"}, Again: [2]string{"on A", "on B"}}
 	}
 	n := [2]int{p.First.Len(), p.Second.Len()}
-	rows := [2]string{DatasetWords(p.First), DatasetWords(p.Second)}
+	rows := [2]string{p.First.Words(), p.Second.Words()}
 	if relation != audit.LInfinity { // there all answers may differ
-		rows[0], rows[1] = PairWords(*p)
+		rows[0], rows[1] = p.Words()
 	}
 	who, she, her, bob, his, size := "Ada", "Ada", "her", "Bob", "his", 1
 	if relation != audit.LInfinity {
-		size = max(len(aloneIn(p.First, p.Second)), len(aloneIn(p.Second, p.First)))
+		size = max(len(p.First.Alone(p.Second)), len(p.Second.Alone(p.First)))
 	}
 	if size > 1 {
 		who, she, her, bob, his = "the group", fmt.Sprintf("The group of %d", size), "it", "others", "their"

@@ -168,71 +168,6 @@ func (r Report) moreWords() string {
 
 func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// DatasetWords prints a dataset, shortened where it is long.
-func DatasetWords(d audit.Dataset) string { return datasetWords(d, -1) }
-
-// PairWords prints both datasets of a pair. Where one row of a dataset is not in the
-// other, it stands in brackets.
-func PairWords(p audit.Pair) (first, second string) {
-	words := func(d, other audit.Dataset) string {
-		alone := aloneIn(d, other)
-		if len(alone) != 1 {
-			alone = []int{-1}
-		}
-		return datasetWords(d, alone[0])
-	}
-	return words(p.First, p.Second), words(p.Second, p.First)
-}
-
-// aloneIn are the rows of a dataset that the other has not.
-func aloneIn(d, other audit.Dataset) (rows []int) {
-	left := map[string]int{}
-	for i := range other.Len() {
-		left[fmt.Sprint(other.Row(i))]++
-	}
-	for i := range d.Len() {
-		if row := fmt.Sprint(d.Row(i)); left[row] > 0 {
-			left[row]--
-		} else {
-			rows = append(rows, i)
-		}
-	}
-	return rows
-}
-
-// datasetWords prints a dataset with a row in brackets; -1: none.
-func datasetWords(d audit.Dataset, marked int) string {
-	if d.Len() == 0 {
-		return "no rows"
-	}
-	parts := make([]string, 0, d.Len())
-	add := func(i int) {
-		row := strings.Join(audit.Each(d.Row(i), func(v float64) string { return fmt.Sprintf("%.6g", v) }), " ")
-		switch {
-		case i == marked:
-			row = "[" + row + "]"
-		case d.Columns > 1:
-			row = "(" + row + ")"
-		}
-		parts = append(parts, row)
-	}
-	const most = 12
-	for i := range d.Len() {
-		if i < most || d.Len() <= most+2 {
-			add(i)
-		}
-	}
-	if n := d.Len() - len(parts); n > 0 {
-		parts = append(parts, fmt.Sprintf("... %d rows more", n))
-		if marked >= most {
-			parts[len(parts)-1] += ", among them"
-			add(marked)
-			parts = append(parts[:len(parts)-2], parts[len(parts)-2]+" "+parts[len(parts)-1])
-		}
-	}
-	return "{" + strings.Join(parts, ", ") + "}"
-}
-
 // Facts are the report's facts in words, the most important first: what the
 // command prints and the page shows as a table.
 func (r Report) Facts() []audit.FactRow {
@@ -312,7 +247,7 @@ func (r Report) Facts() []audit.FactRow {
 }
 
 func addPair(add func(name, format string, args ...any), p audit.Pair) {
-	first, second := PairWords(p)
+	first, second := p.Words()
 	add("Dataset A", "%s", first)
 	add("Dataset B", "%s", second)
 }

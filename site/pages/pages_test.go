@@ -71,7 +71,7 @@ func shown(r pair.Report) string {
 		fmt.Fprintf(&b, "Counts: %s of %s on the %s dataset, %s of %s on the %s\n",
 			phrase.Grouped(c.X), phrase.Grouped(c.N1), likelier, phrase.Grouped(c.Y), phrase.Grouped(c.N0), other)
 	}
-	fmt.Fprintf(&b, "Datasets: %s against %s\n", pair.DatasetWords(r.Evidence.Pair.First), pair.DatasetWords(r.Evidence.Pair.Second))
+	fmt.Fprintf(&b, "Datasets: %s against %s\n", r.Evidence.Pair.First.Words(), r.Evidence.Pair.Second.Words())
 	return b.String()
 }
 

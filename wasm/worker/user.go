@@ -209,7 +209,7 @@ func faultOn(fault string, d audit.Dataset) string {
 	case d.Len() == 0:
 		return ", on the dataset with no rows"
 	}
-	return ", on the dataset " + pair.DatasetWords(d)
+	return ", on the dataset " + d.Words()
 }
 
 // call implements [user.Call].
