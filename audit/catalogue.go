@@ -76,6 +76,14 @@ func Find[T any](field, name string, all []T, nameOf func(T) string) (T, error) 
 	return none, UnknownName(field, name, names)
 }
 
+// Pick is a where yes holds, else b.
+func Pick[T any](yes bool, a, b T) T {
+	if yes {
+		return a
+	}
+	return b
+}
+
 // Each is what of makes of each thing of a list.
 func Each[T, U any](list []T, of func(T) U) []U {
 	all := make([]U, len(list))

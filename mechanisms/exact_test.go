@@ -122,7 +122,7 @@ func TestTruncatedGeometricIsGeoSample(t *testing.T) {
 			}
 			for _, epsilon := range []float64{1.999 / float64(two), 2 / float64(two), 2.001 / float64(two)} { // log2(2/epsilon) is about k: GeoSample rounds it up
 				truth := specOf(t, "geo-sample").Truth(numbers("epsilon", epsilon))
-				if want := fmt.Sprintf("k = %d:", k+pick(epsilon < 2/float64(two), 1, 0)); !strings.Contains(truth, want) {
+				if want := fmt.Sprintf("k = %d:", k+audit.Pick(epsilon < 2/float64(two), 1, 0)); !strings.Contains(truth, want) {
 					t.Errorf("geo-sample at %v: %s, want %s", epsilon, truth, want)
 				}
 			}

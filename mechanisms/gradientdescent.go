@@ -155,7 +155,7 @@ func (f descent) cost(p audit.Params, ratio float64) audit.Claim {
 	return audit.Claim{Kind: audit.Renyi, Alpha: p.Num("alpha"), Epsilon: p.Num("alpha") * square / 2}
 }
 
-func (f descent) width(p audit.Params) int { return pick(f.steps, f.count(p), 1) }
+func (f descent) width(p audit.Params) int { return audit.Pick(f.steps, f.count(p), 1) }
 
 func (f descent) count(p audit.Params) int { return max(1, int(p[f.parts].Number)) }
 

@@ -120,7 +120,7 @@ func (f meanFamily) complete() mechanism {
 		m.Params[0].Default, m.Relations = smallEpsilon, only(audit.Replace, audit.AddRemove)
 	}
 	domain := records(0, 1)
-	domain.MinRows = pick(f.rawMean, 1, 0) // the mean of no records is 0/0
+	domain.MinRows = audit.Pick(f.rawMean, 1, 0) // the mean of no records is 0/0
 	m.Domain, m.Pairs = in(domain), f.pairs
 	m.Output, m.Release = oneColumn(audit.Real, "mean"), f.release
 	return m
@@ -207,7 +207,7 @@ func (f meanFamily) scales(p audit.Params) (laplace, sigma float64) {
 func (f meanFamily) release(p audit.Params, d audit.Dataset) sampler {
 	scale, sigma := f.scales(p)
 	sum, n := clippedSum(d.Values), float64(d.Len())
-	least := pick(f.clampedScale, math.Inf(-1), leastCount)
+	least := audit.Pick(f.clampedScale, math.Inf(-1), leastCount)
 	return func(b *block) {
 		var counts []float64
 		if !f.rawNoise {

@@ -133,7 +133,7 @@ func checkData(d audit.Dataset, dom audit.Domain) error {
 	}
 	fixed := dom.MinRows == dom.MaxRows
 	if n := d.Len(); n < dom.MinRows || fixed && n > dom.MaxRows {
-		want := pick(fixed, "", "at least ") + fmt.Sprintf("%d rows", dom.MinRows)
+		want := audit.Pick(fixed, "", "at least ") + fmt.Sprintf("%d rows", dom.MinRows)
 		if dom.Reach > 0 {
 			want += ", the answer of one query each"
 		}
@@ -277,10 +277,3 @@ func clippedSum(values []float64) float64 {
 func vector(n int, value float64) []float64 { return slices.Repeat(of(value), n) }
 
 func show(v float64) string { return fmt.Sprintf("%.10g", v) }
-
-func pick[T any](yes bool, a, b T) T {
-	if yes {
-		return a
-	}
-	return b
-}

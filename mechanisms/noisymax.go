@@ -66,7 +66,7 @@ func (n noisyMax) complete() mechanism {
 // reach is how far answers lie from 0 at most: enough, where a lone query tells
 // most, for ten scales of noise between it and the others.
 func (n noisyMax) reach(p audit.Params) float64 {
-	return max(noisyMaxReach, pick(n.value && n.exponential, 20/p.Num("epsilon"), 0))
+	return max(noisyMaxReach, audit.Pick(n.value && n.exponential, 20/p.Num("epsilon"), 0))
 }
 
 func (n noisyMax) output(p audit.Params) []audit.Column {
@@ -90,7 +90,7 @@ func (n noisyMax) release(p audit.Params, d audit.Dataset) sampler {
 		}
 		for r := range b.out {
 			at, most := largest(noise[r*len(q):][:len(q)], q)
-			b.out[r] = pick(n.value, most, float64(at))
+			b.out[r] = audit.Pick(n.value, most, float64(at))
 		}
 	}
 }
@@ -116,13 +116,13 @@ type shape struct {
 }
 
 var (
-	oneAbove          = shape{label: "one above", at: func(i, _ int) (float64, float64) { return 1, pick(i == 0, 2.0, 1) }}
-	oneBelow          = shape{label: "one below", at: func(i, _ int) (float64, float64) { return 1, pick(i == 0, 0.0, 1) }}
-	oneAboveRestBelow = shape{label: "one above, the rest below", at: func(i, _ int) (float64, float64) { return 1, pick(i == 0, 2.0, 0) }}
-	oneBelowRestAbove = shape{label: "one below, the rest above", at: func(i, _ int) (float64, float64) { return 1, pick(i == 0, 0.0, 2) }}
-	halfHalf          = shape{label: "half below, half above", at: func(i, m int) (float64, float64) { return 1, pick(2*i < m, 0.0, 2) }}
+	oneAbove          = shape{label: "one above", at: func(i, _ int) (float64, float64) { return 1, audit.Pick(i == 0, 2.0, 1) }}
+	oneBelow          = shape{label: "one below", at: func(i, _ int) (float64, float64) { return 1, audit.Pick(i == 0, 0.0, 1) }}
+	oneAboveRestBelow = shape{label: "one above, the rest below", at: func(i, _ int) (float64, float64) { return 1, audit.Pick(i == 0, 2.0, 0) }}
+	oneBelowRestAbove = shape{label: "one below, the rest above", at: func(i, _ int) (float64, float64) { return 1, audit.Pick(i == 0, 0.0, 2) }}
+	halfHalf          = shape{label: "half below, half above", at: func(i, m int) (float64, float64) { return 1, audit.Pick(2*i < m, 0.0, 2) }}
 	allAbove          = shape{label: "all above", at: func(int, int) (float64, float64) { return 1, 2 }}
-	xShape            = shape{label: "X shape", at: func(i, m int) (float64, float64) { return pick(i < m/2, 1.0, 0), pick(i >= m-m/2, 1.0, 0) }}
+	xShape            = shape{label: "X shape", at: func(i, m int) (float64, float64) { return audit.Pick(i < m/2, 1.0, 0), audit.Pick(i >= m-m/2, 1.0, 0) }}
 	loneAbove         = shape{label: "one above, the rest out of the race", alone: true,
 		at: func(int, int) (float64, float64) { return 0, 1 }}
 )

@@ -18,12 +18,12 @@ var prefixSum = mechanism{
 			Choices: []string{"events", "answers"}},
 	},
 	Relations: func(p audit.Params) []audit.Relation {
-		return []audit.Relation{pick(countsEvents(p), audit.AddRemove, audit.LInfinity)}
+		return []audit.Relation{audit.Pick(countsEvents(p), audit.AddRemove, audit.LInfinity)}
 	},
 	Claim: func(p audit.Params) audit.Claim { return audit.DPClaim(prefixSumLoss(p), 0) },
 	Truth: func(p audit.Params) string { return "epsilon = " + show(prefixSumLoss(p)) },
 	Domain: func(p audit.Params) audit.Domain {
-		return pick(countsEvents(p), whole(0, proposedRows, p.Num("m")-1), answers(p.Int("m"), -valueReach, valueReach, 1))
+		return audit.Pick(countsEvents(p), whole(0, proposedRows, p.Num("m")-1), answers(p.Int("m"), -valueReach, valueReach, 1))
 	},
 	Pairs: func(p audit.Params, _ audit.Relation) pairs {
 		if countsEvents(p) {
@@ -63,5 +63,5 @@ func countsEvents(p audit.Params) bool { return p.Word("data") == "events" }
 
 // prefixSumLoss is epsilon for every answer that may move.
 func prefixSumLoss(p audit.Params) float64 {
-	return pick(countsEvents(p), 1, p.Num("m")) * p.Num("epsilon")
+	return audit.Pick(countsEvents(p), 1, p.Num("m")) * p.Num("epsilon")
 }

@@ -118,12 +118,12 @@ func (f rapporFamily) noise(p audit.Params) bitNoise {
 func (f rapporFamily) release(p audit.Params, d audit.Dataset) sampler {
 	noise := f.noise(p)
 	filter := bloom(int(d.Values[0]), p.Int("bits"), p.Int("hashes"))
-	likely := audit.Listed(p.Int("bits"), func(i int) float64 { return pick(filter>>i&1 != 0, noise.one, noise.zero) })
+	likely := audit.Listed(p.Int("bits"), func(i int) float64 { return audit.Pick(filter>>i&1 != 0, noise.one, noise.zero) })
 	return func(b *block) {
 		b.Uniform(b.out, 0, 1)
 		for out := b.out; len(out) > 0; out = out[len(likely):] {
 			for i, p := range likely {
-				out[i] = pick(out[i] < p, 1.0, 0)
+				out[i] = audit.Pick(out[i] < p, 1.0, 0)
 			}
 		}
 	}

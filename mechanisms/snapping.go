@@ -87,7 +87,7 @@ type snapping struct{ scale, grid, bound float64 }
 func newSnapping(p audit.Params) snapping {
 	scale := 1 / p.Num("epsilon")
 	fraction, exponent := math.Frexp(scale) // in [1/2, 1)
-	grid := pick(fraction == 0.5, scale, math.Ldexp(1, exponent))
+	grid := audit.Pick(fraction == 0.5, scale, math.Ldexp(1, exponent))
 	return snapping{scale, grid, max(16, 64*grid)}
 }
 

@@ -84,7 +84,7 @@ func ratios(m mechanism, clip func(float64) float64) mechanism {
 var sumRatios = ratios(mechanism{
 	Name: "sum-ratios", Title: "Sum of ratios, clipped to [0, 1], 0/0 taken for 0, with Laplace noise", Source: histogramSource,
 	Tight: &audit.Tight{Pair: 3, Floats: true, Why: "a sum beyond both true values"},
-}, func(v float64) float64 { return pick(v != v, 0, min(max(v, 0), 1)) })
+}, func(v float64) float64 { return audit.Pick(v != v, 0, min(max(v, 0), 1)) })
 
 var sumNaN = ratios(mechanism{
 	Name: "sum-nan", Title: "Sum of ratios, with a clip that lets NaN through",

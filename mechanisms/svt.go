@@ -105,7 +105,7 @@ func besides(m mechanism, first, second svtVariant, share float64) mechanism {
 	all.Output = func(p audit.Params) []audit.Column {
 		columns := append(first.output(p), second.output(p)...)
 		for i := range columns {
-			columns[i].Name = pick(i < p.Int("m"), first.Name, second.Name) + " " + columns[i].Name
+			columns[i].Name = audit.Pick(i < p.Int("m"), first.Name, second.Name) + " " + columns[i].Name
 		}
 		return columns
 	}
@@ -200,7 +200,7 @@ func (v svtVariant) complete() mechanism {
 			return v.directPairs(p.Int("m"), p.Num("threshold"), p.Num("sensitivity"))
 		}
 		added, replaced := family(p).pairs(int(min(max(math.Ceil(p.Num("threshold"))-1, 0), proposedRows-1)))
-		return pick(r == audit.Replace, replaced, added)
+		return audit.Pick(r == audit.Replace, replaced, added)
 	}
 	m.Output, m.Release = v.output, v.release
 	return m
@@ -223,7 +223,7 @@ type svtRun struct {
 
 func (v svtVariant) run(p audit.Params) svtRun {
 	m, e1 := p.Int("m"), float64(v.share*p.Num("epsilon"))
-	r := svtRun{queries: m, threshold: p.Num("threshold"), cutoff: pick(v.endless, m+1, p.Int("c"))} // m+1 is out of reach
+	r := svtRun{queries: m, threshold: p.Num("threshold"), cutoff: audit.Pick(v.endless, m+1, p.Int("c"))} // m+1 is out of reach
 	r.rho, r.nu, r.more = v.scales(e1, p.Num("epsilon")-e1, p.Num("sensitivity"), p.Num("c"))
 	return r
 }
@@ -234,7 +234,7 @@ func (v svtVariant) output(p audit.Params) []audit.Column {
 	if r.cutoff < r.queries {
 		labels = append(labels, audit.Label{Value: aborted, Text: "–"})
 	}
-	return columnsOf(r.queries, pick(v.values, audit.Mixed, audit.Symbol), "query %d", 1, labels...)
+	return columnsOf(r.queries, audit.Pick(v.values, audit.Mixed, audit.Symbol), "query %d", 1, labels...)
 }
 
 // release draws ρ for all rows of a block, then ν for all queries of all its rows (none
@@ -246,7 +246,7 @@ func (v svtVariant) release(p audit.Params, d audit.Dataset) sampler {
 	if !direct(p) {
 		q = family(p).answers(d.Values, r.queries)
 	}
-	further := pick(v.redraws, min(r.cutoff, r.queries)-1, 0)
+	further := audit.Pick(v.redraws, min(r.cutoff, r.queries)-1, 0)
 	return func(b *block) {
 		rho, nu := b.laplace(1, r.rho), b.out
 		if v.values {

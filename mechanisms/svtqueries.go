@@ -114,7 +114,7 @@ const manyQueries = 10
 // has the rarer event with the larger ratio; 3+2 and 3+1 have the more frequent
 // one.
 func (v svtVariant) flips(m int) []flip {
-	spread := pick(v.endless, m, min(m, manyQueries))
+	spread := audit.Pick(v.endless, m, min(m, manyQueries))
 	var flips []flip
 	for _, f := range []flip{
 		{spread - spread/2, spread / 2}, {min(m, manyQueries) - 1, 1},

@@ -52,7 +52,7 @@ var geoSample = truncated(mechanism{
 	Tight: &audit.Tight{Params: audit.Params{"epsilon": {Number: 0.1}}, Pair: 1, Exact: stream.Log1p(1.0 / 32), Why: "a count of none: ln(1 + 2^-5) at epsilon = 0.1, exact"},
 }, func(epsilon float64) int { // k = ⌈log2(2/epsilon)⌉
 	fraction, k := math.Frexp(2 / epsilon)
-	return k - pick(fraction == 0.5, 1, 0)
+	return k - audit.Pick(fraction == 0.5, 1, 0)
 })
 
 var truncatedGeometric = truncated(mechanism{

@@ -205,10 +205,7 @@ func (c Count) Sentence(beta float64) string {
 	if c.Of == 0 {
 		return "No audit has ended."
 	}
-	audits := "audits of mechanisms that keep their claim raised"
-	if c.Of == 1 {
-		audits = "audit of a mechanism that keeps its claim raised"
-	}
+	audits := audit.Pick(c.Of == 1, "audit of a mechanism that keeps its claim raised", "audits of mechanisms that keep their claim raised")
 	count := fmt.Sprintf("%d of %d %s a false alarm", c.Alarms, c.Of, audits)
 	if c.Alarms == 0 {
 		count = fmt.Sprintf("%d %s no false alarm", c.Of, audits)

@@ -127,7 +127,7 @@ func power(p Plan) *report.Power {
 	if p.Mode == OneRun {
 		return &report.Power{Largest: p.guessing().Largest(report.MethodOneRun), Needed: membership.Needed(report.MethodOneRun, p.rule(), p.Claim.Epsilon), Unit: "canaries"}
 	}
-	return &report.Power{Largest: math.Max(0, p.ceiling(p.Runs)), Unit: unit, Needed: report.Least(1, source.MaxRuns, func(n int) bool {
+	return &report.Power{Largest: math.Max(0, p.ceiling(p.Runs)), Unit: "runs", Needed: report.Least(1, source.MaxRuns, func(n int) bool {
 		return (p.sequential() || p.Interval.Check(p.K, p.M, n, p.Claim.Delta, p.Beta) == nil) && p.ceiling(n) > p.Claim.Epsilon
 	})}
 }

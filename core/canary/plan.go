@@ -248,10 +248,7 @@ func (p Plan) twoStaged() bool {
 
 // UsualRuns is how many runs a plan has that names neither a mode nor a number.
 func UsualRuns(s source.Spec) int {
-	if s.Cheap {
-		return s.Runs
-	}
-	return 2 * s.Runs
+	return audit.Pick(s.Cheap, s.Runs, 2*s.Runs)
 }
 
 func (a *Audit) resolveMode() error {

@@ -16,9 +16,6 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
-// unit is what [report.Power.Needed] counts.
-const unit = "runs"
-
 func (p Plan) title() string {
 	return fmt.Sprintf("Lower bounds on epsilon, each with %s confidence where it is valid (* decides)", phrase.Percent(1-p.Beta))
 }
@@ -103,7 +100,7 @@ func (r Report) cautions() []string {
 		add("the scores of %s trainings are more than a report keeps: the audit cannot be continued from it", phrase.Grouped(r.Termination.SamplesUsed))
 	}
 	if e.Ties {
-		add("all scores%s are the same: no threshold separates anything", map[bool]string{true: " of the exploration runs"}[bets == nil])
+		add("all scores%s are the same: no threshold separates anything", audit.Pick(bets == nil, " of the exploration runs", ""))
 	}
 	if n := e.Explored.Diverged; n > 0 {
 		add("%s of %s exploration runs diverged; their scores are the lowest possible", phrase.Grouped(n), phrase.Grouped(p.Explore))
@@ -123,12 +120,7 @@ func (r Report) cautions() []string {
 	return w
 }
 
-func (p Plan) counted() string {
-	if p.sequential() {
-		return "trainings"
-	}
-	return "certification runs"
-}
+func (p Plan) counted() string { return audit.Pick(p.sequential(), "trainings", "certification runs") }
 
 func limitations(p Plan) []string {
 	var more []string
@@ -227,10 +219,7 @@ func (r Report) oneRunFacts(rows *report.FactRows) {
 
 func (r Report) runsFacts(rows *report.FactRows) {
 	p, add := r.Plan, rows.Add
-	neighbours := "K canaries against K-1 of them"
-	if p.Relation == audit.Replace {
-		neighbours = "K canaries on both sides, one of them replaced"
-	}
+	neighbours := audit.Pick(p.Relation == audit.Replace, "K canaries on both sides, one of them replaced", "K canaries against K-1 of them")
 	add("Neighbours", "%s: %s", p.Relation, neighbours)
 	design := string(p.Design)
 	if p.Pool != nil {
@@ -242,7 +231,7 @@ func (r Report) runsFacts(rows *report.FactRows) {
 	add("Canaries", "%d inside, %d fresh a run; %s", p.K, p.M, design)
 	head := r.Report
 	head.PValue = nil // by paired betting, whatever the interval is
-	rows.Bounded(head, map[bool]string{false: "asymptotically, "}[p.Interval.Valid()]+membership.IntervalTitle(p.Interval))
+	rows.Bounded(head, audit.Pick(p.Interval.Valid(), "", "asymptotically, ")+membership.IntervalTitle(p.Interval))
 	if r.PValue != nil {
 		add("p-value", "at most %s, of the claim, by paired betting", phrase.PValue(*r.PValue))
 	}

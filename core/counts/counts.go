@@ -141,10 +141,7 @@ func (r Report) Text() string {
 	}
 	lines := [][]string{{"method", "in over out", "complement, out over in", "confidence", ""}}
 	for _, m := range r.Methods {
-		confidence := phrase.Percent(1 - r.Beta)
-		if !m.Valid {
-			confidence = "none"
-		}
+		confidence := audit.Pick(m.Valid, phrase.Percent(1-r.Beta), "none")
 		lines = append(lines, []string{m.Method, cell(m.Event), cell(m.Other), confidence, m.Note})
 	}
 	phrase.Table(&b, lines)

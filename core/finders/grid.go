@@ -40,10 +40,7 @@ var grid = audit.FinderSpec{
 const assumedTrials = 50
 
 func budget(p audit.FinderProblem) int {
-	if p.Trials > 0 {
-		return p.Trials
-	}
-	return assumedTrials
+	return cmp.Or(max(p.Trials, 0), assumedTrials)
 }
 
 type gridAxis struct {
@@ -72,7 +69,7 @@ func gridAxes(s *space) []gridAxis {
 			} else if low == high {
 				g.most = 1
 			}
-			g.levels = min(pick(answers, 1, 2), g.most)
+			g.levels = min(audit.Pick(answers, 1, 2), g.most)
 		}
 		axes = append(axes, g)
 	}

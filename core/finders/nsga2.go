@@ -66,11 +66,11 @@ func (e *evolution) child() []float64 {
 	if len(e.parents) == 0 {
 		return e.space.anywhere(e.random)
 	}
-	pick := func() []float64 {
+	parent := func() []float64 {
 		n := len(e.parents)
 		return e.tried[e.parents[min(e.random.Intn(n), e.random.Intn(n))]].at
 	}
-	return e.mutated(e.crossed(pick(), pick()))
+	return e.mutated(e.crossed(parent(), parent()))
 }
 
 // crossed is one child of a simulated binary crossover: coordinate by

@@ -64,9 +64,9 @@ const outOfTheRace = -1e9
 // answerPatterns are those of StatDP's table 1 with each of its pairs of patterns, but for
 // answerAllBelow, and three beside them.
 var answerPatterns = []answerPattern{
-	{"X shape", func(i, m int) (float64, float64) { return pick(2*i < m, 1.0, 0), pick(2*i < m, 0.0, 1) }},
+	{"X shape", func(i, m int) (float64, float64) { return audit.Pick(2*i < m, 1.0, 0), audit.Pick(2*i < m, 0.0, 1) }},
 	{"all above", func(int, int) (float64, float64) { return 1, 2 }},
-	{"one below, the rest above", func(i, _ int) (float64, float64) { return 1, pick(i == 0, 0.0, 2) }},
+	{"one below, the rest above", func(i, _ int) (float64, float64) { return 1, audit.Pick(i == 0, 0.0, 2) }},
 	// One answer moves, beyond all others.
 	{"one alone, the rest at the lower end", func(i, _ int) (float64, float64) {
 		if i > 0 {
@@ -74,8 +74,8 @@ var answerPatterns = []answerPattern{
 		}
 		return 0, 1
 	}},
-	{"half below, half above", func(i, m int) (float64, float64) { return 1, pick(2*i < m, 0.0, 2) }},
-	{"one above, the rest below", func(i, _ int) (float64, float64) { return 1, pick(i == 0, 2.0, 0) }},
+	{"half below, half above", func(i, m int) (float64, float64) { return 1, audit.Pick(2*i < m, 0.0, 2) }},
+	{"one above, the rest below", func(i, _ int) (float64, float64) { return 1, audit.Pick(i == 0, 2.0, 0) }},
 	// A technique that stops at the first positive answer has its rarest event here.
 	{"the last above, the rest below", func(i, m int) (float64, float64) {
 		if i == m-1 {
@@ -83,7 +83,7 @@ var answerPatterns = []answerPattern{
 		}
 		return 1, 0
 	}},
-	{"one above", func(i, _ int) (float64, float64) { return 1, pick(i == 0, 2.0, 1) }},
+	{"one above", func(i, _ int) (float64, float64) { return 1, audit.Pick(i == 0, 2.0, 1) }},
 	{"three below, two above, the rest at the lower end", func(i, _ int) (float64, float64) {
 		switch {
 		case i < 3:
@@ -93,7 +93,7 @@ var answerPatterns = []answerPattern{
 		}
 		return outOfTheRace, outOfTheRace
 	}},
-	{"one below", func(i, _ int) (float64, float64) { return 1, pick(i == 0, 0.0, 1) }},
+	{"one below", func(i, _ int) (float64, float64) { return 1, audit.Pick(i == 0, 0.0, 1) }},
 }
 
 // answerAllBelow is all above the other way round, but at the ends of the domain.
@@ -184,13 +184,6 @@ func families(r audit.Relation, d audit.Domain) [][]audit.Pair {
 	return out
 }
 
-func pick[T any](yes bool, a, b T) T {
-	if yes {
-		return a
-	}
-	return b
-}
-
 // pair puts the published numbers 0 and 1 half a reach below and above a level, a
 // share of the way up the domain: for mechanisms with a threshold in its middle,
 // that is the threshold. Ends of the domain hold 0 or 2.
@@ -244,7 +237,7 @@ func (a recordPattern) pair(r audit.Relation, d audit.Domain, n int) audit.Pair 
 	}
 	base := make([]float64, 0, (n+1)*d.Columns)
 	for i := range stay {
-		base = append(base, row(pick(2*i < stay, a.rest[0], a.rest[1]))...)
+		base = append(base, row(audit.Pick(2*i < stay, a.rest[0], a.rest[1]))...)
 	}
 	p := audit.Pair{First: audit.Dataset{Columns: d.Columns, Values: base}, Label: fmt.Sprintf("%s, added to %d rows", a.label, n)}
 	to := row(a.to)
@@ -266,7 +259,7 @@ func (a recordPattern) pair(r audit.Relation, d audit.Domain, n int) audit.Pair 
 // toward is as near to a value of column c as the reach allows from x.
 func toward(d audit.Domain, c int, x, to float64) float64 {
 	low, high := ends(d, c)
-	reach := pick(d.Integer, math.Floor(d.Reach), d.Reach)
+	reach := audit.Pick(d.Integer, math.Floor(d.Reach), d.Reach)
 	y := min(max(to, x-reach, low), x+reach, high)
 	for math.Abs(y-x) > reach { // by rounding
 		y = math.Nextafter(y, x)

@@ -155,7 +155,7 @@ func ends(d audit.Domain, c int) (low, high float64) {
 func value(r *stream.Stream, d audit.Domain, c int) float64 {
 	low, high := ends(d, c)
 	if r.Float64() < cornerShare {
-		return pick(r.Intn(2) == 0, low, high)
+		return audit.Pick(r.Intn(2) == 0, low, high)
 	}
 	return along(d, c, r.Float64())
 }
@@ -175,7 +175,7 @@ func along(d audit.Domain, c int, t float64) float64 {
 // alike, two halves against each other, or each in its own way.
 func move(r *stream.Stream, d audit.Domain, values []float64) {
 	n := len(values)
-	reach := pick(d.Integer, math.Floor(d.Reach), d.Reach)
+	reach := audit.Pick(d.Integer, math.Floor(d.Reach), d.Reach)
 	sign := float64(2*r.Intn(2) - 1)
 	cut := r.Intn(n + 1)
 	pattern, one := r.Intn(4), r.Intn(n)

@@ -84,9 +84,9 @@ func newSpace(r audit.Relation, d audit.Domain) (*space, error) {
 	row := func(run int, moves bool) int {
 		at := len(s.axes)
 		for c := range s.columns {
-			add(axis{valueAxis, run, c, pick(moves, answerMargin, recordMargin)})
+			add(axis{valueAxis, run, c, audit.Pick(moves, answerMargin, recordMargin)})
 		}
-		for c := range pick(moves, s.columns, 0) {
+		for c := range audit.Pick(moves, s.columns, 0) {
 			add(axis{kind: moveAxis, run: run, column: c})
 		}
 		return at
@@ -203,7 +203,7 @@ func (s *space) pair(u []float64) (audit.Pair, bool) {
 	case audit.LInfinity:
 		how = "answers moved"
 		for i := range sh.rows {
-			at := pick(i == sh.place, s.changedAt, s.rowAt(sh.run(i)))
+			at := audit.Pick(i == sh.place, s.changedAt, s.rowAt(sh.run(i)))
 			for c := range d.Columns {
 				a, b := s.answers(u, at, c)
 				first.Values, second.Values = append(first.Values, a), append(second.Values, b)
@@ -314,7 +314,7 @@ const inside = 0.25
 func (s *space) openings() [][]float64 {
 	u := make([]float64, s.dim())
 	for i, a := range s.axes {
-		u[i] = pick(a.kind == moveAxis, 0.85, 0.5)
+		u[i] = audit.Pick(a.kind == moveAxis, 0.85, 0.5)
 	}
 	if s.runsAt >= 0 {
 		u[s.runsAt] = 0
@@ -347,7 +347,7 @@ func (s *space) openings() [][]float64 {
 			v := slices.Clone(u)
 			put(v, s.changedAt, at)
 			for i := range s.columns {
-				v[s.changedAt+s.columns+i] = pick(at == 1, 0.15, 0.85) // a whole move, into the domain
+				v[s.changedAt+s.columns+i] = audit.Pick(at == 1, 0.15, 0.85) // a whole move, into the domain
 			}
 			for run := range s.runs {
 				put(v, s.rowAt(run), at)

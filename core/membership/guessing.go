@@ -54,10 +54,7 @@ type Rule struct {
 
 // usual is how many of m canaries are guessed on those sides.
 func (u Rule) usual(m int, sides Sides) int {
-	if sides == InSide || sides == OutSide {
-		return bounds.OneRunGuessesFor(m, 1, u.Claim.Epsilon, u.Claim.Delta, u.Beta)
-	}
-	return bounds.OneRunGuessesFor(m, 2, u.Claim.Epsilon, u.Claim.Delta, u.Beta)
+	return bounds.OneRunGuessesFor(m, audit.Pick(sides.one(), 1, 2), u.Claim.Epsilon, u.Claim.Delta, u.Beta)
 }
 
 // GuessPlan says how canaries of one run are guessed; a plan has its fields.
@@ -148,14 +145,11 @@ func (g Guessing) chosen() bool { return len(g.Guesses) == 0 && g.aside() > 0 }
 // tried is how many numbers of guesses share the error.
 func (g Guessing) tried() float64 { return float64(max(1, len(g.Guesses))) }
 
-func (g Guessing) oneSided() bool { return g.Sides == InSide || g.Sides == OutSide }
+func (s Sides) one() bool { return s == InSide || s == OutSide }
 
 // leak is the delta of p-values: where all guesses go one way half of it.
 func (g Guessing) leak() float64 {
-	if g.oneSided() {
-		return g.Rule.Claim.Delta / 2
-	}
-	return g.Rule.Claim.Delta
+	return audit.Pick(g.Sides.one(), g.Rule.Claim.Delta/2, g.Rule.Claim.Delta)
 }
 
 func (g Guessing) share() float64 {
@@ -243,7 +237,7 @@ func (g Guessing) epsilon(made, right int) float64 {
 // mu is that by [MethodOneRunGDP].
 func (g Guessing) mu(made, right int) float64 {
 	beta := g.Rule.Beta / float64(len(g.GDPGuesses))
-	if g.oneSided() {
+	if g.Sides.one() {
 		return bounds.OneRunGDPMuOneSide(g.rest(), made, right, beta)
 	}
 	return bounds.OneRunGDPMu(g.rest(), made, right, beta)
@@ -313,10 +307,7 @@ func Needed(m report.Method, rule Rule, eps float64) int {
 // Facts are the guesses in words. of says of what the scores are, empty for nothing.
 func (g Guessing) Facts(add func(name, format string, args ...any), made Guessed, of string) {
 	if k := g.aside(); k > 0 {
-		what := "sides"
-		if g.chosen() {
-			what = "sides and number"
-		}
+		what := audit.Pick(g.chosen(), "sides and number", "sides")
 		add("Set aside", "%s canaries, whose scores and coins chose %s of the guesses; none of them is guessed", phrase.Grouped(k), what)
 	}
 	add("Guesses", "%s; the f-DP bound: %s. Largest scores guessed in, smallest out%s", guessWords(made.Guesses), guessWords(made.GDPGuesses), of)

@@ -23,21 +23,11 @@ func (p Plan) isSequential() bool { return p.Mode != Fixed }
 func (a *Audit) sequentialThreshold() float64 { return -stream.Log(a.Plan.Beta) + 1e-9 }
 
 // bets is how many outputs a side of all pairs the sequential stage draws at most.
-func (p Plan) bets() int {
-	if p.Mode == Fixed {
-		return 0
-	}
-	return p.Samples
-}
+func (p Plan) bets() int { return audit.Pick(p.Mode == Fixed, 0, p.Samples) }
 
 // certifies is how many outputs a side the second stage certifies on: as many as show the
 // event, after a sequential stage.
-func (p Plan) certifies() int {
-	if p.Mode == Fixed {
-		return p.Samples
-	}
-	return p.Explore
-}
+func (p Plan) certifies() int { return audit.Pick(p.Mode == Fixed, p.Samples, p.Explore) }
 
 // Limits that are bet against are those of a grid: the claim's own at place 0, and
 // gridDouble places double it.

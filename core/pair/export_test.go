@@ -22,7 +22,7 @@ func StoppedAfterBounds(run Run, epochs int) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	return a.Conclude(found, audit.Termination{Reason: audit.Stopped, Message: report.StoppedMessage})
+	return a.Conclude(found, audit.Termination{Reason: audit.Stopped, Message: report.EndMessages[audit.Stopped]})
 }
 
 // Merged merges what a machine that drew all of the evidence would have told, changed.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
 )
 
 // People names the two datasets of a pair by the person in whom they differ, called Ada, or by
@@ -46,7 +47,7 @@ func PeopleOf(p *audit.Pair, relation audit.Relation, recorded *audit.Recording)
 		if others == 0 {
 			return name + " alone: "
 		}
-		return fmt.Sprintf("%s and %s: ", name, people(others))
+		return fmt.Sprintf("%s and %s: ", name, phrase.Count(others, "other"))
 	}
 	if relation != audit.LInfinity && n[0] == n[1] {
 		its := map[string]string{"her": "her", "it": "its"}[her]
@@ -65,19 +66,12 @@ func PeopleOf(p *audit.Pair, relation audit.Relation, recorded *audit.Recording)
 	case n[out] == 0:
 		s.Words[in], s.Words[out], rows[out] = and(she, 0), "nobody", ""
 	default:
-		s.Words[in], s.Words[out] = and(she, n[in]-size), fmt.Sprintf("%s without %s: ", people(n[out]), who)
+		s.Words[in], s.Words[out] = and(she, n[in]-size), fmt.Sprintf("%s without %s: ", phrase.Count(n[out], "other"), who)
 	}
 	for i := range s.Words {
 		s.Words[i] += rows[i]
 	}
 	return s
-}
-
-func people(n int) string {
-	if n == 1 {
-		return "1 other"
-	}
-	return fmt.Sprintf("%d others", n)
 }
 
 func sum(d audit.Dataset) (all float64) {

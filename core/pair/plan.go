@@ -413,10 +413,7 @@ func (a *Audit) resolveExplore() error {
 	}
 	// What is held in memory, at most, and where the plan does not ask for more.
 	most, usual := maxExploreCells/(2*audit.Width(a.Columns)), usualExploreCells/(2*audit.Width(a.Columns))
-	want := p.Samples + p.Samples/2
-	if p.Mode == Climbing {
-		want = shown(p.Samples)
-	}
+	want := audit.Pick(p.Mode == Climbing, shown(p.Samples), p.Samples+p.Samples/2)
 	switch {
 	case p.Explore == 0 && want > usual:
 		p.Explore = usual
@@ -439,10 +436,7 @@ func (a *Audit) Cost() (outputs, bytes int) {
 // together is how many outputs the sequential stage and the second one draw, that draw so
 // many each. Recorded outputs both take from the first on.
 func (a *Audit) together(first, second int) int {
-	if a.Spec.Recording != nil {
-		return max(first, second)
-	}
-	return first + second
+	return audit.Pick(a.Spec.Recording != nil, max(first, second), first+second)
 }
 
 // splitRecorded fills in and checks the budget of an audit of recorded outputs. All are bet

@@ -125,7 +125,7 @@ func (p Prepared) check(plan Plan, bins int) error {
 	}
 	own := plan.divergent()
 	if own != (p.Goal != nil) {
-		return &audit.InputError{Field: "prepared.goal", Found: map[bool]string{true: "there", false: "absent"}[p.Goal != nil], Want: "there if and only if the claim is tested through a divergence"}
+		return &audit.InputError{Field: "prepared.goal", Found: audit.Pick(p.Goal != nil, "there", "absent"), Want: "there if and only if the claim is tested through a divergence"}
 	}
 	if own && !slices.Contains(plan.orders(), p.Goal.Alpha) {
 		return &audit.InputError{Field: "prepared.goal.alpha", Found: audit.Number(p.Goal.Alpha), Want: fmt.Sprintf("one of %v", plan.orders())}

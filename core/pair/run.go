@@ -82,12 +82,11 @@ func (s *state) ended(ctx context.Context, err error) (Found, audit.Termination,
 	switch {
 	case err == nil:
 		return s.found, s.found.completed(s.Plan), nil
-	case ctx.Err() != nil:
-		return s.found, audit.Termination{Reason: audit.Stopped, Message: report.StoppedMessage}, nil
-	case errors.As(err, &spent) && s.found.Sequential != nil && s.found.Sequential.Refuted > 0:
+	case ctx.Err() == nil && errors.As(err, &spent) && s.found.Sequential != nil && s.found.Sequential.Refuted > 0:
 		return s.found, audit.Termination{Reason: audit.Stopped, Message: phrase.Block(err.Error())}, nil
 	}
-	return s.found, audit.Termination{Reason: audit.Failed, Message: phrase.Block(err.Error())}, err
+	end, err := report.Ended(ctx, err)
+	return s.found, end, err
 }
 
 // completed is how a run ended that nothing kept from its end.

@@ -205,15 +205,11 @@ func (s source) alive(hook engine.Hook) source {
 }
 
 func newSource(a *Audit, p audit.Pair, purpose string, trial, side int) source {
-	data := p.First
-	if side == 1 {
-		data = p.Second
-	}
 	m := a.Mechanism
 	if s, ok := m.(audit.Summariser); ok {
 		m = s.For(p)
 	}
-	return source{audit: a, data: data, side: side, purpose: purpose, trial: trial, width: audit.Width(a.Columns), from: m, most: a.blockRows()}
+	return source{audit: a, data: audit.Pick(side == 1, p.Second, p.First), side: side, purpose: purpose, trial: trial, width: audit.Width(a.Columns), from: m, most: a.blockRows()}
 }
 
 // stream is the randomness of one shard.
@@ -253,12 +249,7 @@ func (s source) block(st *stream.Stream, at int, out []float64) error {
 	return nil
 }
 
-func sideName(side int) string {
-	if side == 1 {
-		return "second"
-	}
-	return "first"
-}
+func sideName(side int) string { return audit.Pick(side == 1, "second", "first") }
 
 // draw returns n outputs of the source, shard after shard.
 func (s source) draw(n int, hook engine.Hook) (audit.Samples, error) {

@@ -59,10 +59,7 @@ func testerRow(tester audit.Tester, row report.Row, estimate, value float64, how
 	if row.Value = &value; estimate == estimate {
 		row.Estimate = &estimate
 	}
-	verdict := "Passed"
-	if value > *row.Claimed {
-		verdict = "False: not private"
-	}
+	verdict := audit.Pick(value > *row.Claimed, "False: not private", "Passed")
 	row.Note = fmt.Sprintf("%s says %q; %s", tester, verdict, how)
 	return row
 }

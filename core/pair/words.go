@@ -125,10 +125,7 @@ func (r Report) powerWords() string {
 	if r.Power == nil || r.Power.Smallest == nil {
 		return "At this sample size, " + what + " could not have shown a violation."
 	}
-	like := "an event as frequent as the one found"
-	if what != "the event that was found" {
-		like = "a witness like the one found"
-	}
+	like := audit.Pick(what == "the event that was found", "an event as frequent as the one found", "a witness like the one found")
 	return fmt.Sprintf("At this sample size, a true %s of about %.4g or more would have been detected in at least half of all runs, by %s.", symbol, *r.Power.Smallest, like)
 }
 

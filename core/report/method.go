@@ -80,12 +80,9 @@ func (a Assumes) and(more string) Assumes {
 	return out
 }
 
-// StoppedMessage is why a run ended that was stopped.
-const StoppedMessage = "stopped before the end"
-
 // EndMessages say why a run ended, but for one that failed.
 var EndMessages = map[audit.TerminationReason]string{
-	audit.Stopped: StoppedMessage,
+	audit.Stopped: "stopped before the end",
 	audit.Refuted: "the claim was refuted before the end",
 }
 
@@ -96,9 +93,9 @@ func Ended(ctx context.Context, err error) (audit.Termination, error) {
 	case err == nil:
 		return audit.Termination{Reason: audit.Completed}, nil
 	case ctx.Err() != nil:
-		return audit.Termination{Reason: audit.Stopped, Message: StoppedMessage}, nil
+		return audit.Termination{Reason: audit.Stopped, Message: EndMessages[audit.Stopped]}, nil
 	}
-	return audit.Termination{Reason: audit.Failed, Message: err.Error()}, err
+	return audit.Termination{Reason: audit.Failed, Message: phrase.Block(err.Error())}, err
 }
 
 // MethodWords are titles and assumptions of the methods for scores without runs; of
@@ -200,7 +197,7 @@ func (r *Report) SayByMethod(c StatedClaim, from string) {
 	case r.LowerBound == nil && row != nil && row.Note != "":
 		r.Say(fmt.Sprintf("Inconclusive: no bound by %s: %s.", row.Title, row.Note), fmt.Sprintf("Claimed epsilon = %s%s.", phrase.Number(c.Epsilon), at))
 	case r.LowerBound == nil:
-		r.Say(fmt.Sprintf("Inconclusive: %s; no bound is certified.", StoppedMessage), fmt.Sprintf("Claimed epsilon = %s%s.", phrase.Number(c.Epsilon), at))
+		r.Say(fmt.Sprintf("Inconclusive: %s; no bound is certified.", EndMessages[audit.Stopped]), fmt.Sprintf("Claimed epsilon = %s%s.", phrase.Number(c.Epsilon), at))
 	default:
 		r.SayTooSmall(from, "epsilon", at+" by "+row.Title)
 	}

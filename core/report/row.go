@@ -279,7 +279,7 @@ var columns = []struct {
 	Column
 	cell func(Row) string
 }{
-	{Column{"chosen", ""}, func(x Row) string { return map[bool]string{true: "*"}[x.Chosen] }},
+	{Column{"chosen", ""}, func(x Row) string { return audit.Pick(x.Chosen, "*", "") }},
 	{Column{"quantity", "quantity"}, func(x Row) string { return x.Quantity }},
 	{Column{"method", "method"}, Row.MethodWords},
 	{Column{"bound", "at least"}, Row.boundWords},
@@ -293,10 +293,7 @@ var columns = []struct {
 		if x.UpperBound == nil {
 			return ""
 		}
-		decimals := 3
-		if *x.UpperBound < 0.1 {
-			decimals = 5
-		}
+		decimals := audit.Pick(*x.UpperBound < 0.1, 5, 3)
 		return fmt.Sprintf("%.*f", decimals, -phrase.Floor(-*x.UpperBound, decimals))
 	}},
 	{Column{"claimed", "claim allows"}, func(x Row) string {

@@ -136,10 +136,7 @@ func (r Report) Banner() (title, detail string) {
 	if row != nil {
 		symbol = row.ID.Letter()
 		if r.LowerBound != nil {
-			sign, figure := " ≥ ", short(*r.LowerBound, limit)
-			if row.Strict {
-				sign = " > "
-			}
+			sign, figure := audit.Pick(row.Strict, " > ", " ≥ "), phrase.Side(max(0, *r.LowerBound), limit, 2)
 			if *r.LowerBound == limit {
 				figure = audit.Number(limit)
 			}
@@ -184,7 +181,3 @@ func (r Report) ClaimedWords() string {
 	}
 	return words
 }
-
-// short prints a lower bound with two decimals, rounded down, or with as many as it
-// takes to stay on its side of the claim.
-func short(x, claim float64) string { return phrase.Side(max(0, x), claim, 2) }

@@ -32,10 +32,7 @@ func (s Scores) content() string {
 // split divides the scores of a class at random into those that explore and those that
 // certify. It begins with them in their order, so that nothing depends on that of the file.
 func (s Scores) split(p Plan, in bool) (explore, certify []float64) {
-	shuffled := slices.Clone(s.Out)
-	if in {
-		shuffled = slices.Clone(s.In)
-	}
+	shuffled := slices.Clone(audit.Pick(in, s.In, s.Out))
 	stream.New(p.key("split", 0, one(in))).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 	n, _ := halves(len(shuffled))
 	return shuffled[:n], shuffled[n:]
@@ -121,12 +118,7 @@ func tableOf(cells [2][2]int) *bounds.CanaryTable {
 	return &t
 }
 
-func one(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
+func one(b bool) int { return audit.Pick(b, 1, 0) }
 
 // half is the exploration half, sorted: both classes, all together, and of pairs in random
 // order, as many as the smaller class has, each class and the lower of every pair.
@@ -212,10 +204,7 @@ func (s Scores) byRuns(p Plan, h Shape) *membership.Gathered {
 	var scores [2][]float64
 	var portrayed []float64
 	for at, i := range p.shuffled(runs) {
-		phase := 0
-		if at >= explore {
-			phase = 1
-		}
+		phase := one(at >= explore)
 		if p.Relation == audit.AddRemove {
 			scores[phase] = s.both(scores[phase], i)
 			if phase == 0 && has[i] {

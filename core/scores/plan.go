@@ -98,10 +98,7 @@ func (p Plan) resolve(s Shape, files []ScoreFile) (Plan, error) {
 	if err := report.ResolveBetaSeed(&p.Beta, p.Seed); err != nil {
 		return p, err
 	}
-	methods := FlatMethods()
-	if s.Runs > 0 {
-		methods = MatrixMethods()
-	}
+	methods := audit.Pick(s.Runs > 0, MatrixMethods(), FlatMethods())
 	if p.Method = cmp.Or(p.Method, methods[0]); !slices.Contains(methods, p.Method) {
 		return p, audit.UnknownName("method", string(p.Method), report.Texts(methods))
 	}
@@ -174,11 +171,8 @@ func Keys() []settings.Key[Plan] {
 
 // reproduce says how to audit the scores again.
 func reproduce(p Plan, h Shape) audit.Reproduce {
-	otherwise := Plan{Method: FlatMethods()[0], Beta: 0.05}
-	if h.Runs > 0 {
-		otherwise.Method = MatrixMethods()[0]
-	}
-	otherwise.GuessPlan = p.guessing(h).Otherwise()
+	methods := audit.Pick(h.Runs > 0, MatrixMethods(), FlatMethods())
+	otherwise := Plan{Method: methods[0], Beta: 0.05, GuessPlan: p.guessing(h).Otherwise()}
 	r := audit.Reproduce{CLI: audit.CommandOf("dpscope scores", settings.Written(Keys(), p, otherwise))}
 	var note []string
 	for i, sum := range p.Data {

@@ -158,9 +158,7 @@ type Shape struct {
 // halves are how many of n explore and how many certify.
 func halves(n int) (explore, certify int) { return n / 2, n - n/2 }
 
-func (s Shape) byRuns(m report.Method) bool {
-	return s.Runs > 0 && m != report.MethodOneRun && m != report.MethodOneRunGDP
-}
+func (s Shape) byRuns(m report.Method) bool { return s.Runs > 0 && !byCoins(m) }
 
 // assumes is what a method takes for granted by relation, see [assumes].
 func (s Shape) assumes(m report.Method) report.Assumes {

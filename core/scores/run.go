@@ -76,7 +76,7 @@ func (s Scores) sorted() (*Scores, error) {
 	in, out := len(s.In), len(s.Out)
 	switch {
 	case in == 0 || out == 0:
-		return nil, bad("scores", "of one class: all canaries were "+map[bool]string{true: "out", false: "in"}[in == 0], "of canaries that were in and of canaries that were out", "")
+		return nil, bad("scores", "of one class: all canaries were "+audit.Pick(in == 0, "out", "in"), "of canaries that were in and of canaries that were out", "")
 	case in+out > mostScores:
 		return nil, bad("scores", fmt.Sprint(in+out), fmt.Sprintf("at most %d", mostScores), "")
 	}

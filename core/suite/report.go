@@ -104,10 +104,7 @@ func (r Report) words() string {
 			parts = append(parts, fmt.Sprintf("%d %s (%s)", len(names), x.more, strings.Join(names, ", ")))
 		}
 	}
-	count := phrase.Grouped(n) + " audits"
-	if n == 1 {
-		count = "1 audit"
-	}
+	count := phrase.Count(n, "audit")
 	if n < k {
 		count += fmt.Sprintf(" of %d in the plan", k)
 	}

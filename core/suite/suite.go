@@ -231,11 +231,7 @@ func (f *File) check(what string) error {
 		return &audit.InputError{Field: what + ": " + field, Found: found, Want: want, Remedy: remedy}
 	}
 	if f.Version != Version {
-		found := fmt.Sprint(f.Version)
-		if f.Version == 0 {
-			found = "absent"
-		}
-		return bad("version", found, fmt.Sprint(Version), "")
+		return bad("version", audit.Pick(f.Version == 0, "absent", fmt.Sprint(f.Version)), fmt.Sprint(Version), "")
 	}
 	switch {
 	case f.Beta != 0 && f.Confidence != 0:
@@ -285,7 +281,7 @@ func (f *File) check(what string) error {
 			}
 		}
 		if len(sources) != 1 {
-			return bad(at, map[bool]string{true: "without any of them", false: "with " + strings.Join(sources, " and ")}[len(sources) == 0], "with one of mechanism, recorded, brought, canaries and scores", "")
+			return bad(at, audit.Pick(len(sources) == 0, "without any of them", "with "+strings.Join(sources, " and ")), "with one of mechanism, recorded, brought, canaries and scores", "")
 		}
 		other := e.Canaries != nil || e.Scores != nil
 		if other && !audit.EqualJSON(e.Plan, pair.Plan{}) {
@@ -310,7 +306,7 @@ func (f *File) check(what string) error {
 				return bad(at+".recorded.files", fmt.Sprintf("%d names", n), "one name or two, none of them empty", "")
 			}
 		} else if (e.User.Exec == "") == (e.User.Wasm == "") {
-			return bad(at+".brought", map[bool]string{true: "without exec and wasm", false: "with both exec and wasm"}[e.User.Exec == ""], "with one of the two", "")
+			return bad(at+".brought", audit.Pick(e.User.Exec == "", "without exec and wasm", "with both exec and wasm"), "with one of the two", "")
 		}
 		for _, field := range alien {
 			if given[field] {

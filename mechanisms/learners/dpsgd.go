@@ -63,7 +63,7 @@ func (f *dpSGD) spec(tables []*Table) audit.MechanismSpec {
 		{Name: "delta", Doc: "privacy parameter that sets the noise", Default: 1e-5, Min: 1e-12, Max: 0.1},
 		{Name: "steps", Doc: "steps of a training", Default: 5, Min: 1, Max: 1000, Integer: true},
 		{Name: "rate", Doc: "probability that a row takes part in a step", Default: 1, Min: 0.001, Max: 1},
-		{Name: "clip", Doc: "largest norm of a row's gradient", Default: pick(f.noClipping, 0.1, 1.0), Min: 0.001, Max: 1000},
+		{Name: "clip", Doc: "largest norm of a row's gradient", Default: audit.Pick(f.noClipping, 0.1, 1.0), Min: 0.001, Max: 1000},
 		{Name: "learning-rate", Doc: "factor on the mean gradient", Default: 1, Min: 0.001, Max: 1000},
 		{Name: "summary", Doc: "what the auditor sees: log odds of the last model at x* and zero, those and its odds at eight rows of the table, how far its weights moved, or every step", Choices: []string{"odds", "predictions", "gradient", "steps"}},
 		{Name: "start", Doc: "first weights: the model's own, or worst-case ones, trained on the rows that the datasets share", Choices: []string{"own", "worst-case"}},
@@ -144,7 +144,7 @@ func sigma(c train.Config) float64 {
 	v := 0.0
 	switch steps := math.Sqrt(float64(c.Steps)); {
 	case c.Rate == 1: // the steps' sums are one Gaussian vector
-		v = accounting.GaussianSigma(c.Epsilon, c.Delta, pick(c.Relation == train.Replace, 2, 1.0)*steps)
+		v = accounting.GaussianSigma(c.Epsilon, c.Delta, audit.Pick(c.Relation == train.Replace, 2, 1.0)*steps)
 		unit := math.Pow(10, math.Floor(math.Log10(v))-4)
 		v = max(accounting.MinNoise, math.Ceil(v/unit)*unit)
 	case c.Relation == train.Replace: // accounted as two rows: Config.Resolve does
@@ -290,7 +290,7 @@ func (m *dpSGDModel) Sample(d audit.Dataset, s *stream.Stream, out []float64) er
 	if p == nil {
 		return m.For(audit.Pair{First: d, Second: d}).Sample(d, s, out)
 	}
-	side := pick(slices.Equal(d.Values, p.First.Values), 0, 1)
+	side := audit.Pick(slices.Equal(d.Values, p.First.Values), 0, 1)
 	rows, err := m.split()
 	if err == nil && side == 1 && !slices.Equal(d.Values, p.Second.Values) {
 		err = &audit.InputError{Field: "dataset", Found: fmt.Sprintf("%d rows", d.Len()), Want: "one of the pair that outputs are summarised for"}
@@ -378,7 +378,7 @@ func (m *dpSGDModel) viewer(model *train.Model, only [2]train.Rows) *viewer {
 				}
 				model.ClippedSum(rows, sums[side])
 				term := train.LogLikelihood(matmul.Dot(v.diff, sums[side]), matmul.Dot(sums[side], sums[side]), float64(deviation*deviation), m.config.Rate)
-				v.ratio += pick(side == 1, term, -term)
+				v.ratio += audit.Pick(side == 1, term, -term)
 			}
 		}
 	case "gradient":

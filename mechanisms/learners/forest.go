@@ -47,7 +47,7 @@ var (
 
 func (f *forest) spec(tables []*Table) audit.MechanismSpec {
 	params, relations := []audit.ParamSpec{epsilonParam(),
-		{Name: "trees", Doc: "number of trees, which share epsilon", Default: pick(f.wrongNeighbours, 1.0, 3), Min: 1, Max: 64, Integer: true},
+		{Name: "trees", Doc: "number of trees, which share epsilon", Default: audit.Pick(f.wrongNeighbours, 1.0, 3), Min: 1, Max: 64, Integer: true},
 		{Name: "depth", Doc: "number of splits from the root to a leaf", Default: 3, Min: 1, Max: 16, Integer: true},
 		neighboursParam()}, neighbours
 	if f.wrongNeighbours {
@@ -57,7 +57,7 @@ func (f *forest) spec(tables []*Table) audit.MechanismSpec {
 		MechanismSpec: audit.MechanismSpec{Name: f.name, Title: f.title, Source: f.source, Fault: f.fault, Mended: f.mended, Params: params, Relations: relations,
 			Truth: func(p audit.Params) string {
 				epsilon := p.Num("epsilon")
-				return "epsilon = " + pick(f.wrongNeighbours, audit.Number(2*epsilon)+" where a row is replaced", audit.Number(epsilon))
+				return "epsilon = " + audit.Pick(f.wrongNeighbours, audit.Number(2*epsilon)+" where a row is replaced", audit.Number(epsilon))
 			}},
 		pairs: f.pairs,
 		known: func(audit.Params, *Table) audit.Table { return audit.Table{Learning: audit.Forest} },
@@ -151,7 +151,7 @@ func (m *forestModel) Sample(d audit.Dataset, s *stream.Stream, out []float64) e
 		for _, i := range in {
 			margin += 2*int(e.Labels[i]) - 1
 		}
-		out[k] = pick(draws[m.depth] < stream.Logistic(float64(m.weight*float64(margin))), 1.0, 0)
+		out[k] = audit.Pick(draws[m.depth] < stream.Logistic(float64(m.weight*float64(margin))), 1.0, 0)
 	}
 	return nil
 }

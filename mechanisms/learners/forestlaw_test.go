@@ -28,7 +28,7 @@ func grow(r *rand.Rand, lower, upper []float64, rows [][]float64, depth int, wei
 			n[int(row[d])]++
 		}
 		one := math.Exp(weight*n[1]) / (math.Exp(weight*n[0]) + math.Exp(weight*n[1]))
-		return &tree{feature: -1, label: pick(r.Float64() < one, 1.0, 0)}
+		return &tree{feature: -1, label: audit.Pick(r.Float64() < one, 1.0, 0)}
 	}
 	t := &tree{feature: r.IntN(d)}
 	t.at = lower[t.feature] + r.Float64()*(upper[t.feature]-lower[t.feature])
@@ -48,7 +48,7 @@ func grow(r *rand.Rand, lower, upper []float64, rows [][]float64, depth int, wei
 
 func (t *tree) vote(x []float64) float64 {
 	for t.feature >= 0 {
-		t = pick(x[t.feature] < t.at, t.left, t.right)
+		t = audit.Pick(x[t.feature] < t.at, t.left, t.right)
 	}
 	return t.label
 }
@@ -117,7 +117,7 @@ func TestLossOfVotes(t *testing.T) {
 			q := stream.Logistic(-m.weight * float64(margin))
 			return [2]float64{math.Log(p), math.Log(q)}
 		}
-		step := pick(c.neighbours == "replace", 2, 1) // of n1 - n0 in a leaf
+		step := audit.Pick(c.neighbours == "replace", 2, 1) // of n1 - n0 in a leaf
 		for margin := -60; margin <= 60; margin++ {
 			a, b := logs(margin), logs(margin+step)
 			worst = max(worst, math.Abs(a[0]-b[0]), math.Abs(a[1]-b[1]))

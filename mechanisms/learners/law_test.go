@@ -446,7 +446,7 @@ func TestStepsTellALikelihoodRatio(t *testing.T) {
 	two := spec.Pairs(p, audit.AddRemove)[0] // a corner: its gradient is clipped
 	mu := 1 / m.config.Sigma
 	for side, d := range []audit.Dataset{two.First, two.Second} {
-		mean := pick(side == 1, 0.5, -0.5) * mu * mu
+		mean := audit.Pick(side == 1, 0.5, -0.5) * mu * mu
 		follows(t, fmt.Sprint("side ", side), draw(t, m.For(two), d, drawn/2), distuv.Normal{Mu: mean, Sigma: mu}.CDF)
 	}
 	phi := distuv.UnitNormal.CDF

@@ -137,7 +137,7 @@ func (f *logistic) pairs(p audit.Params, t *Table, _ audit.Relation) []audit.Pai
 	if f.anyLambda {
 		return []audit.Pair{lone, across, flipped}
 	}
-	return pick(f.noise > 0, []audit.Pair{across, flipped, lone}, []audit.Pair{flipped, across, lone})
+	return audit.Pick(f.noise > 0, []audit.Pair{across, flipped, lone}, []audit.Pair{flipped, across, lone})
 }
 
 // logisticModel is a logistic regression at fixed parameters.

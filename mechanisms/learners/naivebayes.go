@@ -84,7 +84,7 @@ func (f *bayes) pairs(_ audit.Params, t *Table, r audit.Relation) []audit.Pair {
 	middle := ends(slices.Repeat([]float64{0}, len(t.Features)), 0)
 	if r == audit.AddRemove {
 		alike, joined := crafted("all rows alike, and one more at a corner", n, middle, nil, opposite), t.join("the table, and one row more at a corner", opposite)
-		return pick(f.dataBounds, []audit.Pair{alike, joined}, []audit.Pair{joined, alike})
+		return audit.Pick(f.dataBounds, []audit.Pair{alike, joined}, []audit.Pair{joined, alike})
 	}
 	flipped := t.flip("the longest row with its label flipped", t.longest())
 	if f.dataBounds {
@@ -221,7 +221,7 @@ func (m *bayesModel) fitted(exact [2]float64, s *stream.Stream) [2]float64 {
 	for y := range n {
 		n[y] = max(1, min(total, exact[y]+noise[2*y]-noise[2*y+1]))
 	}
-	big := pick(n[1] > n[0], 1, 0)
+	big := audit.Pick(n[1] > n[0], 1, 0)
 	for y := big; n[0]+n[1] < total; y = 1 - y {
 		n[y] = min(total, n[y]+1)
 	}

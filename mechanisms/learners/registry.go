@@ -60,7 +60,7 @@ func (s spec) over(tables []*Table) audit.MechanismSpec {
 	}
 	m.Domain = func(p audit.Params, r audit.Relation) audit.Domain {
 		t := chosen(p) // whose label is read as 1 from 1/2 on
-		return audit.Domain{Columns: t.Rows.Columns, MinRows: max(s.fewest, pick(r == audit.Replace, 1, 0)), MaxRows: t.Rows.Len() + pick(r == audit.AddRemove, mostGroup, 0),
+		return audit.Domain{Columns: t.Rows.Columns, MinRows: max(s.fewest, audit.Pick(r == audit.Replace, 1, 0)), MaxRows: t.Rows.Len() + audit.Pick(r == audit.AddRemove, mostGroup, 0),
 			Lower: append(slices.Clone(t.Lower), 0), Upper: append(slices.Clone(t.Upper), 1)}
 	}
 	if s.cost != nil {
@@ -104,13 +104,6 @@ func neighboursParam() audit.ParamSpec {
 
 func neighbours(p audit.Params) []audit.Relation {
 	return []audit.Relation{audit.Relation(p.Word("neighbours"))}
-}
-
-func pick[T any](yes bool, a, b T) T {
-	if yes {
-		return a
-	}
-	return b
 }
 
 func (t *Table) longest() int {

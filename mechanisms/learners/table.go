@@ -171,7 +171,7 @@ func (t *Table) examples(d audit.Dataset, fewest int) (examples, error) {
 				e.X = append(e.X, max(t.Lower[j], min(t.Upper[j], v)))
 			}
 		}
-		e.Labels[i] = pick[int32](row[e.d] >= 0.5, 1, 0)
+		e.Labels[i] = audit.Pick[int32](row[e.d] >= 0.5, 1, 0)
 	}
 	return e, nil
 }

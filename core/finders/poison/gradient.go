@@ -98,10 +98,7 @@ func (f *fit) influence(x []float64, y float64) []float64 {
 // logarithm, of |y - ŷ| and of |H^-1 x|.
 func (f *fit) slope(x []float64, y float64, g []float64) {
 	p := stream.Logistic(linalg.Dot(f.w, x))
-	of := 1 - p // d log p
-	if y == 1 {
-		of = -p // d log (1 - p)
-	}
+	of := audit.Pick(y == 1, -p, 1-p) // d log (1 - p), d log p
 	u := f.times(x)
 	v, square := f.times(u), linalg.Dot(u, u)
 	for j := range g {

@@ -124,16 +124,13 @@ func (a attack) pairs(p audit.FinderProblem) ([]audit.Pair, error) {
 		panic("finder: an attack needs a stream")
 	}
 	q := &problem{FinderProblem: p, table: p.Table, n: p.Table.Base.Len(), d: p.Table.Base.Columns - 1}
-	room := q.n
-	if p.Relation == audit.AddRemove {
-		room = p.Domain.MaxRows - q.n
-	}
+	room := audit.Pick(p.Relation == audit.AddRemove, p.Domain.MaxRows-q.n, q.n)
 	for k := 1; k <= min(room, max(1, p.Group)); k *= 2 {
 		q.copies = append(q.copies, k)
 	}
 	for i := range q.n {
 		row := p.Table.Base.Row(i)
-		q.x, q.y = append(q.x, q.seen(row[:q.d])), append(q.y, label(row[q.d]))
+		q.x, q.y = append(q.x, q.seen(row[:q.d])), append(q.y, audit.Pick(row[q.d] >= 0.5, 1.0, 0))
 	}
 	if len(q.copies) == 0 || q.d < 1 || !slices.Contains(q.y, 0) || !slices.Contains(q.y, 1) {
 		return nil, refuse("table", fmt.Sprintf("of %d rows and %d features", q.n, q.d), "one with room for a row, a feature, and rows of both labels")
@@ -273,13 +270,6 @@ func (q *problem) mean(y float64) []float64 {
 		m[j] /= n
 	}
 	return m
-}
-
-func label(v float64) float64 {
-	if v >= 0.5 {
-		return 1
-	}
-	return 0
 }
 
 // squared is the squared distance.

@@ -64,10 +64,7 @@ const (
 
 // Called is an output's only column in words: c1 is one that nobody named.
 func Called(name string) string {
-	if name == "c1" {
-		return "output"
-	}
-	return name
+	return audit.Pick(name == "c1", "output", name)
 }
 
 // AxisWords is the chart's axis in words.
@@ -414,10 +411,7 @@ func (ch Chart) CheckCounts(t bounds.Table, event threshold.Event) error {
 }
 
 func (ch Chart) Bins() int {
-	if ch.Kind == Outcomes {
-		return len(ch.Outcomes) + 1
-	}
-	return len(ch.Edges) + 1
+	return audit.Pick(ch.Kind == Outcomes, len(ch.Outcomes), len(ch.Edges)) + 1
 }
 
 // Count adds a block of rows to a side, and to what is in the event where their bin of the

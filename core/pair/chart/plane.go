@@ -240,26 +240,14 @@ func (p *Plane) named(columns []audit.Column) *Plane {
 	const shown = 3
 	p = p.copy()
 	p.Words = ""
-	done := make([]bool, len(p.Terms))
-	for k := range p.Terms {
+	heaviest := slices.SortedStableFunc(slices.Values(p.Terms), func(a, b PlaneTerm) int { return cmp.Compare(math.Abs(b.Weight), math.Abs(a.Weight)) })
+	for k, t := range heaviest {
 		if k == shown {
 			p.Words += " + " + strconv.Itoa(len(p.Terms)-shown) + " more"
 			break
 		}
-		largest := -1
-		for i, t := range p.Terms {
-			if !done[i] && (largest < 0 || math.Abs(t.Weight) > math.Abs(p.Terms[largest].Weight)) {
-				largest = i
-			}
-		}
-		done[largest] = true
-		t := &p.Terms[largest]
-		sign := " + "
-		if t.Weight < 0 {
-			sign = " - "
-		}
 		if k > 0 || t.Weight < 0 {
-			p.Words += sign
+			p.Words += audit.Pick(t.Weight < 0, " - ", " + ")
 		}
 		p.Words += strconv.FormatFloat(math.Abs(t.Weight), 'g', 2, 64) + " " + t.words(columns)
 	}

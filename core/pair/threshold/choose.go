@@ -320,10 +320,7 @@ func Turned(t bounds.Table, reversed bool) bounds.Table {
 func (c Event) Direction() string { return DirectionOf(c.Reversed) }
 
 func DirectionOf(reversed bool) string {
-	if reversed {
-		return report.SecondOverFirst
-	}
-	return report.FirstOverSecond
+	return audit.Pick(reversed, report.SecondOverFirst, report.FirstOverSecond)
 }
 
 func (c Event) Check(edges int) error {

@@ -84,10 +84,7 @@ func ruleID(k audit.ClaimKind) string { return "dpscope/" + string(k) }
 func result(run Run, a Audit, rule int) object {
 	r := a.Report.Head()
 	_, seed := a.Report.Chance()
-	level := "note"
-	if run.failed(a) {
-		level = "error"
-	}
+	level := audit.Pick(run.failed(a), "error", "note")
 	properties := object{"audit": a.Name, "verdict": r.Verdict, "claim": r.Claim, "confidence": r.Confidence, "seed": seed, "samples": r.Termination.SamplesUsed}
 	if r.LowerBound != nil {
 		properties["lowerBound"], properties["quantity"] = *r.LowerBound, r.Quantity
