@@ -16,6 +16,16 @@ func Round(x float64, decimals int) float64 {
 	return math.Round(x*scale) / scale
 }
 
+// Figures rounds to so many significant figures, alike on every platform. What would round
+// beyond all numbers stays as it is.
+func Figures(x float64, figures int) float64 {
+	v, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', figures, 64), 64)
+	if err != nil {
+		return x
+	}
+	return v
+}
+
 // Floor rounds down to that many decimals.
 func Floor(x float64, decimals int) float64 {
 	if !(math.Abs(x) < 1e15) { // whole, infinite or not a number

@@ -243,19 +243,16 @@ func (a *arms) Scan() []audit.Pair {
 		for i := range stay {
 			rest = append(rest, row((float64((k+(i+1)*apart)%scanned)+0.5)/scanned)...)
 		}
-		p := audit.Pair{Label: fmt.Sprintf("scan %d: %d rows over the domain, one more at %d %% of it", k+1, stay, k*100/scanned),
-			First:  audit.Dataset{Columns: d.Columns, Values: rest},
-			Second: audit.Dataset{Columns: d.Columns, Values: append(append([]float64{}, rest...), changed...)}}
-		if r != audit.AddRemove {
-			to := row(float64((k+scanned/2)%scanned) / scanned)
-			if r.HasReach() {
-				for c := range to {
-					to[c] = toward(d, c, changed[c], changed[c]+math.Copysign(d.Reach, to[c]-changed[c]))
-				}
-			}
-			p.Label = fmt.Sprintf("scan %d: %d rows over the domain, one of them moved from %d %% of it", k+1, stay+1, k*100/scanned)
-			p.First.Values = append(append([]float64{}, rest...), to...)
+		from, label := row(float64((k+scanned/2)%scanned)/scanned), fmt.Sprintf("%d rows over the domain, one of them moved from", stay+1)
+		if r == audit.AddRemove {
+			label = fmt.Sprintf("%d rows over the domain, one more at", stay)
 		}
+		if r.HasReach() {
+			for c := range from {
+				from[c] = toward(d, c, changed[c], changed[c]+math.Copysign(d.Reach, from[c]-changed[c]))
+			}
+		}
+		p := changedLast(r, fmt.Sprintf("scan %d: %s %d %% of it", k+1, label, k*100/scanned), d.Columns, rest, from, changed)
 		if !same(p) && r.Check(p, d) == nil {
 			pairs = append(pairs, p)
 		}

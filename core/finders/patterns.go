@@ -235,24 +235,27 @@ func (a recordPattern) pair(r audit.Relation, d audit.Domain, n int) audit.Pair 
 	if r != audit.AddRemove {
 		stay--
 	}
-	base := make([]float64, 0, (n+1)*d.Columns)
+	rest := make([]float64, 0, stay*d.Columns)
 	for i := range stay {
-		base = append(base, row(audit.Pick(2*i < stay, a.rest[0], a.rest[1]))...)
+		rest = append(rest, row(audit.Pick(2*i < stay, a.rest[0], a.rest[1]))...)
 	}
-	p := audit.Pair{First: audit.Dataset{Columns: d.Columns, Values: base}, Label: fmt.Sprintf("%s, added to %d rows", a.label, n)}
-	to := row(a.to)
-	if r != audit.AddRemove {
-		from := row(a.from)
-		p.First.Values = append(slices.Clone(base), from...)
-		p.Label = fmt.Sprintf("%s, replaced among %d rows", a.label, n)
-		if r.HasReach() {
-			p.Label = fmt.Sprintf("%s, moved among %d rows", a.label, n)
-			for c := range to {
-				to[c] = toward(d, c, from[c], to[c])
-			}
+	from, to, how := row(a.from), row(a.to), audit.Pick(r == audit.AddRemove, "added to", "replaced among")
+	if r.HasReach() {
+		how = "moved among"
+		for c := range to {
+			to[c] = toward(d, c, from[c], to[c])
 		}
 	}
-	p.Second = audit.Dataset{Columns: d.Columns, Values: append(slices.Clone(base), to...)}
+	return changedLast(r, fmt.Sprintf("%s, %s %d rows", a.label, how, n), d.Columns, rest, from, to)
+}
+
+// changedLast is a pair of rows that both datasets have, and then the row that is added to the
+// second, or takes the place of another.
+func changedLast(r audit.Relation, label string, columns int, rest, from, to []float64) audit.Pair {
+	p := audit.Pair{Label: label, First: audit.Dataset{Columns: columns, Values: rest}, Second: audit.Dataset{Columns: columns, Values: slices.Concat(rest, to)}}
+	if r != audit.AddRemove {
+		p.First.Values = slices.Concat(rest, from)
+	}
 	return p
 }
 

@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"sort"
-	"strconv"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
@@ -111,8 +110,8 @@ func histogram(in, out []float64) Histogram {
 		lo, hi := all[n/far], all[n-1-n/far]
 		for i := range bins + 1 {
 			f := float64(i) / bins
-			edge, err := strconv.ParseFloat(strconv.FormatFloat(float64(lo*(1-f))+float64(hi*f), 'g', 6, 64), 64)
-			if err == nil && (len(h.Edges) == 0 || edge > h.Edges[len(h.Edges)-1]) {
+			edge := phrase.Figures(float64(lo*(1-f))+float64(hi*f), 6)
+			if len(h.Edges) == 0 || edge > h.Edges[len(h.Edges)-1] {
 				h.Edges = append(h.Edges, edge+0)
 			}
 		}

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
 )
 
 // ScoreSample are scores of exploration runs, to be looked at: threshold and stakes were chosen
@@ -68,14 +68,9 @@ func Unscored(x float64) bool { return x == -math.MaxFloat64 }
 func rounded(scores []float64) []*float64 {
 	out := make([]*float64, len(scores))
 	for i, x := range scores {
-		if Unscored(x) {
-			continue
+		if !Unscored(x) {
+			out[i] = new(phrase.Figures(x, 5))
 		}
-		v, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 5, 64), 64)
-		if err != nil { // it is rounded beyond all numbers
-			v = x
-		}
-		out[i] = &v
 	}
 	return out
 }

@@ -98,7 +98,7 @@ func (c certificate) finding(id report.Quantity, sofar Certified) (report.Row, b
 			lower = phrase.Floor(lower, 6)
 		}
 	}
-	f.LowerBound = new(lowerBound(lower))
+	f.LowerBound = new(max(0, lower))
 	return f, true
 }
 
@@ -186,7 +186,7 @@ func (c certificate) renyi() []report.Row {
 	for i, d := range c.prepared.Renyi {
 		f := report.Row{ID: report.RenyiDivergence, Alpha: d.Alpha, Method: d.Method, Beta: share, Valid: true, Direction: threshold.DirectionOf(d.Reversed)}
 		t := d.side(c.table)
-		lower := lowerBound(bounds.Renyi(t, d.RenyiPlan, share))
+		lower := max(0, bounds.Renyi(t, d.RenyiPlan, share))
 		estimate, _ := renyiEstimate(t, d.H, d.Alpha)
 		// The divergence grows with the order, so what holds of a smaller one
 		// holds here, in its direction.
@@ -246,7 +246,7 @@ func (c certificate) published() []report.Row {
 	if d != nil {
 		if v := published.Renyi(d.side(c.table), d.H, d.Alpha, c.beta); !math.IsInf(v, 0) {
 			add(report.Row{ID: report.RenyiDivergence, Alpha: d.Alpha, Method: published.MethodRenyiPublished,
-				Note: "a factor alpha/(alpha-1) and half of the exponent are missing; it fails on rare events"}, lowerBound(v))
+				Note: "a factor alpha/(alpha-1) and half of the exponent are missing; it fails on rare events"}, max(0, v))
 		}
 		add(report.Row{ID: report.RenyiDivergence, Alpha: d.Alpha, Method: published.MethodRenyiCorrected, Note: "corrected, and far looser than the bound that certifies"},
 			published.CorrectedRenyi(d.side(c.table), d.H, d.Alpha, c.beta))
@@ -256,7 +256,7 @@ func (c certificate) published() []report.Row {
 		eta := math.Sqrt(12 * (1 + math.Exp(2*eps)) / float64(n))
 		if float64(n) >= published.HistogramSamples(t.Bins, eps, eta, c.beta)*(1-1e-12) {
 			add(report.Row{ID: report.Delta, Epsilon: eps, Method: published.MethodHistogramPublished, Note: "its bias is not below eta: with many bins it reports a violation for equal distributions"},
-				lowerBound(published.HistogramDivergence(t.First(), t.Second(), eps)-eta))
+				max(0, published.HistogramDivergence(t.First(), t.Second(), eps)-eta))
 		}
 		add(report.Row{ID: report.Delta, Epsilon: eps, Method: published.MethodHistogram, Note: "corrected; its slack grows with the square root of the number of bins"},
 			published.HistogramDelta(t.First(), t.Second(), eps, c.beta))
@@ -296,7 +296,7 @@ func (c certificate) power() *report.Power {
 		out.Largest = fromDivergence(c.audit.Plan.goal(), c.largestRenyi(d, n), d.Alpha)
 		smallest = c.smallestRenyi(d, n)
 	}
-	if out.Largest = lowerBound(out.Largest); out.Largest <= limit && (p.goal() == report.Epsilon || p.goal() == report.Mu) {
+	if out.Largest = max(0, out.Largest); out.Largest <= limit && (p.goal() == report.Epsilon || p.goal() == report.Mu) {
 		out.Needed, out.Unit = report.Least(n+1, MaxSamples, func(n int) bool { return c.audit.largest(n, share) > limit }), "samples a side"
 	}
 	if !math.IsInf(smallest, 0) && !math.IsNaN(smallest) && out.Largest > limit {

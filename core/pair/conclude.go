@@ -220,10 +220,6 @@ func allowed(c audit.Claim, f report.Row) (float64, bool) {
 	return 0, false
 }
 
-// lowerBound is a bound on a quantity that is never negative. Bounds come
-// rounded down to six decimals.
-func lowerBound(x float64) float64 { return max(0, x) }
-
 // boundSources says where a bound comes from.
 var boundSources = map[bounds.Method]string{
 	MethodSequential:          "log-optimal bets on outputs as they come: docs/statistics.md; Ramdas, Grünwald, Vovk and Shafer, Statistical Science 38 (2023); Larsson, Ramdas and Ruf, Annals of Statistics 53 (2025)",

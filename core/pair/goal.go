@@ -38,8 +38,7 @@ func (p Plan) goal() report.Quantity {
 
 // divergent reports whether the goal is bounded through a divergence.
 func (p Plan) divergent() bool {
-	g := p.goal()
-	return g == report.RenyiDivergence || g == report.RenyiEpsilon || g == report.Rho
+	return slices.Contains([]report.Quantity{report.RenyiDivergence, report.RenyiEpsilon, report.Rho}, p.goal())
 }
 
 // goalRow is a row of the goal, without a bound.

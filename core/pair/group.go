@@ -150,7 +150,7 @@ func (c certificate) inGroup(claim audit.Claim) Certified {
 		eps, _ := c.prepared.bound(c.table, delta, c.beta)
 		return eps
 	})
-	lower = lowerBound(lower)
+	lower = max(0, lower)
 	f.LowerBound, f.Strict = &lower, above
 	if f.Estimate != nil {
 		f.Estimate = new(*f.Estimate / float64(k))
@@ -168,7 +168,7 @@ func (c certificate) inGroup(claim audit.Claim) Certified {
 		beta := c.beta * c.prepared.events()[0].Share
 		n := c.audit.Plan.Samples
 		most, _ := perStep(claim, k, func(delta float64) float64 { return bounds.MaxCertifiable(n, n, delta, beta) })
-		out.Power.Largest = lowerBound(most)
+		out.Power.Largest = max(0, most)
 		if s := out.Power.Smallest; s != nil {
 			*s = max(claim.Epsilon, -phrase.Floor(-*s/float64(k), 4))
 			if out.Power.Largest <= claim.Epsilon {

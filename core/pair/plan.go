@@ -92,10 +92,8 @@ func (p Plan) ForVerdict() Plan {
 // refused.
 func ParsePlan(data []byte) (Plan, error) {
 	var p Plan
-	if err := audit.DecodeStrict(data, "plan", &p); err != nil {
-		return Plan{}, err
-	}
-	return p, nil
+	err := audit.DecodeStrict(data, "plan", &p)
+	return p, err
 }
 
 // Keys are the settings of a plan, in the order in which a report names them.

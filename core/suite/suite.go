@@ -98,39 +98,28 @@ func Parse(data []byte, what string) (*File, error) {
 	sum := sha256.Sum256(data)
 	data = bytes.TrimPrefix(data, []byte("\uFEFF")) // as some editors write
 	f := &File{SHA256: hex.EncodeToString(sum[:])}
-	if err := checkFields(data, what); err != nil {
+	top := object(data)
+	var audits []json.RawMessage
+	_ = json.Unmarshal(top["audits"], &audits) // what is no list is left to the decoder
+	if err := checkFields(top, audits, what); err != nil {
 		return nil, err
 	}
 	if err := audit.DecodeStrict(data, what, &f.Plan); err != nil {
 		return nil, err
 	}
-	if err := f.readDeltas(data); err != nil {
-		return nil, err
+	for i, own := range audits { // which claims of other kinds name no delta
+		if p := f.Audits[i].Canaries; p != nil {
+			report.ReadDefaultDelta(object(own)["canaries"], p.Claim, &p.DeltaDefaulted)
+		}
+		if p := f.Audits[i].Scores; p != nil {
+			report.ReadDefaultDelta(object(own)["scores"], p.Claim, &p.DeltaDefaulted)
+		}
 	}
+	f.Lines = lines(data, top["audits"], audits)
 	if err := f.check(what); err != nil {
 		return nil, err
 	}
-	f.Lines = lines(data)
 	return f, nil
-}
-
-// readDeltas finds out which claims of other kinds name no delta.
-func (f *File) readDeltas(data []byte) error {
-	var raw struct {
-		Audits []map[string]json.RawMessage `json:"audits"`
-	}
-	if err := json.Unmarshal(data, &raw); err != nil {
-		return err
-	}
-	for i, own := range raw.Audits {
-		if p := f.Audits[i].Canaries; p != nil {
-			report.ReadDefaultDelta(own["canaries"], p.Claim, &p.DeltaDefaulted)
-		}
-		if p := f.Audits[i].Scores; p != nil {
-			report.ReadDefaultDelta(own["scores"], p.Claim, &p.DeltaDefaulted)
-		}
-	}
-	return nil
 }
 
 // wholePlan are fields of a single audit that the whole plan decides.
@@ -171,14 +160,9 @@ func place(name, in string) string {
 
 // checkFields refuses unknown fields by name. Anything that is not of the right
 // shape is left to the decoder, which says so.
-func checkFields(data []byte, what string) error {
-	top := object(data)
+func checkFields(top map[string]json.RawMessage, audits []json.RawMessage, what string) error {
 	if err := known(top, what, audit.FieldNames(Plan{})); err != nil {
 		return err
-	}
-	var audits []json.RawMessage
-	if json.Unmarshal(top["audits"], &audits) != nil {
-		return nil
 	}
 	for i, raw := range audits {
 		entry := object(raw)
@@ -335,13 +319,8 @@ func checkName(name string) string {
 
 // lines are the numbers of the lines in which the audits begin. Each is found by its own
 // text, in that of all of them.
-func lines(data []byte) []int {
-	var raw struct{ Audits json.RawMessage }
-	var audits []json.RawMessage
-	if json.Unmarshal(data, &raw) != nil || json.Unmarshal(raw.Audits, &audits) != nil {
-		return nil
-	}
-	out, at := make([]int, len(audits)), bytes.Index(data, raw.Audits)
+func lines(data, all []byte, audits []json.RawMessage) []int {
+	out, at := make([]int, len(audits)), bytes.Index(data, all)
 	for i, text := range audits {
 		at += bytes.Index(data[at:], text)
 		out[i] = bytes.Count(data[:at], []byte{'\n'}) + 1

@@ -83,7 +83,7 @@ func newPlane(first, second audit.Samples, scores [2][]float64) *Plane {
 			x[i] -= float64(slope * s)
 		}
 		if mean(x, x) > planeLeft {
-			t.Deviation = roundFigures(t.Deviation, 6)
+			t.Deviation = phrase.Figures(t.Deviation, 6)
 			p.Terms, left = append(p.Terms, t), append(left, x)
 		}
 	}
@@ -95,7 +95,7 @@ func newPlane(first, second audit.Samples, scores [2][]float64) *Plane {
 	}
 	along := p.values(rows, given, width)
 	m, deviation := standardise(along)
-	p.Slope = roundFigures(float64(mean(along, score)*deviation)/spread, 6)
+	p.Slope = phrase.Figures(float64(mean(along, score)*deviation)/spread, 6)
 	p.Offset = float64(p.Slope*middle) - m
 	along = p.values(rows, given, width)
 	if deviation == 0 || audit.NonFinite(along) >= 0 {
@@ -219,12 +219,6 @@ func leading(lists [][]float64) []float64 {
 		w[i] = math.Copysign(w[i], w[i]*largest)
 	}
 	return w
-}
-
-// roundFigures rounds to so many significant figures, alike on every platform.
-func roundFigures(x float64, figures int) float64 {
-	v, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', figures, 64), 64)
-	return v
 }
 
 func (p *Plane) copy() *Plane {
