@@ -39,8 +39,7 @@ func (g Env) sources() []source.Spec {
 	return g.Sources
 }
 
-// Codecs read the tasks of every kind of audit: of the mechanisms and with canaries of the
-// sources that are given.
+// Codecs read the tasks of every kind of audit, of the mechanisms and sources that are given.
 func (g Env) Codecs() engine.Codecs {
 	return append(pair.Codecs(g.Catalogue), canary.Codecs(g.sources())...)
 }
@@ -54,14 +53,12 @@ type Audit interface {
 	// TooSmall says that no outcome refutes the claim, before anything is drawn; empty
 	// where one may, or the kind does not say so beforehand.
 	TooSmall() string
-	// FirstTraining is what the program that trains for the audit is asked first: who is a
-	// member, and the seed.
+	// FirstTraining is what the program that trains is asked first: who is a member, and the seed.
 	FirstTraining() (members []bool, seed uint64, err error)
 	// Run does the audit, see [report.Do].
 	Run(ctx context.Context, g Env) (report.View, error)
 
-	// Search does what several machines that share the audit do not divide, see
-	// [report.Shared].
+	// Search does what machines that share the audit do not divide, see [report.Shared].
 	Search(ctx context.Context, g Env) (found json.RawMessage, err error)
 	// Shared is the audit after a search that found this.
 	Shared(found json.RawMessage) (Shared, error)
@@ -327,8 +324,7 @@ type Cost struct {
 	Bytes   int // of outputs that are held at once
 }
 
-// CostOf is the cost of replaying a report; none where it cannot be drawn again from what
-// is given.
+// CostOf is the cost of replaying a report; none where what is given does not suffice to draw it.
 func CostOf(r report.View, g Env) Cost {
 	if _, recorded := r.(scores.Report); recorded && g.Scores == nil {
 		return Cost{}

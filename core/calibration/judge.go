@@ -18,8 +18,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 )
 
-// JudgeError is how often, at most, a judgement accuses any cell of audits that
-// all keep their error.
+// JudgeError is how often, at most, a judgement accuses any cell of audits that keep their error.
 const JudgeError = .001
 
 // Count is the false alarms of some runs.
@@ -29,8 +28,7 @@ type Count struct {
 	Rate   float64 `json:"rate"`
 	Lower  float64 `json:"rateLower"` // 99 % Clopper-Pearson
 	Upper  float64 `json:"rateUpper"`
-	// Most alarms that do not accuse, by the exact binomial test at this
-	// cell's share of [JudgeError].
+	// Most alarms that do not accuse, by the exact binomial test at its share of [JudgeError].
 	Most  int  `json:"mostAlarms"`
 	Above bool `json:"significantlyAboveBeta,omitempty"`
 }
@@ -103,8 +101,7 @@ func Tally(c Cell, outcomes []Outcome) Row {
 	return r
 }
 
-// Total is the false alarms of all rows that are judged, together, without a
-// judgement.
+// Total is the false alarms of all rows that are judged, together, without a judgement.
 func Total(rows []Row) Count {
 	var all Count
 	for _, r := range rows {

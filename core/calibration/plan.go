@@ -25,8 +25,7 @@ type Plan struct {
 	Cheap bool `json:"cheap,omitempty"`
 	// Mechanisms are names; where they are given, no other is audited.
 	Mechanisms []string `json:"mechanisms,omitempty"`
-	// Learners and Finders are names; where either is given, nothing else is
-	// measured.
+	// Learners and Finders are names; where either is given, nothing else is measured.
 	Learners []string `json:"learners,omitempty"`
 	Finders  []string `json:"finders,omitempty"`
 }
@@ -43,15 +42,13 @@ const (
 	fewestRuns                 = 4
 )
 
-// expensive are the learners that take long, with the share of the runs that they
-// are given.
+// expensive are the learners that take long, with their share of the runs.
 var expensive = map[string]int{
 	"mlp": 5, "chebyshev": 5, "mmd-tester": 5,
 	"hockeystick-tester": wide, "renyi-tester": wide,
 }
 
-// wide is the share of networks with a hundred units a layer. They explore one
-// pair, the first.
+// wide is the share of networks with a hundred units a layer. They explore the first pair alone.
 const wide = 25
 
 // bitReader is the learner that reads the bits of doubles.
@@ -115,8 +112,7 @@ type list struct {
 	left  []string
 }
 
-// marginal is added to exact losses, so that rounding leaves no claim below the
-// truth.
+// marginal is added to exact losses, so that rounding leaves no claim below the truth.
 const marginal = 1e-9
 
 // base is the plan of a mechanism at its setting.
@@ -207,8 +203,7 @@ func (l *list) finders(m audit.MechanismSpec) error {
 	return nil
 }
 
-// giveTrials gives a plan the trials that its finder needs, at least those that it has and at
-// most mostTrials.
+// giveTrials gives a plan the trials that its finder needs, at most mostTrials.
 func (l *list) giveTrials(plan *pair.Plan, f audit.FinderSpec) error {
 	for ; ; plan.Trials++ {
 		a, err := plan.Resolve(l.cat)
@@ -221,8 +216,7 @@ func (l *list) giveTrials(plan *pair.Plan, f audit.FinderSpec) error {
 	}
 }
 
-// mostTrials is how many a cell is given at most where its finder asks for more
-// than the plan has.
+// mostTrials is how many a cell is given at most where its finder asks for more than the plan has.
 const mostTrials = 16
 
 // Small is a plan of a minute: what is chosen where nothing is, on mechanisms
@@ -248,12 +242,10 @@ type Cell struct {
 	Subject string      `json:"subject"` // the learner, finder or kind of claim
 	Plan    pair.Plan   `json:"plan"`    // but the seed
 	Claim   audit.Claim `json:"claim"`
-	// Met: on some pair that is within the cell's reach the truth is the
-	// claim.
+	// Met: on some pair that is within the cell's reach the truth is the claim.
 	Met  bool `json:"met"`
 	Runs int  `json:"runs"`
-	// Unjudged says why alarms are not counted against dpscope; empty where
-	// they are.
+	// Unjudged says why alarms are not counted against dpscope; empty where they are.
 	Unjudged string `json:"unjudged,omitempty"`
 
 	tight audit.Tight
@@ -273,8 +265,7 @@ func (c Cell) Audit(ctx context.Context, cat audit.Catalogue, seed uint64, run i
 	return c.AuditOn(ctx, cat, engine.LocalPool(1), seed, run)
 }
 
-// AuditOn does on a pool what [Cell.Audit] does, to the same outcome. Workers
-// that were lost are an error.
+// AuditOn is [Cell.Audit] on a pool, to the same outcome. Workers that were lost are an error.
 func (c Cell) AuditOn(ctx context.Context, cat audit.Catalogue, pool *engine.Pool, seed uint64, run int) (Outcome, error) {
 	plan := c.Plan
 	plan.Seed = stream.New(stream.Key{Seed: seed, Purpose: "calibration/" + c.Name, Trial: run}).Uint64() & audit.MaxSeed

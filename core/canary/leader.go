@@ -245,8 +245,7 @@ func (b *Bets) follow(p Plan, tell func(x, y int)) (*bounds.CanarySequence, erro
 	return s, nil
 }
 
-// table counts the trainings that were bet on, each by the event of its epoch; nil of
-// none.
+// table counts the trainings that were bet on, each by the event of its epoch; nil of none.
 func (b *Bets) table(p Plan) (*bounds.CanaryTable, error) {
 	t := bounds.NewCanaryTable(p.K, p.M)
 	_, err := b.follow(p, func(x, y int) { t.Add(x, y, 1) })
@@ -274,8 +273,7 @@ func (l *leader) evidence(p Plan, scores []float64, diverged int) (*Evidence, er
 		Ties: len(l.pooled) > 0 && l.pooled[0] == l.pooled[len(l.pooled)-1], ScoreSample: membership.Portray(p.K, p.M, scores)}}, nil
 }
 
-// replayed is the evidence that follows from scores. The count of trainings that
-// diverged is the report's own.
+// replayed is the evidence that follows from scores; the count of those that diverged is given.
 func replayed(p Plan, packed []byte, diverged int) (*leader, *Evidence, error) {
 	scores := membership.UnpackFloats(packed)
 	if i := audit.NonFinite(scores); i >= 0 {

@@ -18,8 +18,7 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
-// PlanVersion is the version of the plan's JSON form, and of the statistics that its
-// audit is made with.
+// PlanVersion is the version of plans: of their JSON form, and of their statistics.
 const PlanVersion = 1
 
 // Mode says when a bound holds.
@@ -40,8 +39,7 @@ const (
 	OneRun Mode = "one-run"
 )
 
-// Plan says what to audit with canaries and how. Zero values mean the documented
-// defaults.
+// Plan says what to audit with canaries and how. Zero values mean the documented defaults.
 type Plan struct {
 	Version int `json:"version"`
 	// Mode: default [Fixed] where runs are cheap and for a plan that says what a fixed
@@ -202,8 +200,7 @@ func (a *Audit) takeFile(file []byte) error {
 	return nil
 }
 
-// spec is the source of a plan among sources. A trainer that is not among them is only
-// named.
+// spec is the source of a plan among sources. A trainer that is not among them is only named.
 func (p *Plan) spec(sources []source.Spec) (source.Spec, error) {
 	name, t := &p.Source, p.Trainer
 	if t == nil {
@@ -374,11 +371,9 @@ func (p Plan) ceiling(n int) float64 {
 // mostExplored are the exploration runs whose scores fit into memory.
 func (p Plan) mostExplored() int { return source.MaxScores / (p.K + p.M) }
 
-// Keys are the settings of an audit with canaries, in the order in which a report
-// names them.
+// Keys are the settings of an audit with canaries, in the order in which a report names them.
 func Keys() []settings.Key[Plan] {
-	keys := firstKeys(false, "; the source's own noise follows it unless -param sets it", "no noise of Gaussian kind keeps a claim of 0")
-	keys = append(keys, []settings.Key[Plan]{
+	return slices.Concat(firstKeys(false, "; the source's own noise follows it unless -param sets it", "no noise of Gaussian kind keeps a claim of 0"), []settings.Key[Plan]{
 		{Name: "relation", Always: true, At: settings.Word(func(p *Plan) *audit.Relation { return &p.Relation }),
 			Usage: "neighbouring relation of the claim: add-remove or replace; default: the source's first",
 			Form:  &settings.Form{Place: "run", Label: "Neighbours", Hint: "of the claim"}},
@@ -391,9 +386,7 @@ func Keys() []settings.Key[Plan] {
 		{Name: "scale", Field: "pool/scale", At: settings.Word(func(p *Plan) *source.Scale { return &p.pool().Scale }),
 			Usage: "norm of vectors from a file and of singular vectors: unit, or median (of the rows); default unit",
 			Form:  &settings.Form{Place: "file", Label: "Norm of the vectors"}},
-	}...)
-	keys = append(keys, csvKeys("a file of examples")...)
-	return append(append(keys, []settings.Key[Plan]{
+	}, csvKeys("a file of examples"), []settings.Key[Plan]{
 		{Name: "n", Field: "runs", Always: true, At: settings.Whole(func(p *Plan) *int { return &p.Runs }), Range: settings.In(1, source.MaxRuns),
 			Usage: "runs to certify, or all runs of a sequential audit; default: the source's",
 			Form:  &settings.Form{Place: "run", Label: "Runs, n", Hint: "to certify"}},
@@ -421,22 +414,20 @@ func Keys() []settings.Key[Plan] {
 		{Name: "fixed", Field: "mode", At: settings.Is(func(p *Plan) *Mode { return &p.Mode }, Fixed),
 			Usage: "some runs choose the threshold and -n others certify, by every interval; the default if runs are cheap",
 			Form:  &settings.Form{Place: "more", Label: "Fixed", Hint: "some runs choose the threshold, others certify"}},
-	}...), lastKeys()...)
+	}, lastKeys())
 }
 
 // OneRunKeys are those of an audit in one run.
 func OneRunKeys() []settings.Key[Plan] {
-	keys := append(firstKeys(true, "", "0 is a claim of pure differential privacy"), []settings.Key[Plan]{
+	return slices.Concat(firstKeys(true, "", "0 is a claim of pure differential privacy"), []settings.Key[Plan]{
 		{Name: "relation", Always: true, At: settings.Word(func(p *Plan) *audit.Relation { return &p.Relation }),
 			Usage: "neighbouring relation of the claim: add-remove, the only one, since a coin decides whether a canary is included"},
 		{Name: "design", At: settings.Word(func(p *Plan) *source.Design { return &p.Design }),
 			Usage: "distribution of the canaries: orthogonal, sphere, random-gradients, data-poisoning; default: the source's first"},
-	}...)
-	keys = append(keys, csvKeys("the file")...)
-	keys = append(keys, settings.Key[Plan]{Name: "m", Field: "k", Always: true, At: settings.Whole(func(p *Plan) *int { return &p.K }), Range: settings.In(1, mostOneRun),
+	}, csvKeys("the file"), []settings.Key[Plan]{{Name: "m", Field: "k", Always: true, At: settings.Whole(func(p *Plan) *int { return &p.K }), Range: settings.In(1, mostOneRun),
 		Usage: "number of canaries, each included by a fair coin; default: the source's",
-		Form:  &settings.Form{Place: "one", Label: "Canaries, m", Hint: "of one run"}})
-	return append(append(keys, membership.GuessKeys(func(p *Plan) *membership.GuessPlan { return &p.GuessPlan })...), lastKeys()...)
+		Form:  &settings.Form{Place: "one", Label: "Canaries, m", Hint: "of one run"}}},
+		membership.GuessKeys(func(p *Plan) *membership.GuessPlan { return &p.GuessPlan }), lastKeys())
 }
 
 // firstKeys are the source, the first of those is preset, and the claim.

@@ -194,8 +194,7 @@ func (s *state) certified() int {
 	return s.sum.Runs
 }
 
-// counted puts what certified into the evidence, of at most so many runs, which ended with
-// err.
+// counted puts what certified into the evidence, of at most so many runs, which ended with err.
 func (s *state) counted(most int, err error) error {
 	n := s.certified()
 	switch {
@@ -243,8 +242,7 @@ func (s *state) look() {
 	}
 }
 
-// show hands on whole runs that whoever looks on may see, of an exploration evenly from all
-// tasks.
+// show hands on whole runs for whoever looks on, of an exploration evenly from all tasks.
 func (s *state) show(d *Drawn) {
 	p, room := s.Plan, MostScored
 	if s.shown += d.Runs; s.progress.Phase == Exploring {
@@ -314,8 +312,7 @@ func joined(all []*Drawn) *Drawn {
 	return sum
 }
 
-// Search implements [report.Shared]: it explores, where the audit is fixed, and does all
-// of one run.
+// Search implements [report.Shared]: it explores for a fixed audit, and does all of one run.
 func (a *Audit) Search(ctx context.Context, on *engine.Runner, tell func(Progress)) (*Evidence, error) {
 	s := newState(a, on, tell, nil)
 	var err error

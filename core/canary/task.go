@@ -116,8 +116,7 @@ func (t Task) check() error {
 	return nil
 }
 
-// FirstTraining is the request for the first training of an audit of a trainer's: who is a
-// member, and the seed.
+// FirstTraining is the request for the first training of a trainer's audit: members and seed.
 func (a *Audit) FirstTraining() (members []bool, seed uint64, err error) {
 	phase := a.Plan.Mode.phase()
 	if phase == Certifying {
@@ -178,8 +177,7 @@ func (a *Audit) key(phase Phase, run int) stream.Key {
 	return stream.Key{Seed: a.Plan.Seed, Purpose: "canary/" + string(phase), Trial: a.Plan.K, Side: a.Plan.M, Shard: run}
 }
 
-// each draws runs, from first on: their scores are of K canaries in and M out, the worst
-// where they are no use.
+// each draws runs: their scores are of K canaries in and M out, the worst where they are no use.
 func (a *Audit) each(src source.Source, phase Phase, first, runs int, take func(i int, scores []float64, worst bool) error) error {
 	scores := make([]float64, a.Plan.K+a.Plan.M)
 	in, out := scores[:a.Plan.K], scores[a.Plan.K:]

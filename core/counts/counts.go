@@ -1,5 +1,4 @@
-// Package counts bounds epsilon from plain counts of an event, in trainings with a
-// canary and without it.
+// Package counts bounds epsilon from counts of an event, in trainings with and without a canary.
 package counts
 
 import (

@@ -148,8 +148,7 @@ type dispatch struct {
 	err    error
 }
 
-// feed gives a worker tasks as long as there are any: one that lost its worker again, to the
-// fresh one.
+// feed gives a worker tasks as long as there are any: a lost one again, to the fresh worker.
 func (d *dispatch) feed(w Worker) {
 	for i, ok := d.take(); ok; i, ok = d.take() {
 		for lost := true; lost; {

@@ -132,8 +132,7 @@ func (c Codecs) Result(t Task, data []byte) (any, error) {
 	return x.result(data)
 }
 
-// panicPlace says where the panic came from that is being recovered: the first
-// frame that is not the runtime's.
+// panicPlace says where a panic came from: the first frame that is not the runtime's.
 func panicPlace() string {
 	var pcs [32]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])

@@ -10,8 +10,7 @@ import (
 
 // Verification is what replaying a report found.
 type Verification struct {
-	// Summary is the verdict in words as the replay makes it. Show this one,
-	// not the report's own.
+	// Summary is the verdict as the replay makes it. Show this one, not the report's own.
 	Summary     string
 	Checked     []Part    // what was replayed or derived and is the same
 	Differences []string  // what is not
@@ -28,15 +27,13 @@ type Part struct {
 	Fields int
 }
 
-// Skipped are fields that were not compared, as paths such as evidence.learners, each with
-// all below it.
+// Skipped are fields that were not compared, as paths, each with all below it.
 type Skipped struct {
 	Why    string
 	Fields []string
 }
 
-// Same notes the outcome of one comparison: what was compared, and where it
-// differs how.
+// Same notes the outcome of one comparison: of what, and how it differs.
 func (v *Verification) Same(ok bool, what, format string, args ...any) {
 	if ok {
 		v.Checked = append(v.Checked, Part{what, 1})

@@ -115,8 +115,7 @@ func (a *arms) Propose(history []audit.Trial, budget int) []audit.Pair {
 	return pairs
 }
 
-// choose is the arm with the largest upper confidence bound on the rank of its
-// loudest pair; -1 where all are dry.
+// choose is the arm with the largest upper bound on the rank of its loudest pair; -1: all are dry.
 func (a *arms) choose(history []audit.Trial, dry []bool) int {
 	chosen, most := -1, 0.0
 	for i, m := range a.arms {
@@ -209,8 +208,7 @@ func (a *arms) nearby(history []audit.Trial) (audit.Pair, bool) {
 	return audit.Pair{}, false
 }
 
-// unheard is the value of a point whose pair was not explored, or is none: it
-// is below that of every trial.
+// unheard is the value of a point whose pair was not explored: it is below that of every trial.
 const unheard = -100.0
 
 // scanned is how many shares of the way through the domain a scan tries.

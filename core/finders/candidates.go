@@ -24,8 +24,7 @@ var candidates = audit.FinderSpec{
 	},
 }
 
-// checked returns the candidates without repeats; an error if one of them is no pair of
-// neighbours in the domain.
+// checked returns the candidates without repeats; an error if one is no pair of neighbours.
 func checked(p audit.FinderProblem) ([]audit.Pair, error) {
 	seen := seenPairs{}
 	var pairs []audit.Pair

@@ -20,8 +20,7 @@ func (s seenPairs) add(p audit.Pair) bool {
 	return !known
 }
 
-// pairKey is one text for a pair and the same pair the other way round: of both sides the
-// size, then the bits of all values.
+// pairKey is one text for a pair either way round: of both sides the size, then the values' bits.
 func pairKey(p audit.Pair) string {
 	var sides [2]string
 	for i, d := range []audit.Dataset{p.First, p.Second} {

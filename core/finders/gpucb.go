@@ -31,8 +31,7 @@ func gpUCB() audit.FinderSpec {
 	}
 }
 
-// newSearchSpace is newSpace for a search that draws, and that learns from trial
-// to trial.
+// newSearchSpace is newSpace for a search that draws, and learns from trial to trial.
 func newSearchSpace(p audit.FinderProblem, name string) (*space, error) {
 	if p.Stream == nil {
 		panic("finder: a search needs a stream")
@@ -90,8 +89,7 @@ func (b *bandit) Propose(history []audit.Trial, budget int) []audit.Pair {
 	return pairs
 }
 
-// fit fits a process to the trials that are done, and imagines those that are
-// not.
+// fit fits a process to the trials that are done, and imagines those that are not.
 func (b *bandit) fit() *process {
 	done := b.loudest()
 	if len(done) > mostFitted {
@@ -106,10 +104,8 @@ func (b *bandit) fit() *process {
 			open = append(open, i)
 		}
 	}
-	x, y := make([][]float64, len(done)), make([]float64, len(done))
-	for k, i := range done {
-		x[k], y[k] = b.space.features(b.tried[i].at), b.tried[i].value
-	}
+	x := audit.Each(done, func(i int) []float64 { return b.space.features(b.tried[i].at) })
+	y := audit.Each(done, func(i int) float64 { return b.tried[i].value })
 	g := fitProcess(b.space.axes, x, normalScores(y))
 	for _, i := range open[max(0, len(open)-batch):] {
 		g.imagine(b.space.features(b.tried[i].at))
@@ -145,8 +141,7 @@ func (b *bandit) choose(g *process) (best []float64, ok bool) {
 	return best, best != nil
 }
 
-// near is a point that differs from u in a few coordinates: by a little, or
-// altogether.
+// near is a point that differs from u in a few coordinates: by a little, or altogether.
 func (s *space) near(r *stream.Stream, u []float64) []float64 {
 	v := slices.Clone(u)
 	must := r.Intn(len(v))
@@ -245,8 +240,7 @@ func fitProcess(all []axis, x [][]float64, y []float64) *process {
 	return g
 }
 
-// factor makes the Cholesky factor, alpha and the signal's variance, and returns the log
-// marginal likelihood but for a constant.
+// factor makes chol, alpha and signal, and returns the log marginal likelihood but for a constant.
 func (g *process) factor() float64 {
 	n := len(g.x)
 	if n == 0 {

@@ -26,8 +26,7 @@ var grid = audit.FinderSpec{
 		if err != nil {
 			return nil, err
 		}
-		// In steps of about a golden section of their number, so that few trials are spread
-		// over all.
+		// In steps of about a golden section: few trials are spread over all.
 		order := audit.Listed(points, func(k int) int { return k })
 		slices.SortFunc(order, func(a, b int) int { return cmp.Compare(golden(a), golden(b)) })
 		open := audit.Each(order, func(k int) []float64 { return s.gridPoint(axes, k) })
@@ -76,8 +75,7 @@ func gridAxes(s *space) []gridAxis {
 	return axes
 }
 
-// refine adds levels, one axis after the other, while the grid has at most
-// budget points, and returns how many it has.
+// refine adds levels, one axis after the other, and returns how many points the grid then has.
 func refine(axes []gridAxis, budget int) (points int, err error) {
 	count := 1.0
 	for _, a := range axes {

@@ -42,8 +42,7 @@ func newSearch(p audit.FinderProblem, seen seenPairs) (*search, error) {
 	return &search{problem: p, seen: seen}, nil
 }
 
-// Propose draws up to budget pairs; fewer where the domain seems to hold no
-// more that are new.
+// Propose draws up to budget pairs; fewer where the domain seems to hold no more new ones.
 func (s *search) Propose(_ []audit.Trial, budget int) []audit.Pair {
 	var pairs []audit.Pair
 	for len(pairs) < budget {
@@ -103,8 +102,7 @@ func (s *search) draw() audit.Pair {
 	return audit.Pair{Label: fmt.Sprintf("%d %s", n, how), First: first, Second: second}
 }
 
-// size is a number of rows: as many as allowed, or small ones as likely as all
-// larger ones (a geometric scale).
+// size is a number of rows: as many as allowed, or by a geometric scale.
 func size(r *stream.Stream, low, high int) int {
 	if low == high || r.Float64() < largestSize {
 		return high

@@ -122,14 +122,12 @@ func Points(r audit.Relation, d audit.Domain) (openings [][]float64, pair func([
 
 func (s *space) dim() int { return len(s.axes) }
 
-// onLattice is the point of the unit interval nearest to x that a coordinate
-// may take.
+// onLattice is the point of the unit interval nearest to x that a coordinate may take.
 func onLattice(x float64) float64 {
 	return min(max(float64(math.Floor(float64(x/lattice)+0.5)*lattice), 0), 1)
 }
 
-// stretched cuts off a margin at either end of the unit interval, so that the
-// ends have a share of it to themselves.
+// stretched cuts off a margin at either end of the unit interval, which stands for that end.
 func stretched(x, margin float64) float64 { return min(max((x-margin)/(1-2*margin), 0), 1) }
 
 // staircase is a move in [-1, 1]: whole moves and none have most of the axis.
@@ -185,8 +183,7 @@ func step(x float64, n int) int { return min(int(float64(x*float64(n))), n-1) }
 // run is which run row i of n belongs to.
 func (sh shapeOf) run(i int) int { return i * sh.runs / sh.rows }
 
-// pair is the pair that a point stands for, and whether it is one: both sides
-// may be the same dataset.
+// pair is the pair that a point stands for, and whether it is one.
 func (s *space) pair(u []float64) (audit.Pair, bool) {
 	sh := s.shape(u)
 	d := s.domain
@@ -241,8 +238,7 @@ func (s *space) row(u []float64, at int) []float64 {
 	return audit.Listed(s.domain.Columns, func(c int) float64 { return along(s.domain, c, stretched(u[at+s.sharedBy(c)], recordMargin)) })
 }
 
-// answers are both sides of column c of the answer, or of the row that changes,
-// whose first coordinate is at.
+// answers are both sides of column c of what moves, whose first coordinate is at.
 func (s *space) answers(u []float64, at, c int) (first, second float64) {
 	low, high := ends(s.domain, c)
 	reach := s.domain.Reach
@@ -312,10 +308,7 @@ const inside = 0.25
 // either end, the rest at the same place. Of answers, all move one way from the
 // middle of the domain.
 func (s *space) openings() [][]float64 {
-	u := make([]float64, s.dim())
-	for i, a := range s.axes {
-		u[i] = audit.Pick(a.kind == moveAxis, 0.85, 0.5)
-	}
+	u := audit.Each(s.axes, func(a axis) float64 { return audit.Pick(a.kind == moveAxis, 0.85, 0.5) })
 	if s.runsAt >= 0 {
 		u[s.runsAt] = 0
 	}
@@ -402,10 +395,7 @@ func (s *space) setRows(u []float64, n int) {
 func (s *space) spread(r *stream.Stream, n int) [][]float64 {
 	points := s.openings()
 	n -= min(len(points), 2)
-	rest := make([][]float64, n)
-	for k := range rest {
-		rest[k] = make([]float64, s.dim())
-	}
+	rest := audit.Listed(n, func(int) []float64 { return make([]float64, s.dim()) })
 	for i := range s.axes {
 		for k, part := range r.Perm(n) {
 			rest[k][i] = onLattice((float64(part) + r.Float64()) / float64(n))

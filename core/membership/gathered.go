@@ -258,8 +258,7 @@ func SweepCuts(pooled []float64, least, most int, of func(at float64) (value, ca
 	return best
 }
 
-// rankRange are the ranks of thresholds between the q and the 1-q quantile of the
-// scores inside.
+// rankRange are the ranks of thresholds between the q and the 1-q quantile of the scores inside.
 func (e *Explored) rankRange(q float64) (least, most int) {
 	n := len(e.pooled)
 	if q == 0 {
@@ -281,8 +280,7 @@ func (e *Explored) rankRange(q float64) (least, most int) {
 	return least, min(max(n-1-i, least), n-1)
 }
 
-// sweepRanks are ranks in [least, most] of n, few in the middle and all in the
-// tails.
+// sweepRanks are ranks in [least, most] of n, few in the middle and all in the tails.
 func sweepRanks(n, least, most int) []int {
 	ranks := []int{least, most}
 	for r := 1; r <= n/2; r = max(r+1, int(float64(r)*cutRatio)) {

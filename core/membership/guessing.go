@@ -44,8 +44,7 @@ type Guess struct {
 	Right int `json:"right"`
 }
 
-// Rule is what decides how many canaries are guessed where a plan does not say: nothing
-// that a run shows.
+// Rule decides how many canaries are guessed where a plan does not say: by nothing of the run.
 type Rule struct {
 	Usual Sides // of a plan that says nothing
 	Claim audit.Claim
@@ -225,8 +224,7 @@ func numbers(guesses []Guess) []int {
 	return audit.Listed(len(guesses), func(i int) int { return guesses[i].Made })
 }
 
-// epsilon is the bound of right ones of made guesses by [MethodOneRun], at its share of
-// the error.
+// epsilon is the bound of right ones of made guesses by [MethodOneRun], at its share of the error.
 func (g Guessing) epsilon(made, right int) float64 {
 	if g.chosen() {
 		return bounds.OneRunChosenEpsilon(g.rest(), made, right, g.leak(), g.Rule.Beta, g.share())
@@ -255,8 +253,7 @@ func (g Guessing) PValue(made Guessed, eps float64) float64 {
 	return math.Min(1, p*g.tried())
 }
 
-// Largest is the bound of the first method if all guesses are right, and the mu of the
-// second.
+// Largest is the bound of the first method if all guesses are right, and the mu of the second.
 func (g Guessing) Largest(m report.Method) float64 {
 	grid, at := g.Guesses, g.epsilon
 	switch {

@@ -31,8 +31,7 @@ type Histogram struct {
 	Out   []int     `json:"out"`
 }
 
-// Runs are those of independent runs that have scores of both classes, and the mean of the
-// areas within each.
+// Runs are independent runs with scores of both classes, and the mean of the areas within each.
 type Runs struct {
 	Number int     `json:"number"`
 	AUROC  float64 `json:"auroc"`
@@ -42,8 +41,7 @@ type Runs struct {
 // Membership inference attacks from first principles, 2022).
 func Rates() []float64 { return []float64{0.001, 0.01, 0.1} }
 
-// Count counts finite scores, of which there is at least one of each class. It leaves them
-// as they are.
+// Count counts finite scores, at least one of each class. It leaves them as they are.
 func Count(in, out []float64, beta float64) *Evidence {
 	in, out = audit.Ascending(in), audit.Ascending(out)
 	return &Evidence{ROC: bounds.SortedROC(in, out, Rates(), beta), Histogram: histogram(in, out)}
@@ -130,8 +128,7 @@ func histogram(in, out []float64) Histogram {
 	return h
 }
 
-// Check refuses what in scores of canaries in and out of such out do not give; 0 means that
-// their numbers are not known.
+// Check refuses what so many scores in and out do not give; 0: their number is not known.
 func (e Evidence) Check(in, out int) error {
 	bad := func(field string) error {
 		return &audit.InputError{Field: "membership: " + field, Found: "counts that no scores can give", Want: "those of an unchanged report"}

@@ -36,8 +36,7 @@ const (
 	correlatedRuns    = 4096
 )
 
-// Portray pictures the scores of all exploration runs, K in and M out a run; nil of
-// none.
+// Portray pictures the scores of all exploration runs, K in and M out a run; nil of none.
 func Portray(k, m int, scores []float64) *ScoreSample {
 	if len(scores) == 0 {
 		return nil
@@ -159,11 +158,7 @@ func (f Floats) Pack() []byte {
 
 // UnpackFloats reads what [Floats.Pack] wrote.
 func UnpackFloats(b []byte) Floats {
-	v := make(Floats, len(b)/8)
-	for i := range v {
-		v[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
-	}
-	return v
+	return audit.Listed(len(b)/8, func(i int) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:])) })
 }
 
 func (f Floats) MarshalJSON() ([]byte, error) { return json.Marshal(f.Pack()) }

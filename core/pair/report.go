@@ -70,8 +70,7 @@ func ParseReport(data []byte) (Report, error) {
 	return report.Read(data, report.Pair, Report.check)
 }
 
-// check refuses a report whose parts do not fit together, so that nothing
-// downstream has to.
+// check refuses a report whose parts do not fit together, so that nothing downstream has to.
 func (r Report) check() error {
 	if err := r.Report.Check(); err != nil {
 		return err
@@ -108,8 +107,7 @@ func (r Report) Certified() bool {
 // Chance implements [report.View].
 func (r Report) Chance() (beta float64, seed uint64) { return r.Plan.Beta, r.Plan.Seed }
 
-// arguments list what reproduces the audit: the mechanism, the claim, the seed, and
-// whatever else is not a default.
+// arguments list what reproduces the audit: what is no default, mechanism, claim and seed.
 func (a *Audit) arguments() (args, params []audit.Argument) {
 	keys := Keys()
 	if o, ok := external(a.Spec); ok {
@@ -134,8 +132,7 @@ func (a *Audit) arguments() (args, params []audit.Argument) {
 	return args, params
 }
 
-// otherwise is a plan with what the audit would have of itself in the place of what
-// does not have to be said.
+// otherwise is a plan with what does not have to be said, as the audit would have it of itself.
 func (a *Audit) otherwise() Plan {
 	p := a.Plan
 	out := Plan{Claim: &audit.Claim{}, Relation: a.Spec.Relations(p.Parameters)[0], Finder: audit.Auto, Learner: audit.Auto,
@@ -215,8 +212,7 @@ func (r Report) Mended(cat audit.Catalogue) string {
 	return a.Reproduce().URL
 }
 
-// Curves are what a report holds to draw besides its chart, with the claim as a
-// line to compare with.
+// Curves are what a report holds to draw besides its chart, with the claim as a line.
 type Curves struct {
 	Tradeoff *TradeoffCurve `json:"tradeoff,omitempty"`
 	Renyi    *RenyiCurve    `json:"renyi,omitempty"`

@@ -25,8 +25,7 @@ type Run struct {
 	Now       func() float64 // seconds of a clock; nil: no timing
 }
 
-// Do runs the audit, see [report.Do]. A run that is stopped has no bound but that of the
-// sequential stage.
+// Do runs the audit, see [report.Do]. One that is stopped has the sequential stage's bound alone.
 func (r Run) Do(ctx context.Context) (Report, error) {
 	a, err := r.Plan.Resolve(r.Catalogue)
 	if err != nil {
@@ -247,8 +246,7 @@ func (s *state) prepare(ctx context.Context) error {
 	return nil
 }
 
-// certificate computes the bounds, and what the samples could have shown, on a
-// worker: it may take a second.
+// certificate computes the bounds on a worker: it may take a second.
 func (s *state) certificate(ctx context.Context) error {
 	if s.counted.Rows != s.Plan.Samples {
 		return nil // a replay of a run that ended before
@@ -302,8 +300,7 @@ type Progress struct {
 	Refuted int `json:"refuted,omitempty"`
 	// Betted is how far the sequential stage came, once it is there.
 	Betted *Betted `json:"betted,omitempty"`
-	// Live is what certification has counted so far, absent before. It holds
-	// during the call.
+	// Live is what certification has counted so far, absent before. It holds during the call.
 	Live *Live `json:"live,omitempty"`
 }
 

@@ -91,8 +91,7 @@ func sequentialChart(columns []audit.Column, first, second audit.Samples) (chart
 	return chart.Chart{Kind: chart.Histogram, Axis: name, Edges: chart.HistogramEdges(sequentialChartBins, sorted[0], sorted[1])}, best, true
 }
 
-// distance is the largest difference of the counts up to any value, of sorted samples of
-// one size.
+// distance is the largest difference of the counts up to any value, of sorted samples of one size.
 func distance(first, second []float64) (most int) {
 	for _, n := range threshold.Values(first, second) {
 		most = max(most, n[0]-n[1], n[1]-n[0])

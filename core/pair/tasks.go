@@ -59,8 +59,7 @@ type SequentialTest struct {
 // SequentialTest is the task of the whole sequential stage.
 func (a *Audit) SequentialTest() SequentialTest { return SequentialTest{of: a.of()} }
 
-// Prepare is the task of choosing, on exploration counts, what the bounds need beside the
-// events. It returns a [Prepared].
+// Prepare is the task of choosing what the bounds need beside the events. It returns a [Prepared].
 type Prepare struct {
 	of
 	Evidence
@@ -76,8 +75,7 @@ type Certify struct {
 	model audit.Model // of the witness
 }
 
-// Bound is the task of turning counts into lower confidence bounds. It returns a
-// [Certified].
+// Bound is the task of turning counts into lower confidence bounds. It returns a [Certified].
 type Bound struct {
 	of
 	Evidence

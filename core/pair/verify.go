@@ -180,8 +180,7 @@ func (r Report) chosen() bool {
 	return len(chosen) == 1 && audit.EqualJSON(chosen[0].Pair, r.Evidence.Pair)
 }
 
-// failures are the report's warnings about runs that failed, which a replay without those
-// runs does not show.
+// failures are the report's warnings about runs that failed, which no replay without them shows.
 func (r Report) failures(v *engine.Verification) []string {
 	said := slices.DeleteFunc(slices.Clone(r.Warnings), func(w string) bool { return !strings.HasPrefix(w, runsFailed) })
 	if len(said) > 0 {
@@ -283,8 +282,7 @@ func (a *Audit) checkSamplesUsed(r Report) error {
 	return nil
 }
 
-// bounded reports whether the second stage came to a bound; the sequential one always has
-// one.
+// bounded reports whether the second stage came to a bound.
 func (r Report) bounded() bool {
 	return slices.ContainsFunc(r.Rows(report.Bounds), func(x report.Row) bool { return x.Method != MethodSequential && x.LowerBound != nil })
 }

@@ -100,8 +100,7 @@ func (r Report) unmeasured() string {
 	return fmt.Sprintf("The excess is not measured. More: -samples %d.", min(MaxSamples, 10*r.Plan.Samples))
 }
 
-// powerWords say what could have been seen; nothing in a sequential audit, which has no
-// sample size.
+// powerWords say what could have been seen; nothing in a sequential audit.
 func (r Report) powerWords() string {
 	if r.Plan.isSequential() {
 		return ""
@@ -282,12 +281,10 @@ func addDeciding(add func(name, format string, args ...any), r Report, f report.
 	}
 }
 
-// eventMost is how much of an event's words is printed, in bytes; the report holds
-// all of them.
+// eventMost is how much of an event's words is printed, in bytes; the report holds all.
 const eventMost = 400
 
-// shortened ends a list of words after eventMost bytes, and says how many more there
-// are.
+// shortened ends a list of words after eventMost bytes, and says how many more there are.
 func shortened(words string) string {
 	if len(words) <= eventMost {
 		return words
@@ -451,8 +448,7 @@ func intervals(edges []float64, m audit.Model, threshold float64, above bool) []
 		m.Score([]float64{x}, score)
 		return (score[0] > threshold) == above
 	}
-	// end halves between a point outside and one inside. Next to 0 it would halve on to the
-	// least of all numbers.
+	// end halves between a point outside and one inside; next to 0 it would not end.
 	end := func(out, in0 float64) float64 {
 		least := 1e-12 * math.Abs(out-in0)
 		for range 60 {
@@ -496,13 +492,11 @@ type People struct {
 	// Names say which dataset it is, as "with Ada"; Again says so after the other was named.
 	Names [2]string `json:"names"`
 	Again [2]string `json:"again"`
-	// Words say who is in each dataset, and its rows, Ada's in brackets; empty where only the
-	// names are known.
+	// Words say who is in each dataset, and its rows, Ada's in brackets; they may be empty.
 	Words [2]string `json:"words"`
 }
 
-// PeopleOf names the datasets of a pair, or of outputs that were recorded elsewhere, which has
-// none, as recorded calls them.
+// PeopleOf names the datasets of a pair, or of outputs that were recorded elsewhere.
 func PeopleOf(p *audit.Pair, relation audit.Relation, recorded *audit.Recording) People {
 	if recorded != nil {
 		d := recorded.Datasets

@@ -27,8 +27,7 @@ type Audit[P, F, R any] interface {
 
 // Replay is how a report is replayed.
 type Replay[F any] struct {
-	// Draw draws again what the report holds, and no more; nil: the report's own evidence is
-	// taken.
+	// Draw draws again what the report holds, and no more; nil: the report's evidence is taken.
 	Draw  func(ctx context.Context, on *engine.Runner) (F, error)
 	Found F        // that is taken
 	Taken []string // fields that are the report's own word
@@ -41,8 +40,7 @@ type Replay[F any] struct {
 type Shared[P, F any] interface {
 	// Search does all that is not shared.
 	Search(ctx context.Context, on *engine.Runner, tell func(P)) (F, error)
-	// Pieces are how many there are to draw after a search that found this. It refuses what no
-	// search of the audit finds.
+	// Pieces are how many there are to draw. It refuses what no search of the audit finds.
 	Pieces(found F) (int, error)
 	// Draw draws the pieces in [first, end).
 	Draw(ctx context.Context, on *engine.Runner, tell func(P), found F, first, end int) (any, error)

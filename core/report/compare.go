@@ -37,8 +37,7 @@ func Compare(v *engine.Verification, report, want Replayed, taken ...string) {
 	c.tell()
 }
 
-// Replayed is a pointer to a report that embeds [Report] and can put its verdict into
-// words.
+// Replayed is a pointer to a report that embeds [Report] and can put its verdict into words.
 type Replayed interface {
 	Common() *Report
 	Reword()

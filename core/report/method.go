@@ -86,8 +86,7 @@ var EndMessages = map[audit.TerminationReason]string{
 	audit.Refuted: "the claim was refuted before the end",
 }
 
-// Ended is how a run ended that returned err, and what is left of it: a run that was
-// stopped has not failed.
+// Ended is how a run ended that returned err: one that was stopped has not failed.
 func Ended(ctx context.Context, err error) (audit.Termination, error) {
 	switch {
 	case err == nil:
@@ -98,8 +97,7 @@ func Ended(ctx context.Context, err error) (audit.Termination, error) {
 	return audit.Termination{Reason: audit.Failed, Message: phrase.Block(err.Error())}, err
 }
 
-// MethodWords are titles and assumptions of the methods for scores without runs; of
-// intervals see intervalWords and byRuns.
+// MethodWords are titles and assumptions of the methods for scores without runs.
 var MethodWords = map[Method]struct {
 	title     string
 	Assumes   Assumes
@@ -130,8 +128,7 @@ func (x *Row) NoteDelta(delta float64) {
 	}
 }
 
-// Least is the smallest n at which enough holds, found by doubling from from and
-// halving; 0 if no number up to most suffices.
+// Least is the smallest n, from from on, at which enough holds; 0 if no number up to most suffices.
 func Least(from, most int, enough func(int) bool) int {
 	hi := from
 	for !enough(hi) {

@@ -88,8 +88,7 @@ type Power struct {
 	// the one found would show in about half of all runs of this size. Absent where
 	// none would, and for audits that do not say.
 	Smallest *float64 `json:"smallest,omitempty" same:"power"`
-	// Largest is the largest lower bound that any outcome can give, by the method that
-	// decides.
+	// Largest is the largest lower bound that any outcome can give, by the method that decides.
 	Largest float64 `json:"largest" same:"near"`
 	// Needed is the size from which on some outcome could refute the claim; 0: no size that is
 	// tried, or the audit does not say. Unit is what it counts, in words.
@@ -159,8 +158,7 @@ func ResolveClaim(c *audit.Claim, defaulted bool) (audit.Claim, error) {
 	return claim, claim.Validate()
 }
 
-// ReadDefaultDelta completes the claim of a plan that was read from data and names no
-// delta.
+// ReadDefaultDelta completes the claim of a plan that was read from data and names no delta.
 func ReadDefaultDelta(data []byte, claim *audit.Claim, defaulted *bool) {
 	var plan struct {
 		Claim struct {
@@ -202,8 +200,7 @@ func KindOf(data []byte) string {
 // readable are the versions of dpscope whose reports this one reads.
 var readable = []string{audit.Version}
 
-// CheckVersion refuses a report of any kind by a version of dpscope that this one does
-// not know.
+// CheckVersion refuses a report by a version of dpscope that this one does not know.
 func CheckVersion(data []byte) error {
 	h, _ := headOf(data)
 	wrote := h.Generator.Release()
@@ -223,8 +220,7 @@ func CheckPlanVersion(plan string, version, known int) error {
 		Remedy: "write the plan again, or use the version of dpscope that wrote it"}
 }
 
-// Read reads a report R of this kind; unknown fields and versions are refused, and what
-// check refuses.
+// Read reads a report R of this kind; it refuses unknown fields and versions, and what check does.
 func Read[R any](data []byte, kind string, check func(R) error) (R, error) {
 	var none, r R
 	if err := parse(data, kind, &r); err != nil {

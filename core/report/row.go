@@ -74,8 +74,7 @@ func (q Quantity) known() quantity {
 // Symbol stands for the quantity in a sentence.
 func (q Quantity) Symbol() string { return q.known().symbol }
 
-// Letter stands for the quantity where there is little room: ε, or words where it has no
-// letter.
+// Letter stands for the quantity where there is little room: ε, or words where it has none.
 func (q Quantity) Letter() string {
 	return cmp.Or(q.known().letter, strings.TrimPrefix(q.Symbol(), "the "))
 }
@@ -138,8 +137,7 @@ type Row struct {
 	Out   *float64 `json:"out,omitempty" same:"near"` // of an interval: upper limit of the rate of fresh canaries
 	// Chosen: the row decides the verdict.
 	Chosen bool `json:"chosen,omitempty"`
-	// Valid: for any mechanism at this size; else asymptotically or under an
-	// assumption on the mechanism.
+	// Valid: for any mechanism at this size; else asymptotically or under an assumption on it.
 	Valid      bool      `json:"valid"`
 	Trainings  Trainings `json:"trainings,omitempty"`
 	Assumption string    `json:"assumption,omitempty" same:"words"` // beyond independent runs of the mechanism
@@ -151,8 +149,7 @@ type Row struct {
 	Explored  *bounds.Counts `json:"exploredCounts,omitempty"` // its exploration counts, which tuned the bound
 }
 
-// Event is a set of outputs: those whose score lies above the edge, or, if
-// Above is false, all others.
+// Event is a set of outputs: those whose score lies above the edge, or, if not Above, all others.
 type Event struct {
 	Edge  int    `json:"edge"` // index into the evidence's edges
 	Above bool   `json:"above"`
@@ -246,8 +243,7 @@ func (r *Report) Choose(m bounds.Method) {
 	}
 }
 
-// above reports whether the report's bound, which is that of the row, shows its quantity
-// above a limit.
+// above reports whether the report's bound, which is that of the row, is above a limit.
 func (r Report) above(row *Row, limit float64) bool {
 	return *r.LowerBound > limit || row != nil && row.Strict && *r.LowerBound == limit
 }

@@ -18,8 +18,7 @@ func (rows *FactRows) Add(name, format string, args ...any) {
 	*rows = append(*rows, audit.FactRow{Name: name, Value: phrase.Line(fmt.Sprintf(format, args...))})
 }
 
-// Bounded adds what the bound and the p-value are; by says by which method, empty for
-// nothing.
+// Bounded adds what the bound and the p-value are; by says by which method, empty for nothing.
 func (rows *FactRows) Bounded(r Report, by string) {
 	if r.LowerBound != nil {
 		if by != "" {

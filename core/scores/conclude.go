@@ -145,8 +145,7 @@ func runRows(p Plan, ev *Evidence) []report.Row {
 	return rows
 }
 
-// fairLevel is the probability below which membership is not taken to be by fair
-// coins.
+// fairLevel is the probability below which membership is not taken to be by fair coins.
 const fairLevel = 1e-6
 
 // coins says why membership is not by fair coins, if it plainly is not: exact two-sided binomial
@@ -196,8 +195,7 @@ func (h Shape) halfBeta(beta float64) float64 {
 	return math.Floor(x/unit) * unit
 }
 
-// ceiling is the largest bound that n runs can give by an interval, where in canaries
-// of theirs were in (of add-remove).
+// ceiling is the largest bound of n runs by an interval; in: memberships in, of add-remove.
 func (s Shape) ceiling(kind bounds.CanaryInterval, r audit.Relation, n, in int, delta, beta float64) float64 {
 	k, m, _, _ := s.counted(r, delta)
 	if n < 1 || min(k, m) < max(1, kind.Order()) {
@@ -209,8 +207,7 @@ func (s Shape) ceiling(kind bounds.CanaryInterval, r audit.Relation, n, in int, 
 	return bounds.CanaryCeiling(kind, k, m, n, delta, beta)
 }
 
-// largest is the bound of the best outcome by a method, -Inf where none bounds
-// anything.
+// largest is the bound of the best outcome by a method, -Inf where none bounds anything.
 func (s Shape) largest(p Plan, m report.Method) float64 {
 	c, beta := *p.Claim, p.Beta
 	switch {

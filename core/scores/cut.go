@@ -98,8 +98,7 @@ func (s Scores) events(p Plan) []ScoreEvent {
 
 func roundTo(x, step float64) float64 { return float64(math.Round(float64(x/step)) * step) }
 
-// pairs counts events in pairs of the first of x with the first of y and so on, which are
-// in random order.
+// pairs counts events in pairs of x and y, which are in random order.
 func (s side) pairs(cut float64) *bounds.CanaryTable {
 	var cells [2][2]int
 	for i := range min(len(s.x), len(s.y)) {
@@ -188,8 +187,7 @@ func (h *half) choose(m report.Method, delta, beta float64) membership.Cut {
 // shuffled are so many runs in the order of the seed: the first half explores.
 func (p Plan) shuffled(runs int) []int { return stream.New(p.key("runs", 0, 0)).Perm(runs) }
 
-// byRuns counts the runs of a matrix: half of them choose threshold and stakes, the
-// other half certifies.
+// byRuns counts the runs of a matrix: half choose threshold and stakes, half certify.
 func (s Scores) byRuns(p Plan, h Shape) *membership.Gathered {
 	k, m, runs, delta := h.counted(p.Relation, p.Claim.Delta)
 	var enough []int // runs with K canaries in and M out

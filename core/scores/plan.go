@@ -15,19 +15,16 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
-// PlanVersion is the version of the plan's JSON form, and of what it leaves open: see
-// package membership.
+// PlanVersion is the version of plans: of their JSON form, and of their statistics.
 const PlanVersion = 1
 
-// Plan says how scores are audited. Zero values mean the documented
-// defaults.
+// Plan says how scores are audited. Zero values mean the documented defaults.
 type Plan struct {
 	Version int          `json:"version"`
 	Claim   *audit.Claim `json:"claim,omitempty"`
 	// DeltaDefaulted: the claim named no delta and has DefaultDelta.
 	DeltaDefaulted bool `json:"deltaDefaulted,omitempty"`
-	// Relation is what the claim calls neighbours, audit.AddRemove or audit.Replace. No
-	// default: scores do not tell.
+	// Relation is add-remove or replace. No default: scores do not tell.
 	Relation audit.Relation `json:"relation"`
 	recorded.ScoreColumns
 	// Method is whose bound the verdict is by: named before, since the largest of all has no
@@ -148,11 +145,9 @@ func (s Shape) enough(p Plan) error {
 	return &audit.InputError{Field: "scores", Path: "/data", Found: found, Want: want + fmt.Sprintf(": no outcome of fewer certifies any epsilon above 0 by the method %s at delta = %v, beta = %v", p.Method, c.Delta, beta)}
 }
 
-// Keys are the settings of an audit of scores, in the order in which a report
-// names them.
+// Keys are the settings of an audit of scores, in the order in which a report names them.
 func Keys() []settings.Key[Plan] {
-	keys := membership.ClaimKeys(func(p *Plan) (**audit.Claim, *bool) { return &p.Claim, &p.DeltaDefaulted }, "", "0 is a claim of pure differential privacy")
-	keys = append(keys, []settings.Key[Plan]{
+	return slices.Concat(membership.ClaimKeys(func(p *Plan) (**audit.Claim, *bool) { return &p.Claim, &p.DeltaDefaulted }, "", "0 is a claim of pure differential privacy"), []settings.Key[Plan]{
 		{Name: "relation", Always: true, At: settings.Word(func(p *Plan) *audit.Relation { return &p.Relation }),
 			Usage: "required: neighbouring relation of the claim: add-remove (a record is present or absent) or replace (a record is replaced by another)"},
 		{Name: "method", At: settings.Word(func(p *Plan) *report.Method { return &p.Method }),
@@ -164,9 +159,7 @@ func Keys() []settings.Key[Plan] {
 			Usage: "column that says who was in: 1 or 0; default member"},
 		{Name: "lower", At: settings.Switch(func(p *Plan) *bool { return &p.Lower }),
 			Usage: "a lower score means in, as for a loss; default: a higher one"},
-	}...)
-	keys = append(keys, membership.GuessKeys(func(p *Plan) *membership.GuessPlan { return &p.GuessPlan })...)
-	return append(keys, membership.EndKeys(func(p *Plan) (*float64, *uint64) { return &p.Beta, &p.Seed }, nil)...)
+	}, membership.GuessKeys(func(p *Plan) *membership.GuessPlan { return &p.GuessPlan }), membership.EndKeys(func(p *Plan) (*float64, *uint64) { return &p.Beta, &p.Seed }, nil))
 }
 
 // reproduce says how to audit the scores again.

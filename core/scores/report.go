@@ -60,8 +60,7 @@ func Verify(r Report, scores *Scores) (engine.Verification, error) {
 	return report.Verify(context.Background(), a, &engine.Runner{}, r, scores != nil)
 }
 
-// audit is the one of the report's plan, with these scores or, where they are nil, with what
-// the report says of them.
+// audit is the one of the report's plan; without scores, with what the report says of them.
 func (r Report) audit(scores *Scores) (a *Audit, err error) {
 	if scores != nil {
 		a, err = r.Plan.Resolve(scores)
@@ -99,8 +98,7 @@ func (a *Audit) Replay(v *engine.Verification, r Report, whole bool) (report.Rep
 // Evidence is what the bounds of scores are computed from.
 type Evidence struct {
 	Shape Shape `json:"shape"`
-	// Events of the methods that take each score to be of a training of its own;
-	// absent of a matrix.
+	// Events of the methods that take each score to be of a training of its own; absent of a matrix.
 	Events []ScoreEvent `json:"events,omitempty"`
 	// Guesses are all scores taken together.
 	membership.Guessed
@@ -127,8 +125,7 @@ type ScoreEvent struct {
 	Explored  bounds.Counts   `json:"explored"`
 	Certified bounds.Counts   `json:"certified"`
 	Split     float64         `json:"split,omitempty" same:"near"` // of clopper-pearson, from exploration
-	// Pairs are the certification scores paired at random, one of each class; of
-	// paired-betting.
+	// Pairs are the certification scores paired at random, one of each class; of paired-betting.
 	Pairs  *bounds.CanaryTable  `json:"pairs,omitempty"`
 	Stakes *bounds.CanaryStakes `json:"stakes,omitempty" same:"near"`
 }
@@ -179,8 +176,7 @@ func (s Shape) counted(r audit.Relation, delta float64) (k, m, runs int, of floa
 	return s.K, s.M, s.Used, delta
 }
 
-// check refuses evidence that no scores of its shape give, so that bounds can be
-// computed of it.
+// check refuses evidence that no scores of its shape give.
 func (ev Evidence) check(p Plan) error {
 	h := ev.Shape
 	bad := func(field string, found, want any) error {

@@ -34,8 +34,7 @@ type ScoreFile struct {
 	SHA256 string `json:"sha256"` // in hexadecimal
 }
 
-// ReadScores takes the scores of one parsed file, or of two, as [intake.ReadScores]
-// does.
+// ReadScores takes the scores of one parsed file, or of two, see [recorded.ReadScores].
 func ReadScores(files []*recorded.File, columns recorded.ScoreColumns) (*Scores, error) {
 	in, err := recorded.ReadScores(files, columns)
 	if err != nil {
@@ -176,8 +175,7 @@ func (a *Audit) Run(context.Context, *engine.Runner, func(struct{})) (*Evidence,
 	return ev, audit.Termination{Reason: audit.Completed}, nil
 }
 
-// guesses are those of all scores, in a random order, so that ties are broken without
-// regard to membership.
+// guesses are those of all scores, in a random order: ties are broken without regard to membership.
 func (s Scores) guesses(p Plan, h Shape) membership.Guessed {
 	scores, member := slices.Concat(s.In, s.Out), make([]bool, h.In+h.Out)
 	for i := range h.In {

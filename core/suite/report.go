@@ -112,8 +112,7 @@ func (r Report) words() string {
 		count, strings.Join(parts, ", "), k, r.Plan.Beta, phrase.Percent(1-r.Plan.Beta), phrase.Percent(1-r.Plan.Share))
 }
 
-// AuditsIn reads a report of any kind: the audits of a plan and its whole report, or one
-// audit without a name.
+// AuditsIn reads a report of any kind: a plan's audits and whole report, or one without a name.
 func AuditsIn(data []byte) (all []Audited, whole *Report, err error) {
 	if report.KindOf(data) != ReportKind {
 		r, err := core.ParseReport(data)

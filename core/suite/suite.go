@@ -31,8 +31,7 @@ import (
 	"github.com/dpscope/dpscope/core/scores"
 )
 
-// Version is the version of the plan's JSON form, and SchemaName names its
-// schema, which lies in docs/.
+// Version is the version of the plan's JSON form, SchemaName its schema in docs/.
 const (
 	Version    = 1
 	SchemaName = "dpscope-plan-v1.schema.json"
@@ -317,8 +316,7 @@ func checkName(name string) string {
 	return ""
 }
 
-// lines are the numbers of the lines in which the audits begin. Each is found by its own
-// text, in that of all of them.
+// lines are the numbers of the lines in which the audits begin, each found by its own text.
 func lines(data, all []byte, audits []json.RawMessage) []int {
 	out, at := make([]int, len(audits)), bytes.Index(data, all)
 	for i, text := range audits {
@@ -389,8 +387,7 @@ func (f *File) Names() []string {
 	return audit.Listed(len(f.Audits), func(i int) string { return f.Audits[i].Name })
 }
 
-// Choose returns the indices of the audits of those names, in the plan's order;
-// all of them where there are no names.
+// Choose returns the indices of the audits of those names, in the plan's order; of none, all.
 func (f *File) Choose(only []string) ([]int, error) {
 	var out []int
 	names := f.Names()

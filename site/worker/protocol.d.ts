@@ -252,7 +252,7 @@ export interface BoundRow {
   out?: number;
   /** Chosen: the row decides the verdict. */
   chosen?: boolean;
-  /** Valid: for any mechanism at this size; else asymptotically or under an assumption on the mechanism. */
+  /** Valid: for any mechanism at this size; else asymptotically or under an assumption on it. */
   valid: boolean;
   trainings?: Trainings;
   /** beyond independent runs of the mechanism */
@@ -750,7 +750,7 @@ export interface CoursePoint {
   bounds: CanaryLiveBound[];
 }
 
-/** Curves are what a report holds to draw besides its chart, with the claim as a line to compare with. */
+/** Curves are what a report holds to draw besides its chart, with the claim as a line. */
 export interface Curves {
   tradeoff?: TradeoffCurve;
   renyi?: RenyiCurve;
@@ -791,7 +791,7 @@ export interface Epoch {
   counts?: string[];
 }
 
-/** Event is a set of outputs: those whose score lies above the edge, or, if Above is false, all others. */
+/** Event is a set of outputs: those whose score lies above the edge, or, if not Above, all others. */
 export interface Event {
   /** index into the evidence's edges */
   edge: number;
@@ -1109,7 +1109,7 @@ export interface MembershipHistogram {
   out: number[];
 }
 
-/** Runs are those of independent runs that have scores of both classes, and the mean of the areas within each. */
+/** Runs are independent runs with scores of both classes, and the mean of the areas within each. */
 export interface MembershipRuns {
   number: number;
   auroc: number;
@@ -1233,7 +1233,7 @@ export interface People {
   /** Names say which dataset it is, as "with Ada"; Again says so after the other was named. */
   names: [string, string];
   again: [string, string];
-  /** Words say who is in each dataset, and its rows, Ada's in brackets; empty where only the names are known. */
+  /** Words say who is in each dataset, and its rows, Ada's in brackets; they may be empty. */
   words: [string, string];
 }
 
@@ -1683,7 +1683,7 @@ export interface ScoresPlan {
   claim?: Claim;
   /** DeltaDefaulted: the claim named no delta and has DefaultDelta. */
   deltaDefaulted?: boolean;
-  /** Relation is what the claim calls neighbours, audit.AddRemove or audit.Replace. No default: scores do not tell. */
+  /** Relation is add-remove or replace. No default: scores do not tell. */
   relation: Relation;
   /** Score and Member name the column of scores and that which says who was in; default score and member. */
   score?: string;

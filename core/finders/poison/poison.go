@@ -26,8 +26,7 @@ const paper = "Lu et al., A general framework for auditing differentially privat
 // All are the attacks, those that fit a learner best first.
 func All() []audit.FinderSpec { return audit.Each(attacks, attack.spec) }
 
-// Pairs are what fits a problem's learner best, for a search that begins with it: none
-// where the mechanism is no learner.
+// Pairs are what fits a problem's learner best, to begin a search with; none without a learner.
 func Pairs(p audit.FinderProblem) []audit.Pair {
 	var list []audit.Pair
 	for _, a := range attacks {
@@ -49,8 +48,7 @@ type attack struct {
 	points func(*problem) ([]point, error)
 }
 
-// point is a poisoned row and which rows it takes the place of: the first of them, or as
-// many as there are copies.
+// point is a poisoned row and which rows it takes the place of: as many as there are copies.
 type point struct {
 	what string
 	row  []float64 // features, then the label
@@ -230,10 +228,7 @@ func poisoned(x []float64, y float64) []float64 {
 
 // nearest are all rows, in the order of a distance; of equals the first.
 func (q *problem) nearest(distance func(i int) float64) []int {
-	order, far := make([]int, q.n), make([]float64, q.n)
-	for i := range order {
-		order[i], far[i] = i, distance(i)
-	}
+	order, far := audit.Listed(q.n, func(i int) int { return i }), audit.Listed(q.n, distance)
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(far[a], far[b]) })
 	return order
 }

@@ -210,9 +210,5 @@ func clipBKD(q *problem) ([]point, error) {
 		k := q.Stream.Intn(i + 1)
 		rows[i], rows[k] = rows[k], i
 	}
-	var points []point
-	for _, y := range labels {
-		points = append(points, point{"a row along the axis of least variance", poisoned(x, y), rows})
-	}
-	return points, nil
+	return audit.Each(labels, func(y float64) point { return point{"a row along the axis of least variance", poisoned(x, y), rows} }), nil
 }

@@ -17,8 +17,7 @@ const (
 	apart = 2.0
 	// nearlyAll is the same for one that is taken because it is simpler.
 	nearlyAll = 1.25
-	// doubt is how many standard errors of an event's ratio are taken off for having
-	// been chosen among many.
+	// doubt is how many standard errors of a ratio are taken off for a choice among many.
 	doubt = 0.5
 	// fear is the same for the first alternative, which is the safe choice.
 	fear = 3.0
@@ -37,8 +36,7 @@ func (c Choice) In(edges []float64) Event {
 	return Event{Edge: slices.Index(edges, c.Threshold), Above: c.above, Reversed: c.reversed}
 }
 
-// step is a group of neighbouring scores: how many of both sides lie at and below its
-// threshold.
+// step is a group of neighbouring scores: how many of both sides lie at and below its threshold.
 type step struct {
 	threshold, score float64
 	below            [2]int

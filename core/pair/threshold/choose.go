@@ -24,8 +24,7 @@ type Choice struct {
 	Value     float64
 }
 
-// Constants of the search for a threshold. They weigh power only: whatever
-// they are, the certificate holds.
+// Constants of the search for a threshold: whatever they are, the certificate holds.
 const (
 	// cutZ is the normal quantile of the Wilson limits that rank thresholds.
 	// Larger favours events with many counts.
@@ -70,8 +69,7 @@ func swapped(c bounds.Counts) bounds.Counts {
 	return bounds.Counts{X: c.Y, N1: c.N0, Y: c.X, N0: c.N1}
 }
 
-// Values are those of two sorted lists, ascending, each with how many numbers of either
-// list are not above it.
+// Values are those of two sorted lists, ascending, each with how many of either are not above it.
 func Values(s1, s2 []float64) iter.Seq2[float64, [2]int] {
 	return func(yield func(float64, [2]int) bool) {
 		for n := [2]int{}; n[0]+n[1] < len(s1)+len(s2); {
@@ -207,8 +205,7 @@ func (c Choice) CountsOf(s1, s2 []float64) bounds.Counts {
 // edge. So {score > Edges[k]} is a union of bins, and every bound is a function
 // of one table of pairs of bins.
 const (
-	// scoreBins is how many bins there are, about. More carry more of a
-	// divergence, fewer are easier to learn from.
+	// scoreBins is about how many bins there are: more carry more, fewer are easier to learn from.
 	scoreBins = 48
 	// binOutputs is the least number of exploration outputs a bin, both sides together, on
 	// average; binTail is the size of the smallest bin at either end, where a Rényi divergence and
@@ -219,8 +216,7 @@ const (
 	maxEdges = 255
 )
 
-// Worthless is the value of a witness that shows nothing. It is finite, as
-// JSON has no infinity.
+// Worthless is the value of a witness that shows nothing: finite, as JSON has no infinity.
 const Worthless = -99.0
 
 // ValueMargin is how much better a trial must be to displace an earlier one:
@@ -330,8 +326,7 @@ func (c Event) Check(edges int) error {
 	return nil
 }
 
-// Best is the event of bins for which worth is largest. worth sees the
-// Counts of an event on a table, the numerator's side first.
+// Best is the event of bins whose counts, the numerator's side first, are worth most.
 func Best(t bounds.Table, worth func(bounds.Counts) float64) (best Event, value float64) {
 	value = math.Inf(-1)
 	first, second := t.First(), t.Second()

@@ -45,8 +45,7 @@ type Run struct {
 	Strict bool
 	// Page is what a page of HTML has for those who link to it; nil: nothing.
 	Page *Page
-	// Sentence says in one sentence what tells most, for the brief form of text; nil: the
-	// text is whole.
+	// Sentence says what tells most, for the brief form of text; nil: the text is whole.
 	Sentence func(report.View) string
 	// Columns are those of the terminal that shows the brief form; 0: it is none.
 	Columns int

@@ -33,8 +33,7 @@ type PictureTable struct {
 	Rows  [][]string
 }
 
-// Widths of pictures, in px: of a page on a screen and on paper, of one on a phone, and
-// of a card.
+// Widths of pictures, in px: on a screen and on paper, on a phone, and of a card.
 const (
 	WideWidth   = 760
 	NarrowWidth = 328
@@ -109,8 +108,7 @@ func html(run Run) ([]byte, error) {
 	return []byte(phrase.Visible(b.String())), nil
 }
 
-// marked is a table without the column that marks the row that decides: the page says
-// it in the row.
+// marked is a table without the column that marks the row that decides: the row says it.
 func marked(t report.TableWords) report.TableWords {
 	if at := slices.IndexFunc(t.Columns, func(c report.Column) bool { return c.Key == "chosen" }); at >= 0 {
 		t.Columns = slices.Delete(t.Columns, at, at+1)
@@ -121,8 +119,7 @@ func marked(t report.TableWords) report.TableWords {
 	return t
 }
 
-// jsonText is the canonical form of a value, in which what nobody would see is
-// written out as JSON writes it.
+// jsonText is the canonical form of a value, with what nobody would see as JSON escapes it.
 func jsonText(value any) (string, error) {
 	data, err := audit.Canonical(value)
 	var b strings.Builder

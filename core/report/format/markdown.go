@@ -7,8 +7,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// markdown is GitHub's: a headline and a table of facts an audit, and above
-// several a table of all with the summary.
+// markdown is GitHub's: a headline and facts an audit, and above several a table of all.
 func markdown(run Run) string {
 	var b strings.Builder
 	if run.Summary != "" {

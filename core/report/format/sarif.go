@@ -104,15 +104,13 @@ func result(run Run, a Audit, rule int) object {
 	return out
 }
 
-// fingerprint names the alert across runs: the same audit of the same kind of
-// claim, whatever the seed and the counts.
+// fingerprint names the alert across runs: same audit, same kind of claim, any seed and counts.
 func fingerprint(a Audit) string {
 	sum := sha256.Sum256([]byte(a.Name + "\x00" + a.Report.Head().Subject + "\x00" + string(a.Report.Head().Claim.Kind)))
 	return hex.EncodeToString(sum[:16])
 }
 
-// artifact is the file's URI: relative to the root of the source, or absolute
-// (section 3.4).
+// artifact is the file's URI: relative to the root of the source, or absolute (section 3.4).
 func artifact(file string) object {
 	if path.IsAbs(file) {
 		return object{"uri": (&url.URL{Scheme: "file", Path: path.Clean(file)}).String()}

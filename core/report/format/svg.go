@@ -13,8 +13,7 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 )
 
-// Size of a card, in px. All cards have it, so that a page can keep room for one
-// before it is there.
+// Size of a card, in px: one for all, so that a page can keep room for it.
 const (
 	CardWidth  = MiddleWidth + 2*cardMargin
 	CardHeight = 592
@@ -26,8 +25,7 @@ const (
 	cardLines   = 2
 )
 
-// cardColours are the declarations of those colours of [htmlStyle] that cards and
-// pictures use, light and dark.
+// cardColours are the colours of [htmlStyle] that cards and pictures use, light and dark.
 var cardColours = sync.OnceValue(func() (of [2]string) {
 	light, dark, _ := strings.Cut(htmlStyle, "(prefers-color-scheme: dark)")
 	for i, style := range []string{light, dark} {
@@ -136,8 +134,7 @@ func lines(words string, letters, most int) []string {
 	return out
 }
 
-// xmlText is text of an element; what XML does not allow, and what nobody would see, is
-// replaced.
+// xmlText is text of an element; what XML does not allow, and nobody would see, is replaced.
 func xmlText(text string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(phrase.Visible(text))) // a builder takes everything
