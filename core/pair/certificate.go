@@ -264,12 +264,10 @@ func (c certificate) published() []report.Row {
 	return out
 }
 
-// searchedReach is the largest number of outputs a side for which the smallest epsilon
-// that shows is searched.
+// searchedReach is the most outputs a side for which the smallest epsilon that shows is searched.
 const searchedReach = 100_000_000
 
-// power says what the sample size could have shown, for a witness as good as
-// the explored one.
+// power says what the sample size could have shown, for a witness as good as the explored one.
 func (c certificate) power() *report.Power {
 	p := c.audit.Plan
 	n, limit := p.Samples, p.Claim.Limit()
@@ -320,8 +318,7 @@ func (a *Audit) largest(n int, share float64) float64 {
 	return math.Inf(1)
 }
 
-// TooSmall says before anything is drawn that no outcome refutes the claim; empty where
-// one may.
+// TooSmall says before anything is drawn that no outcome refutes the claim; empty where one may.
 func (a *Audit) TooSmall() string {
 	n, limit := a.Plan.Samples, a.Claim.Limit()
 	if a.Plan.isSequential() && a.leastBet() <= n || !a.Plan.isSequential() && a.largest(n, 1) > limit {
@@ -404,8 +401,7 @@ func binDivergence(p, q []float64, alpha float64) float64 {
 	return math.Log(sum) / (alpha - 1)
 }
 
-// expectedTable is the table of n pairs of independent outputs, rounded so that
-// the sums along the cells stay exact.
+// expectedTable is the table of n pairs of independent outputs; sums along its cells are exact.
 func expectedTable(p, q []float64, n int) bounds.Table {
 	t := bounds.NewTable(len(p))
 	sum, done := 0.5, 0

@@ -184,8 +184,7 @@ func (a *Audit) blockRows() int {
 	return min(max(1, a.Spec.Block(a.Plan.Parameters)), BlockRows)
 }
 
-// shardRows is how many outputs a side one shard of certification draws: where outputs
-// take long there is work for all workers.
+// shardRows is how many outputs a side a shard draws: where they take long, work for all workers.
 func (a *Audit) shardRows() int {
 	if n := a.blockRows(); n < BlockRows {
 		return min(slowBlocks*n, ShardRows)
@@ -202,8 +201,7 @@ func (a *Audit) shards(samples int) int {
 	return (samples + n - 1) / n
 }
 
-// certify draws one shard on both sides and counts pairs: output i on the first
-// dataset with output i on the second.
+// certify draws one shard on both sides and counts pairs: output i of each side.
 func (t Certify) certify(hook engine.Hook) (*Counted, error) {
 	a := t.audit
 	n := min(a.shardRows(), a.Plan.Samples-t.Shard*a.shardRows())

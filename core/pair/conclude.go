@@ -19,8 +19,7 @@ var limitations = []string{
 	"The verdict rests on the first result. Each further result holds with its own confidence; the confidence that all hold together is lower.",
 }
 
-// Found is what a run found: all that its report follows from, besides the plan and why
-// the run ended.
+// Found is all that a run's report follows from, besides the plan and why the run ended.
 type Found struct {
 	Trials     []TrialNote       `json:"trials"`
 	Sequential *SequentialResult `json:"sequential,omitempty"` // nil where the plan has no sequential stage
@@ -172,8 +171,7 @@ func (r *Report) tables(a *Audit, f Found, c *Certified) error {
 	return nil
 }
 
-// named gives a table its title, and its rows their quantity in words and what the
-// claim allows it to be.
+// named gives a table its title, and its rows their quantity and what the claim allows.
 func named(t report.Table, c audit.Claim, beta float64) report.Table {
 	confidence := phrase.Percent(1 - beta)
 	each := "with " + confidence + " confidence each"
@@ -198,8 +196,7 @@ func named(t report.Table, c audit.Claim, beta float64) report.Table {
 	return t
 }
 
-// allowed is what the claim allows the row's quantity to be; false where it
-// allows anything.
+// allowed is what the claim allows the row's quantity to be; false where it allows anything.
 func allowed(c audit.Claim, f report.Row) (float64, bool) {
 	switch f.ID {
 	case report.Epsilon:

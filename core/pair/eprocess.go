@@ -18,19 +18,16 @@ import (
 // isSequential reports whether the audit has a sequential stage, which decides.
 func (p Plan) isSequential() bool { return p.Mode != Fixed }
 
-// sequentialThreshold is the log wealth at which a limit is refuted. It leaves room for the
-// rounding of sums.
+// sequentialThreshold is the log wealth that refutes a limit, with room for rounding of sums.
 func (a *Audit) sequentialThreshold() float64 { return -stream.Log(a.Plan.Beta) + 1e-9 }
 
 // bets is how many outputs a side of all pairs the sequential stage draws at most.
 func (p Plan) bets() int { return audit.Pick(p.Mode == Fixed, 0, p.Samples) }
 
-// certifies is how many outputs a side the second stage certifies on: as many as show the
-// event, after a sequential stage.
+// certifies is how many outputs a side the second stage counts: after bets as many as explored.
 func (p Plan) certifies() int { return audit.Pick(p.Mode == Fixed, p.Samples, p.Explore) }
 
-// Limits that are bet against are those of a grid: the claim's own at place 0, and
-// gridDouble places double it.
+// Limits are those of a grid: the claim's own at place 0, and gridDouble places double it.
 const (
 	gridDouble = 64
 	gridLeast  = -8 * gridDouble
@@ -101,8 +98,7 @@ func (c *accounts) open(places []int) {
 	}
 }
 
-// add multiplies the wealths by what an epoch made of 1 at these places, ascending and
-// listed.
+// add multiplies the wealths by what an epoch made of 1 at places, ascending and listed.
 func (c *accounts) add(places []int, logs []float64) {
 	j := 0
 	for i := range c.list {
@@ -153,8 +149,7 @@ func (c *accounts) bound() float64 {
 	}
 }
 
-// refutes reports whether the claim is refuted, were the wealths multiplied by what an epoch
-// makes of 1 at these places.
+// refutes reports whether the claim is refuted, were the wealths multiplied by that.
 func (c *accounts) refutes(places []int, log func(int) float64) bool {
 	limit := c.audit.sequentialThreshold()
 	for i, _ := c.find(0); i >= 0; i-- { // the claim is refuted last
@@ -196,8 +191,7 @@ var betOrders = []float64{1.25, 2, 4, 16}
 // ClaimStakes are the bets against the claim.
 func (a *Audit) ClaimStakes() *bounds.Stakes { return a.stakesOf(a.Claim.Limit(), 1) }
 
-// stakesOf are the bets against the claim, were its limit this, of pairs that differ by so
-// many steps.
+// stakesOf are the bets against the claim, were its limit this, of pairs of so many steps.
 func (a *Audit) stakesOf(limit float64, steps int) *bounds.Stakes {
 	if steps > 1 {
 		_, delta := a.dpLimits()
@@ -388,8 +382,7 @@ func (a *Audit) leastBet() int {
 	return math.MaxInt
 }
 
-// follow multiplies the wealths by what an epoch made of them, which is of one of these
-// pairs.
+// follow multiplies the wealths by what an epoch made of them, which is of one of these pairs.
 func (c *accounts) follow(pairs []audit.Pair, e Epoch) error {
 	steps, err := c.audit.steps(pairs[e.Pair])
 	if err != nil {

@@ -23,8 +23,7 @@ type Evidence struct {
 	Pair     audit.Pair    `json:"pair"`
 	Witness  Witness       `json:"witness"`
 	Learners []LearnerNote `json:"learners,omitempty"` // how the learners did on the pair's validation split
-	// Edges of the bins of the score: bin k holds scores above Edges[k-1] and
-	// at or below Edges[k].
+	// Edges of the bins of the score: bin k holds scores above Edges[k-1] and at or below Edges[k].
 	Edges    []float64 `json:"edges"`
 	Prepared Prepared  `json:"prepared" same:"ratio"`
 	// Explored counts the validation pairs, Table the certification pairs.
@@ -44,8 +43,7 @@ type TrialNote struct {
 	Chosen  bool       `json:"chosen,omitempty"`
 }
 
-// Witness is a score that tells two datasets apart. Events and bounded
-// functions are made of its bins, see [Evidence].
+// Witness is a score that tells two datasets apart. Events are unions of its bins.
 type Witness struct {
 	Learner string          `json:"learner"` // names the learner, which decodes Model
 	Model   json.RawMessage `json:"model"`
@@ -85,8 +83,7 @@ func (e Evidence) check(plan Plan) error {
 	return e.Chart.CheckCounts(*e.Table, e.Prepared.Event)
 }
 
-// packed are counts of which most are 0, which JSON has as a text: how many there are, and
-// then as [packSparse] has them.
+// packed are counts, most of them 0, as a text in JSON: how many, and then as [packSparse] has them.
 type packed []int
 
 // mostPacked bounds them: the cells of a table of the most bins, or of a plane.
@@ -148,8 +145,7 @@ func unpackSparse(data []byte, n int) ([]int, error) {
 // that nothing is chosen on the pairs that certify.
 type Prepared struct {
 	Event threshold.Event `json:"event"` // for epsilon
-	// Steps is by how many steps of the relation the pair differs, where it is more than
-	// one.
+	// Steps is by how many steps of the relation the pair differs, where it is more than one.
 	Steps        int                     `json:"steps,omitempty"`
 	Alternatives []threshold.Alternative `json:"hedges,omitempty"` // other events for epsilon, with their shares of the error; the rest is Event's
 	DeltaEvent   threshold.Event         `json:"deltaEvent"`       // for delta at the claimed epsilon

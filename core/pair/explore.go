@@ -23,8 +23,7 @@ const (
 	leastLearners = 2 // learners that go on with a pair, at least; else half of them
 )
 
-// firstRound is how many outputs a side every pair gets first, and how many pairs there
-// may be.
+// firstRound is how many outputs a side every pair gets first, and how many pairs there may be.
 func (p Plan) firstRound() (outputs, pairs int) {
 	pairs = p.Trials
 	if p.Pair != nil {
@@ -81,8 +80,7 @@ func (p Plan) laterRounds(pairs int) []round {
 	}
 }
 
-// lastRound is how many outputs a side the last round gives each pair, after a first one
-// of so many pairs.
+// lastRound is how many outputs a side the last round gives each pair, after so many pairs.
 func (p Plan) lastRound(pairs int) int {
 	if later := p.laterRounds(pairs); len(later) > 0 {
 		return later[len(later)-1].outputs

@@ -32,5 +32,3 @@ func Merged(e Evidence, change func(*Counted)) error {
 	t := newTally(&e)
 	return t.add(c)
 }
-
-var RankMMD = rankMMD

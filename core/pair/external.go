@@ -15,8 +15,7 @@ type External struct {
 	Table    Table       `json:"table,omitzero"`
 }
 
-// Table is a file of labelled examples that a learner is trained on; the learner is one
-// of dpscope's.
+// Table is a file of labelled examples that one of dpscope's learners is trained on.
 type Table struct {
 	File string `json:"file"`
 	audit.LabelledReading
@@ -65,8 +64,7 @@ func (o External) Mechanism() string {
 	return ""
 }
 
-// ExternalKeys are the settings of a mechanism from outside, in the order in which a
-// report names them.
+// ExternalKeys are the settings of a mechanism from outside, as a report names them.
 func ExternalKeys() []settings.Key[External] {
 	key := func(name, field string, at settings.Value[External], usage string) settings.Key[External] {
 		return settings.Key[External]{Name: name, Field: field, At: at, Usage: usage}

@@ -15,8 +15,7 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 )
 
-// renyiOrders are the orders at which every report bounds the divergence, all
-// together at its confidence.
+// renyiOrders are the orders at which every report bounds the divergence, all together.
 var renyiOrders = []float64{1.25, 1.5, 2, 3, 4, 6, 8, 16, 32}
 
 // goal is the quantity that the claim limits: what decides the verdict.
@@ -55,8 +54,7 @@ func (a *Audit) goalRow() report.Row {
 	return f
 }
 
-// orders are the orders among which the goal's own is chosen on exploration, the
-// claim's first.
+// orders are those among which the goal's own is chosen on exploration, the claim's first.
 func (p Plan) orders() []float64 {
 	switch p.goal() {
 	case report.RenyiDivergence:
@@ -283,8 +281,7 @@ func (a *Audit) statedClaim(point *audit.ProfilePoint) string {
 	return words
 }
 
-// exploreShare is how many outputs a delta should stand for, at least, where exploration
-// looks for an event.
+// exploreShare is how many outputs a delta should stand for where exploration looks for an event.
 const exploreShare = 100
 
 // explorePoint is the claim by which exploration looks for pairs and events: the point of

@@ -52,8 +52,7 @@ func (a *Audit) steps(p audit.Pair) (int, error) {
 	return a.Plan.Relation.Steps(p, a.Domain, max(1, a.Plan.Group))
 }
 
-// mostDelta stands for 1 in bounds that need less: the counts of MaxSamples refute no
-// claim of it.
+// mostDelta stands for 1 in bounds that need less: MaxSamples refute no claim of it.
 const mostDelta = 1 - 0x1p-40
 
 // grouped is the audit of pairs that differ by so many steps: its claim is the group's.
@@ -137,8 +136,7 @@ func perStep(claim audit.Claim, steps int, of func(delta float64) float64) (lowe
 	return last, true
 }
 
-// inGroup are the bounds where the pair differs by more than a step: of the claim's own
-// epsilon alone.
+// inGroup are the bounds where the pair differs by more than a step: of the claim's epsilon alone.
 func (c certificate) inGroup(claim audit.Claim) Certified {
 	k := c.prepared.Steps
 	f, _ := c.finding(report.Epsilon, Certified{})

@@ -17,8 +17,7 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 )
 
-// PlanVersion is the version of plans: of their JSON form, and of the statistics that
-// their reports are made with.
+// PlanVersion is the version of plans: of their JSON form, and of their statistics.
 const PlanVersion = 1
 
 // Limits of a plan.
@@ -34,8 +33,7 @@ const (
 	usualExploreCells = 1 << 25
 )
 
-// Plan says what to audit and how. Its zero values mean the documented
-// defaults.
+// Plan says what to audit and how. Its zero values mean the documented defaults.
 type Plan struct {
 	Version    int            `json:"version"`
 	Mechanism  string         `json:"mechanism"`
@@ -55,8 +53,7 @@ type Plan struct {
 	Seed    uint64  `json:"seed"`              // at most [audit.MaxSeed]
 
 	Mode Mode `json:"mode,omitempty"` // default Climbing
-	// ThroughRenyi, an order alpha above 1, tests a pure claim by the Rényi
-	// divergence of that order; 0: by an event.
+	// ThroughRenyi is an order above 1 of the divergence that tests a pure claim; 0: an event does.
 	ThroughRenyi float64 `json:"throughRenyi,omitempty"`
 }
 
@@ -88,8 +85,7 @@ func (p Plan) ForVerdict() Plan {
 	return p
 }
 
-// ParsePlan reads a plan from JSON; unknown fields and other versions are
-// refused.
+// ParsePlan reads a plan from JSON; unknown fields and other versions are refused.
 func ParsePlan(data []byte) (Plan, error) {
 	var p Plan
 	err := audit.DecodeStrict(data, "plan", &p)
@@ -400,8 +396,7 @@ func (a *Audit) resolveBudget() error {
 	return report.ResolveBetaSeed(&p.Beta, p.Seed)
 }
 
-// shown is how many outputs a side show the event of a climbing audit by default: as many as
-// it may bet on, at most 10,000.
+// shown is how many outputs a side show the event of a climbing audit by default.
 func shown(samples int) int { return min(samples, 10_000) }
 
 func (a *Audit) resolveExplore() error {
@@ -425,8 +420,7 @@ func (a *Audit) resolveExplore() error {
 	return nil
 }
 
-// Cost is how many outputs the audit draws at most, on both datasets, and how many bytes
-// of them it holds at once.
+// Cost is how many outputs the audit draws at most, and how many bytes of them it holds at once.
 func (a *Audit) Cost() (outputs, bytes int) {
 	return 2 * a.together(a.Plan.bets(), a.Plan.Explore+a.Plan.certifies()), 2 * 8 * a.Plan.Explore * audit.Width(a.Columns)
 }
@@ -480,8 +474,7 @@ func (a *Audit) splitRecorded() error {
 	return nil
 }
 
-// recording is what the report says of recorded outputs; nil for a mechanism
-// that draws its own.
+// recording is what the report says of recorded outputs; nil for other mechanisms.
 func (a *Audit) recording() *audit.Recording {
 	if a.Spec.Recording == nil {
 		return nil

@@ -15,8 +15,7 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 )
 
-// Report is all that came out of an audit, and all that is needed to run it
-// again, see [report.Report].
+// Report is all that came out of an audit, and all that is needed to run it again.
 type Report struct {
 	report.Report
 	Plan   Plan        `json:"plan"` // every default written out
@@ -26,8 +25,7 @@ type Report struct {
 	Sequential *SequentialResult `json:"sequential,omitempty"`
 	// Evidence is absent where exploration did not finish.
 	Evidence *Evidence `json:"evidence,omitempty"`
-	// Tradeoff is the trade-off curve of the score, with a band that holds
-	// everywhere with the report's confidence.
+	// Tradeoff is the trade-off curve of the score, with a band that holds everywhere.
 	Tradeoff []bounds.TradeoffPoint `json:"tradeoff" same:"share"`
 }
 
@@ -46,8 +44,7 @@ type Inputs struct {
 	Examples *Examples `json:"examples,omitempty"`
 }
 
-// Examples says what the rows of a learner's datasets are: the features in declared
-// bounds, then the label, 0 or 1.
+// Examples says what the rows of a learner's datasets are: the features, then the label, 0 or 1.
 type Examples struct {
 	Features []string  `json:"features"` // names
 	Classes  [2]string `json:"classes"`  // names of the labels 0 and 1

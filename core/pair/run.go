@@ -282,8 +282,7 @@ type Progress struct {
 	// Left is how many seconds the run still takes if what it has to do costs what the
 	// epochs, pairs and shards of this phase that are done did; absent while too few are.
 	Left *float64 `json:"left,omitempty"`
-	// AtMost says that Left is the most: what follows costs less an output, or need not be
-	// done once the claim is refuted.
+	// AtMost says that Left is the most: what follows costs less, or need not be done at all.
 	AtMost bool `json:"atMost,omitempty"`
 	// Provisional is the bound on the goal so far: in exploration the best value of a trial, in
 	// certification a bound as if the run ended here. It is no certificate, unless Valid: then it
@@ -385,8 +384,7 @@ func events[R any](s *state, stage int, done func(int, *Progress, *R)) engine.Ev
 	}
 }
 
-// provisionalBounds is how many bounds a certification shows on its way, at
-// most: a bound costs more than a shard's counts.
+// provisionalBounds is how many bounds, each dearer than a shard, are shown on the way, at most.
 const provisionalBounds = 50
 
 // provisional shows the bound so far, as shards are merged.

@@ -147,8 +147,7 @@ func Codecs(cat audit.Catalogue) engine.Codecs {
 // prepared, before anything is certified.
 type Explored struct {
 	Evidence
-	// Value is about the lower bound on the goal that the witness shows on the
-	// validation split, for ranking only.
+	// Value is about the lower bound on the goal on the validation split, for ranking only.
 	Value float64 `json:"value"`
 
 	model    audit.Model // of the witness, where it was learnt here

@@ -7,7 +7,6 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
-	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/bounds/published"
 	"github.com/dpscope/dpscope/core/pair/threshold"
@@ -44,7 +43,7 @@ func (a *Audit) testerRows(e *Evidence) []report.Row {
 		best := max(published.HockeyStickEstimate(above.Counts(t), eps), published.HockeyStickEstimate(below.Counts(t), eps))
 		return []report.Row{row(published.MethodHockeyStick, best, best-published.HockeyStickSlack(t.Pairs(), eps, beta), "Hoeffding's bound of proposition 4.11")}
 	case spec.Tester == audit.MMDTester && dp && t.Pairs() >= 4 && t.Pairs() <= mmdPairs:
-		s := rankMMD(t, e.Explored, a.Plan.Seed)
+		s := published.RankMMD(t, e.Explored, a.Plan.Seed)
 		v := published.TightMMDDelta(s, eps, beta)
 		return []report.Row{row(published.MethodMMDPublished, math.NaN(), published.MMDDelta(s, eps, beta), "squared discrepancy %.3g over %d values of h, of standard deviation %.3g", s.Mean, s.N, math.Sqrt(s.Variance)),
 			{ID: report.Delta, Epsilon: eps, Method: published.MethodMMD, Claimed: &delta, Value: &v, Note: "corrected, with the largest discrepancy that the claim allows"}}
@@ -103,42 +102,3 @@ func (a *Audit) renyiTester(e *Evidence, beta float64) []report.Row {
 
 // mmdPairs is the most pairs of outputs that are put in an order.
 const mmdPairs = 1 << 24
-
-// rankMMD is the statistic of MMDTester with the kernel 1 - |u - v| of the ranks u and v
-// of two scores, a triangle, which is positive definite and needs no bandwidth: the paper
-// leaves the kernel open. Ranks are those among explored scores, by bin. A table has lost
-// the order of its pairs, of which one is as likely as another: a random one is taken.
-func rankMMD(t, explored bounds.Table, seed uint64) published.MMDSummary {
-	rank := make([]float64, t.Bins)
-	below, all := 0.0, 2*float64(explored.Pairs())
-	for k, x := range explored.First() {
-		n := float64(x + explored.Second()[k])
-		rank[k] = (below + float64(n/2)) / all
-		below += n
-	}
-	cells := make([]uint32, 0, t.Pairs())
-	for cell, n := range t.N {
-		for range n {
-			cells = append(cells, uint32(cell))
-		}
-	}
-	draw := stream.New(stream.Key{Seed: seed, Purpose: "mmd"})
-	next := func(i int) (first, second float64) {
-		j := i + draw.Intn(len(cells)-i)
-		cells[i], cells[j] = cells[j], cells[i]
-		return rank[int(cells[i])/t.Bins], rank[int(cells[i])%t.Bins]
-	}
-	s := published.MMDSummary{N: len(cells) / 2}
-	squares := 0.0
-	for i := range s.N {
-		x, y := next(2 * i)
-		other, otherY := next(2*i + 1)
-		h := 2*math.Abs(x-y) - math.Abs(x-other) - math.Abs(y-otherY)
-		s.Mean += h
-		squares += float64(h * h)
-	}
-	n := float64(s.N)
-	s.Mean /= n
-	s.Variance = max(0, squares-float64(n*float64(s.Mean*s.Mean))) / (n - 1)
-	return s
-}

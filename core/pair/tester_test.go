@@ -8,6 +8,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/bounds/published"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
@@ -80,14 +81,14 @@ func TestRankMMD(t *testing.T) {
 	for range n {
 		table.N[pick(p)*3+pick(q)]++
 	}
-	s := pair.RankMMD(table, explored, 7)
+	s := published.RankMMD(table, explored, 7)
 	if se := math.Sqrt(s.Variance / float64(s.N)); s.N != n/2 || math.Abs(s.Mean-want) > 4*se || se > 0.01 {
 		t.Errorf("%+v, want %v", s, want)
 	}
-	if again := pair.RankMMD(table, explored, 7); again != s {
+	if again := published.RankMMD(table, explored, 7); again != s {
 		t.Errorf("%+v and %+v", again, s)
 	}
-	if other := pair.RankMMD(table, explored, 8); other.Mean == s.Mean {
+	if other := published.RankMMD(table, explored, 8); other.Mean == s.Mean {
 		t.Error("another seed pairs alike")
 	}
 }

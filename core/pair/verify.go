@@ -31,8 +31,7 @@ func Verify(ctx context.Context, cat audit.Catalogue, pool *engine.Pool, r Repor
 	return report.Verify(ctx, a, &engine.Runner{Pool: pool}, r, whole)
 }
 
-// audit is the one of the report's plan. Without whole, a mechanism of the user's that the
-// catalogue does not have is only named.
+// audit is the one of the report's plan. Without whole, an unknown mechanism is only named.
 func (r Report) audit(cat audit.Catalogue, whole bool) (*Audit, error) {
 	named := false
 	if _, err := cat.Mechanism(r.Plan.Mechanism); err != nil && !whole {

@@ -155,8 +155,7 @@ func (r Report) moreWords() string {
 
 func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// Facts are the report's facts in words, the most important first: what the
-// command prints and the page shows as a table.
+// Facts are the report's facts in words, the most important first.
 func (r Report) Facts() []audit.FactRow {
 	var rows report.FactRows
 	add := rows.Add

@@ -816,7 +816,7 @@ export interface Evidence {
   chart: Chart;
 }
 
-/** Examples says what the rows of a learner's datasets are: the features in declared bounds, then the label, 0 or 1. */
+/** Examples says what the rows of a learner's datasets are: the features, then the label, 0 or 1. */
 export interface Examples {
   /** names */
   features: string[];
@@ -1313,7 +1313,7 @@ export interface Plan {
   seed: number;
   /** default Climbing */
   mode?: Mode;
-  /** ThroughRenyi, an order alpha above 1, tests a pure claim by the Rényi divergence of that order; 0: by an event. */
+  /** ThroughRenyi is an order above 1 of the divergence that tests a pure claim; 0: an event does. */
   throughRenyi?: number;
 }
 
@@ -1436,7 +1436,7 @@ export interface ProgressValue {
   total: number;
   /** Left is how many seconds the run still takes if what it has to do costs what the epochs, pairs and shards of this phase that are done did; absent while too few are. */
   left?: number;
-  /** AtMost says that Left is the most: what follows costs less an output, or need not be done once the claim is refuted. */
+  /** AtMost says that Left is the most: what follows costs less, or need not be done at all. */
   atMost?: boolean;
   /** Provisional is the bound on the goal so far: in exploration the best value of a trial, in certification a bound as if the run ended here. It is no certificate, unless Valid: then it holds whenever the run is stopped. Once the claim is refuted it is absent until above it. */
   provisional?: number;
@@ -1573,7 +1573,7 @@ export interface ReplayProgress {
   left?: number;
 }
 
-/** Report is all that came out of an audit, and all that is needed to run it again, see report.Report. */
+/** Report is all that came out of an audit, and all that is needed to run it again. */
 export interface Report {
   "$schema": string;
   kind: string;
@@ -1615,7 +1615,7 @@ export interface Report {
   sequential?: SequentialResult;
   /** Evidence is absent where exploration did not finish. */
   evidence?: Evidence;
-  /** Tradeoff is the trade-off curve of the score, with a band that holds everywhere with the report's confidence. */
+  /** Tradeoff is the trade-off curve of the score, with a band that holds everywhere. */
   tradeoff: BoundsTradeoffPoint[];
 }
 
@@ -2023,7 +2023,7 @@ export interface Where {
   intervals?: Interval[];
 }
 
-/** Witness is a score that tells two datasets apart. Events and bounded functions are made of its bins, see Evidence. */
+/** Witness is a score that tells two datasets apart. Events are unions of its bins. */
 export interface Witness {
   /** names the learner, which decodes Model */
   learner: string;

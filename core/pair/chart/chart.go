@@ -382,8 +382,7 @@ func checkCounts(field string, bins int, lists ...[]int) error {
 	return nil
 }
 
-// CheckCounts refuses a chart whose counts are not of the outputs in a table, and of those in
-// an event.
+// CheckCounts refuses a chart whose counts are not of the outputs in a table, and in an event.
 func (ch Chart) CheckCounts(t bounds.Table, event threshold.Event) error {
 	c := t.Event(event.Bins(t.Bins))
 	for side, x := range []struct {
@@ -414,8 +413,7 @@ func (ch Chart) Bins() int {
 	return audit.Pick(ch.Kind == Outcomes, len(ch.Outcomes), len(ch.Edges)) + 1
 }
 
-// Count adds a block of rows to a side, and to what is in the event where their bin of the
-// score is.
+// Count adds a block of rows to a side, and where their bin of the score is in the event to that.
 func (b *Binner) Count(side int, rows, scores []float64, bins []uint16, event []bool) {
 	all, hit := b.Bins[2*side], b.Bins[2*side+1]
 	for i, bin := range bins {

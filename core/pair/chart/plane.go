@@ -32,8 +32,7 @@ type Plane struct {
 	Border *float64 `json:"border,omitempty"`
 	Above  bool     `json:"above,omitempty"`
 
-	// Outputs a cell: cell i, j at i (len(scoreEdges)+1) + j, i by the direction, j by
-	// the score.
+	// Outputs a cell: cell i, j at i (len(scoreEdges)+1) + j, i by the direction, j by the score.
 	First  []int `json:"first,omitempty"`
 	Second []int `json:"second,omitempty"`
 }
@@ -57,8 +56,7 @@ const (
 	// least share of a number's variance that the score leaves unexplained.
 	planeRare = 0.01
 	planeLeft = 1e-6
-	// planeRows is how many certification outputs a side are counted, at most: the
-	// first shards.
+	// PlaneRows is how many certification outputs a side are counted, at most: the first shards.
 	PlaneRows = 1 << 16
 	// mostPlaneEdges is what is read of either axis.
 	mostPlaneEdges = 128
@@ -135,8 +133,7 @@ func planeNumbers(columns []audit.Column, rows []float64) (out []PlaneTerm) {
 	return out
 }
 
-// commonest is the commonest value of a number of the rows, the smallest of
-// several; false where it or all others are rare.
+// commonest is the commonest value of a number of the rows; false where it or the rest are rare.
 func commonest(rows []float64, at, width int) (symbol float64, ok bool) {
 	values := make([]float64, 0, len(rows)/width)
 	for ; at < len(rows); at += width {
