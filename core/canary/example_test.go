@@ -13,10 +13,9 @@ import (
 
 // A sum that adds a fifth of the noise it should, in many runs and in one.
 func ExamplePlan() {
-	claim := audit.DPClaim(1, 1e-5)
-	plan := canary.Plan{Version: canary.PlanVersion, Seed: 1, Source: "gaussian-sum", Claim: &claim, Parameters: audit.Params{"noise": {Number: 0.2}}}
-	many, one := plan, plan
-	many.Runs, one.Mode, one.K = 256, canary.OneRun, 1000
+	many := canary.Plan{Version: canary.PlanVersion, Runs: 256, Seed: 1, Source: "gaussian-sum", Claim: new(audit.DPClaim(1, 1e-5)), Parameters: audit.Params{"noise": {Number: 0.2}}}
+	one := many
+	one.Mode, one.Runs, one.K = canary.OneRun, 0, 1000
 	for _, plan := range []canary.Plan{many, one} {
 		a, err := plan.Resolve(source.Sources(), nil)
 		if err != nil {

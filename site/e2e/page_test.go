@@ -161,12 +161,10 @@ func TestFormAndResult(t *testing.T) {
 func TestForgedReports(t *testing.T) {
 	t.Parallel()
 	ours := audit.Generator{Name: "dpscope", Version: audit.Version}
-	planted := canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Parameters: audit.Params{"noise": {Number: 0.5}}, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}}
-	inMany := planted
-	inMany.Runs, inMany.K, inMany.Seed = 60, 3, 5
-	many := natively(t, inMany, 1)
+	planted := canary.Plan{Version: canary.PlanVersion, Runs: 60, K: 3, Seed: 5, Source: "gaussian-sum", Parameters: audit.Params{"noise": {Number: 0.5}}, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}}
+	many := natively(t, planted, 1)
 	many.Generator = ours
-	planted.Mode, planted.Design, planted.K, planted.Seed = canary.OneRun, source.Orthogonal, 600, 4
+	planted.Mode, planted.Design, planted.Runs, planted.K, planted.Seed = canary.OneRun, source.Orthogonal, 0, 600, 4
 	one := nativeCanaries(t, planted, core.Env{Pool: engine.LocalPool(1), Generator: ours})
 	given := scores.Scores{In: make([]float64, 60), Out: make([]float64, 60), Files: []scores.ScoreFile{{Name: "s.csv", SHA256: strings.Repeat("0", 64)}}}
 	for i := range given.In {
