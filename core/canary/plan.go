@@ -278,11 +278,7 @@ func (a *Audit) resolveCounts() error {
 	if p.Mode == OneRun {
 		p.Runs, p.K = 1, cmp.Or(p.K, a.Spec.OneRun.Canaries)
 	} else {
-		if p.Runs == 0 {
-			if p.Runs = a.Spec.Runs; p.sequential() {
-				p.Runs *= 2 // a fixed audit explores with as many
-			}
-		}
+		p.Runs = cmp.Or(p.Runs, audit.Pick(p.sequential(), 2, 1)*a.Spec.Runs) // a fixed audit explores with as many
 		p.K = cmp.Or(p.K, int(math.Ceil(math.Sqrt(float64(max(1, p.Runs))))))
 		p.M = cmp.Or(p.M, p.K)
 	}

@@ -165,13 +165,9 @@ func (a *arms) pull(i int, history []audit.Trial) (p audit.Pair, ok bool) {
 // of the opening: a fault that needs many rows shows on none of those.
 func (a *arms) pullLargest() (p audit.Pair, ok bool) {
 	rows := func(p audit.Pair) int { return max(p.First.Len(), p.Second.Len()) }
-	most := func(list []audit.Pair) (at int) {
-		for i := range list {
-			if rows(list[i]) > rows(list[at]) {
-				at = i
-			}
-		}
-		return at
+	most := func(list []audit.Pair) int {
+		all := audit.Each(list, rows)
+		return slices.Index(all, slices.Max(all))
 	}
 	left, opening := a.arms[0].left, a.first
 	if len(left) == 0 || len(opening) == 0 || rows(left[most(left)]) <= rows(opening[most(opening)]) {

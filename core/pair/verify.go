@@ -119,11 +119,8 @@ func (a *Audit) take(v *engine.Verification, r Report, again *report.Replay[Foun
 	v.Recomputed = counts
 	again.Warnings = r.failures(v)
 	recording := a.named && a.Spec.Recording != nil
-	switch {
-	case recording:
-		skip("only the report says what was audited, because no file was read and nothing ran", "inputs.samples")
-	case a.named:
-		skip("only the report says what was audited, because no file was read and nothing ran", "inputs.brought")
+	if a.named {
+		skip("only the report says what was audited, because no file was read and nothing ran", audit.Pick(recording, "inputs.samples", "inputs.brought"))
 	}
 	var fields []string
 	switch {
@@ -137,20 +134,15 @@ func (a *Audit) take(v *engine.Verification, r Report, again *report.Replay[Foun
 				drawn = append(drawn, "plane.words") // symbols have their words in the file
 			}
 		}
-		for _, field := range drawn {
-			fields = append(fields, "evidence.chart."+field)
-		}
+		fields = append(fields, audit.Each(drawn, func(field string) string { return "evidence.chart." + field })...)
 		e, chosen, err := a.second(r.Sequential).prepareAgain(*r.Evidence)
 		if err != nil {
 			return err
 		}
 		again.Found.Evidence, fields = e, append(fields, chosen...)
 	case r.Plan.Mode != UntilRefuted:
-		why := "the run ended before certification"
-		if r.Sequential == nil {
-			why += ", so there is nothing to replay"
-		}
-		skip(why, append(slices.Clone(searched), "evidence.prepared", "evidence.chart")...)
+		why := audit.Pick(r.Sequential == nil, ", so there is nothing to replay", "")
+		skip("the run ended before certification"+why, append(slices.Clone(searched), "evidence.prepared", "evidence.chart")...)
 	}
 	if counts && r.Sequential != nil {
 		for _, p := range r.Sequential.Pairs {
@@ -160,12 +152,9 @@ func (a *Audit) take(v *engine.Verification, r Report, again *report.Replay[Foun
 		}
 		fields = append(fields, "sequential")
 	}
-	switch {
-	case fields == nil:
-	case a.Spec.Unseeded != "":
-		skip("the counts are taken from the report, because they cannot be drawn again from the seed: "+a.Spec.Unseeded, fields...)
-	default:
-		skip("the counts are taken from the report and were not drawn again", fields...)
+	if fields != nil {
+		why := audit.Pick(a.Spec.Unseeded == "", " and were not drawn again", ", because they cannot be drawn again from the seed: "+a.Spec.Unseeded)
+		skip("the counts are taken from the report"+why, fields...)
 	}
 	if r.Certified() && recording && slices.ContainsFunc(a.Columns, func(c audit.Column) bool { return c.Kind != audit.Real }) {
 		skip("the file has the names of the symbols", "tables[].rows[].event.words", "tables[].rows[].event.where.words", "evidence.chart.labels")
