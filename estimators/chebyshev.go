@@ -235,13 +235,9 @@ func (g *grid) fit(loss witnessLoss, bound float64, check func() error) ([]float
 		losses = losses[1:]
 	}
 	for _, l := range losses {
-		f := smoothFunction{
-			value:    func(x []float64) float64 { return g.loss(l, bound, x, g.fitted, nil) },
-			gradient: func(gradient, x []float64) { g.loss(l, bound, x, g.fitted, gradient) },
-			check:    check,
-		}
+		f := func(gradient, x []float64) (float64, error) { return g.loss(l, bound, x, g.fitted, gradient), check() }
 		var err error
-		if c, err = f.minimise(c, gridGradient, gridIterations); err != nil {
+		if c, err = minimise(f, c, gridGradient, gridIterations); err != nil {
 			return nil, err
 		}
 	}

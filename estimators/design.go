@@ -131,11 +131,9 @@ func (d *design) distinct(ex audit.Exploration, width, limit int) ([]float64, er
 // standardise brings every feature to mean 0 and standard deviation 1, and
 // drops those that do not vary or double another.
 func (d *design) standardise() {
-	p := len(d.features)
-	mean := make([]float64, p)
-	d.deviation = make([]float64, p)
-	keep := make([]int, 0, p)
-	for j := range p {
+	d.deviation = make([]float64, len(d.features))
+	var keep []int
+	for j := range d.features {
 		var total, sum, square, shift float64
 		if len(d.blocks) > 0 {
 			shift = d.blocks[0][j*block]
@@ -150,55 +148,17 @@ func (d *design) standardise() {
 			}
 		}
 		m := sum / total
-		mean[j] = m + shift
+		mean := m + shift
 		d.deviation[j] = math.Sqrt(max(0, square/total-float64(m*m)))
-		if d.deviation[j] > leastSpread {
-			keep = append(keep, j)
+		if !(d.deviation[j] > leastSpread) {
+			continue
 		}
-	}
-	for k, b := range d.blocks {
-		packed := make([]float64, len(keep)*block)
-		rows := min(block, len(d.weights)-k*block)
-		for to, from := range keep {
-			for i := range rows {
-				packed[to*block+i] = (b[from*block+i] - mean[from]) / d.deviation[from]
+		for k, b := range d.blocks {
+			for i := range min(block, len(d.weights)-k*block) {
+				b[j*block+i] = (b[j*block+i] - mean) / d.deviation[j]
 			}
 		}
-		d.blocks[k] = packed
-	}
-	features, deviation := make([]feature, len(keep)), make([]float64, len(keep))
-	for to, from := range keep {
-		features[to], deviation[to] = d.features[from], d.deviation[from]
-	}
-	d.features, d.deviation = features, deviation
-	d.dropDoubles()
-}
-
-// dropDoubles drops features that equal an earlier one, or its opposite, in all
-// rows, to the rounding of a standardised number.
-func (d *design) dropDoubles() {
-	const tolerance = 1e-6
-	double := func(a, b int) bool {
-		for _, sign := range []float64{1, -1} {
-			same := true
-			for k := 0; same && k < len(d.blocks); k++ {
-				x, y := d.blocks[k][a*block:(a+1)*block], d.blocks[k][b*block:(b+1)*block]
-				for i, v := range x {
-					if math.Abs(v-float64(sign*y[i])) > tolerance {
-						same = false
-						break
-					}
-				}
-			}
-			if same {
-				return true
-			}
-		}
-		return false
-	}
-	var keep []int
-	for j := range d.features {
-		if !slices.ContainsFunc(keep, func(k int) bool { return double(k, j) }) {
+		if !slices.ContainsFunc(keep, func(k int) bool { return d.double(k, j) }) {
 			keep = append(keep, j)
 		}
 	}
@@ -212,6 +172,27 @@ func (d *design) dropDoubles() {
 		d.features[to], d.deviation[to] = d.features[from], d.deviation[from]
 	}
 	d.features, d.deviation = d.features[:len(keep)], d.deviation[:len(keep)]
+}
+
+// double reports whether two standardised features are equal in all rows, or opposite, to the
+// rounding of such a number.
+func (d *design) double(a, b int) bool {
+	const tolerance = 1e-6
+	for _, sign := range []float64{1, -1} {
+		differ := func(all []float64) bool {
+			x, y := all[a*block:(a+1)*block], all[b*block:(b+1)*block]
+			for i, v := range x {
+				if math.Abs(v-float64(sign*y[i])) > tolerance {
+					return true
+				}
+			}
+			return false
+		}
+		if !slices.ContainsFunc(d.blocks, differ) {
+			return true
+		}
+	}
+	return false
 }
 
 // caution is how many standard errors from 0 a log ratio must lie for its

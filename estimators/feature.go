@@ -111,6 +111,14 @@ type outputReader struct {
 	carriers []float64 // symbols that carry values
 }
 
+// checkCarriers checks the carriers of a model that is read.
+func checkCarriers(carriers []float64) error {
+	if len(carriers) > mostSymbols || audit.Unordered(carriers) >= 0 {
+		return &audit.InputError{Field: "model.carriers", Found: fmt.Sprintf("a list of %d", len(carriers)), Want: fmt.Sprintf("ascending, distinct, at most %d", mostSymbols)}
+	}
+	return nil
+}
+
 func newOutputReader(columns []audit.Column, carriers []float64) outputReader {
 	return outputReader{columns, audit.Offsets(columns), audit.Width(columns), carriers}
 }

@@ -31,11 +31,13 @@ var inputWindows = []struct{ low, high, spread float64 }{
 // fitInputs lists what there is to read off the outputs: each column's symbols
 // but the base (32 a column and 512 in all), and each column's number (of 128
 // columns). Columns that do not vary give none.
-func fitInputs(ex audit.Exploration) (list []input, carriers []float64, err error) {
+func fitInputs(ex audit.Exploration) (r inputReader, err error) {
 	seen, all, carriers, err := tallySymbols(ex)
 	if err != nil {
-		return nil, nil, err
+		return r, err
 	}
+	columns := ex.First.Columns
+	r.Carriers, r.outputReader = carriers, newOutputReader(columns, carriers)
 	total := float64(ex.First.Len() + ex.Second.Len())
 	for _, f := range hotFeatures(seen, all) {
 		for _, s := range seen[f.Column] {
@@ -43,27 +45,25 @@ func fitInputs(ex audit.Exploration) (list []input, carriers []float64, err erro
 				share := float64(s.count) / total
 				spread := math.Sqrt(max(float64(share*(1-share)), rarestShare))
 				f.Weight = quantise(1 / spread)
-				list = append(list, input{f, quantise(-share / spread)})
+				r.Inputs = append(r.Inputs, input{f, quantise(-share / spread)})
 			}
 		}
 	}
-	columns := ex.First.Columns
-	at := audit.Offsets(columns)
 	numeric := 0
 	for i, c := range columns {
 		if c.Kind == audit.Symbol || numeric == numbersMost {
 			continue
 		}
 		numeric++
-		pool, err := pooled(ex, c, at[i], carriers)
+		pool, err := pooled(ex, c, r.at[i], carriers)
 		if err != nil {
-			return nil, nil, err
+			return r, err
 		}
 		if in, ok := numberInput(i, pool); ok {
-			list = append(list, in)
+			r.Inputs = append(r.Inputs, in)
 		}
 	}
-	return list, carriers, ex.Check()
+	return r, ex.Check()
 }
 
 // numberInput standardises a column by its sorted values: the median to 0, the
@@ -113,22 +113,20 @@ func (in input) validate(field string, columns []audit.Column) error {
 	return nil
 }
 
-// inputReader reads inputs off rows in blocks.
+// inputReader reads inputs off rows in blocks. It is part of the models that do.
 type inputReader struct {
-	outputReader
-	inputs []input
-}
+	Inputs   []input   `json:"inputs"`
+	Carriers []float64 `json:"carriers,omitempty"` // symbols of mixed columns that carry values, ascending
 
-func newInputReader(inputs []input, carriers []float64, columns []audit.Column) inputReader {
-	return inputReader{newOutputReader(columns, carriers), inputs}
+	outputReader
 }
 
 // read writes the inputs of the first n rows, n at most block, into out: row i
-// at out[i*len(inputs)].
+// at out[i*len(Inputs)].
 func (r inputReader) read(rows []float64, n int, out []float32) {
 	var v floats
-	step := len(r.inputs)
-	for j, in := range r.inputs {
+	step := len(r.Inputs)
+	for j, in := range r.Inputs {
 		if in.Kind == valueFeature && r.columns[in.Column].Kind == audit.Real {
 			gather(rows, r.width, r.at[in.Column], n, &v)
 			in.ramps(&v, n)
@@ -157,18 +155,19 @@ func (f feature) ramps(v *floats, n int) {
 	}
 }
 
-// validateInputs checks the inputs and carriers of a model that is read.
-func validateInputs(inputs []input, carriers []float64, columns []audit.Column) error {
-	if len(carriers) > mostSymbols || audit.Unordered(carriers) >= 0 {
-		return &audit.InputError{Field: "model.carriers", Found: fmt.Sprintf("a list of %d", len(carriers)), Want: fmt.Sprintf("ascending, distinct, at most %d", mostSymbols)}
+// open checks what was written down of it.
+func (r *inputReader) open(columns []audit.Column) error {
+	if err := checkCarriers(r.Carriers); err != nil {
+		return err
 	}
-	if len(inputs) == 0 || len(inputs) > inputsMost {
-		return &audit.InputError{Field: "model.inputs", Found: fmt.Sprintf("a list of %d", len(inputs)), Want: fmt.Sprintf("1 to %d inputs", inputsMost)}
+	if len(r.Inputs) == 0 || len(r.Inputs) > inputsMost {
+		return &audit.InputError{Field: "model.inputs", Found: fmt.Sprintf("a list of %d", len(r.Inputs)), Want: fmt.Sprintf("1 to %d inputs", inputsMost)}
 	}
-	for i, in := range inputs {
+	for i, in := range r.Inputs {
 		if err := in.validate(fmt.Sprintf("model.inputs[%d]", i), columns); err != nil {
 			return err
 		}
 	}
+	r.outputReader = newOutputReader(columns, r.Carriers)
 	return nil
 }

@@ -39,33 +39,30 @@ func kernelMean(name string, landmarks int, bandwidth float64) audit.LearnerSpec
 
 // kernelMeanModel is the witness of these landmarks.
 type kernelMeanModel struct {
-	Inputs    []input   `json:"inputs"`
-	Carriers  []float64 `json:"carriers,omitempty"` // symbols of mixed columns that carry values, ascending
-	Bandwidth float64   `json:"bandwidth"`          // sigma of exp(-d^2 / (2 sigma^2))
-	First     int       `json:"first"`              // landmarks of the first side; they come first
-	Landmarks floatList `json:"landmarks"`          // their inputs, one landmark after another
+	inputReader
+	Bandwidth float64   `json:"bandwidth"` // sigma of exp(-d^2 / (2 sigma^2))
+	First     int       `json:"first"`     // landmarks of the first side; they come first
+	Landmarks floatList `json:"landmarks"` // their inputs, one landmark after another
 
 	// Of a kernel divergence only: the regularisation, and the estimate on the landmarks.
 	Lambda     float64 `json:"lambda,omitempty"`
 	Divergence float64 `json:"divergence,omitempty"`
 
-	columns []audit.Column
-	reader  inputReader
-	rate    float64
+	rate float64
 }
 
 func learnKernelMean(ex audit.Exploration, landmarks int, bandwidth float64) (audit.Model, error) {
 	if ex.Stream == nil {
 		panic("estimators: kernel means need a stream")
 	}
-	inputs, carriers, err := fitInputs(ex)
+	r, err := fitInputs(ex)
 	if err != nil {
 		return nil, err
 	}
-	if len(inputs) == 0 {
+	if len(r.Inputs) == 0 {
 		return nil, errNoVariety
 	}
-	m := &kernelMeanModel{Inputs: inputs, Carriers: carriers}
+	m := &kernelMeanModel{inputReader: r}
 	for s, side := range []audit.Samples{ex.First, ex.Second} {
 		n := min(landmarks, side.Len())
 		chosen := audit.Samples{Columns: side.Columns}
@@ -75,7 +72,7 @@ func learnKernelMean(ex audit.Exploration, landmarks int, bandwidth float64) (au
 			at[i], at[j] = at[j], at[i]
 			chosen.Rows = append(chosen.Rows, side.Row(at[i])...)
 		}
-		in, err := readInputs(chosen, newInputReader(inputs, carriers, side.Columns), n, ex.Check)
+		in, err := readInputs(chosen, r, n, ex.Check)
 		if err != nil {
 			return nil, err
 		}
@@ -84,9 +81,9 @@ func learnKernelMean(ex audit.Exploration, landmarks int, bandwidth float64) (au
 			m.First = n
 		}
 	}
-	width := len(inputs)
+	width := len(r.Inputs)
 	m.Bandwidth = within(float64(bandwidth*medianSpread(m.Landmarks, width, len(m.Landmarks)/width)), bandwidthLeast, bandwidthMost)
-	m.prepare(ex.First.Columns)
+	m.prepare()
 	return m, ex.Check()
 }
 
@@ -119,9 +116,7 @@ func medianSpread(points []float32, width, n int) float64 {
 }
 
 // prepare builds what scoring needs from the fields that are written down.
-func (m *kernelMeanModel) prepare(columns []audit.Column) {
-	m.columns = columns
-	m.reader = newInputReader(m.Inputs, m.Carriers, columns)
+func (m *kernelMeanModel) prepare() {
 	m.rate = 1 / (2 * float64(m.Bandwidth*m.Bandwidth))
 	if m.Lambda > 0 {
 		m.rate *= 2 // the kernel's square
@@ -135,7 +130,7 @@ func (m *kernelMeanModel) Score(rows, out []float64) {
 	cut := m.First * width
 	for len(out) > 0 {
 		n := min(block, len(out))
-		m.reader.read(rows, n, in)
+		m.read(rows, n, in)
 		for i := range n {
 			x := in[i*width : (i+1)*width]
 			p, q := m.mean(x, m.Landmarks[:cut]), m.mean(x, m.Landmarks[cut:])
@@ -145,7 +140,7 @@ func (m *kernelMeanModel) Score(rows, out []float64) {
 				out[i] = 0.5 + float64(0.5*(p-q))
 			}
 		}
-		rows, out = rows[n*m.reader.width:], out[n:]
+		rows, out = rows[n*m.width:], out[n:]
 	}
 }
 
@@ -176,7 +171,7 @@ func (m *kernelMeanModel) Describe(threshold float64, above bool) string {
 
 // open implements [decoder].
 func (m *kernelMeanModel) open(columns []audit.Column) error {
-	if err := validateInputs(m.Inputs, m.Carriers, columns); err != nil {
+	if err := m.inputReader.open(columns); err != nil {
 		return err
 	}
 	if !(m.Bandwidth >= bandwidthLeast && m.Bandwidth <= bandwidthMost) {
@@ -193,7 +188,7 @@ func (m *kernelMeanModel) open(columns []audit.Column) error {
 	if err := m.Landmarks.validate("model.landmarks", n*width, landmarkMost); err != nil {
 		return err
 	}
-	m.prepare(columns)
+	m.prepare()
 	return nil
 }
 

@@ -43,7 +43,7 @@ func kernelRenyi() audit.LearnerSpec {
 				return nil, err
 			}
 			m.Divergence = quantise(v)
-			m.prepare(ex.First.Columns)
+			m.prepare()
 			return m, nil
 		}
 		return spec

@@ -14,7 +14,7 @@ import (
 // regularisation, the operators are diagonal and the estimate is the Rényi divergence of
 // the shares, but for lambda over the shares.
 func TestKernelRenyiOfShares(t *testing.T) {
-	m := &kernelMeanModel{Inputs: make([]input, 1), Bandwidth: 0.05, Lambda: 1e-8, First: 20}
+	m := &kernelMeanModel{inputReader: inputReader{Inputs: make([]input, 1)}, Bandwidth: 0.05, Lambda: 1e-8, First: 20}
 	for _, counts := range [][]int{{10, 5, 5}, {4, 8, 8}} {
 		for v, n := range counts {
 			for range n {
@@ -38,7 +38,7 @@ func TestKernelRenyiOfShares(t *testing.T) {
 		t.Errorf("error %v, want stop", err)
 	}
 	// A value that the second side lacks costs log(p/lambda) as alpha grows.
-	m = &kernelMeanModel{Inputs: make([]input, 1), Bandwidth: 0.05, Lambda: 0.01, First: 2, Landmarks: floatList{0, 1, 0, 0}}
+	m = &kernelMeanModel{inputReader: inputReader{Inputs: make([]input, 1)}, Bandwidth: 0.05, Lambda: 0.01, First: 2, Landmarks: floatList{0, 1, 0, 0}}
 	if got, err := m.divergence(400, always); err != nil || math.Abs(got-math.Log(0.5/0.01)) > 0.02 {
 		t.Errorf("%v, error %v, want log 50", got, err)
 	}

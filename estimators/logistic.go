@@ -74,17 +74,11 @@ func logisticVector() audit.LearnerSpec {
 // plainFeatures are the symbols of each column but its base, and each number
 // between its outermost quantiles.
 func plainFeatures(ex audit.Exploration) ([]feature, []float64, error) {
-	inputs, carriers, err := fitInputs(ex)
-	if err != nil {
-		return nil, nil, err
-	}
-	var list []feature
-	for _, in := range inputs {
-		f := in.feature
-		f.Weight = 0
-		list = append(list, f)
-	}
-	return list, carriers, nil
+	r, err := fitInputs(ex)
+	return audit.Each(r.Inputs, func(in input) feature {
+		in.feature.Weight = 0
+		return in.feature
+	}), r.Carriers, err
 }
 
 // quantise rounds x to 20 significant bits.

@@ -12,9 +12,8 @@ import (
 )
 
 const (
-	roughGradient   = 3e-5 // where fits that choose the penalty stop, in the coordinates of a metric
-	fineGradient    = 3e-5 // where the last fit stops
-	roughIterations = 40
+	fitGradient     = 3e-5 // where fits stop, in the coordinates of a metric
+	roughIterations = 40   // of fits that choose the penalty
 	fineIterations  = 200
 	checkCells      = 1 << 19 // numbers of a design between calls of Check, some 0.5 ms
 )
@@ -36,7 +35,7 @@ func (d *design) fit(check func() error) ([]float64, error) {
 	best, chosen, start := math.Inf(1), penalties[0], w
 	for _, penalty := range penalties {
 		o.penalty = penalty
-		next, err := o.minimise(w, roughGradient, roughIterations)
+		next, err := o.minimise(w, roughIterations)
 		if err != nil {
 			return nil, err
 		}
@@ -50,7 +49,7 @@ func (d *design) fit(check func() error) ([]float64, error) {
 		best, chosen, start, w = loss, penalty, next, next
 	}
 	o.penalty, o.held = chosen, 1
-	return o.minimise(start, fineGradient, fineIterations)
+	return o.minimise(start, fineIterations)
 }
 
 // objective is the penalised mean logistic loss of a design.
@@ -61,23 +60,12 @@ type objective struct {
 	metric  *metric
 	held    float64 // 1: the held-out outputs are fitted too
 	check   func() error
-	err     error // what check said
-
-	at, gradient []float64 // in the coordinates of the metric
-	value        float64
 }
 
-// minimise runs L-BFGS from w until the gradient's largest entry falls below
-// tolerance. It returns the best point found if it has to stop before.
-func (o *objective) minimise(w []float64, tolerance float64, iterations int) ([]float64, error) {
-	o.at = nil
+// minimise runs L-BFGS from w.
+func (o *objective) minimise(w []float64, iterations int) ([]float64, error) {
 	o.metric = newMetric(o.moments, len(w), o.penalty)
-	f := smoothFunction{
-		value:    func(x []float64) float64 { o.evaluate(x); return o.value },
-		gradient: func(gradient, x []float64) { o.evaluate(x); copy(gradient, o.gradient) },
-		check:    func() error { return o.err },
-	}
-	u, err := f.minimise(o.metric.coordinates(w), tolerance, iterations)
+	u, err := minimise(o.evaluate, o.metric.coordinates(w), fitGradient, iterations)
 	if err != nil {
 		return nil, err
 	}
@@ -85,24 +73,17 @@ func (o *objective) minimise(w []float64, tolerance float64, iterations int) ([]
 }
 
 // evaluate computes value and gradient at the coordinates u.
-func (o *objective) evaluate(u []float64) {
-	if o.err != nil || (o.at != nil && slices.Equal(o.at, u)) {
-		return
-	}
+func (o *objective) evaluate(gradient, u []float64) (float64, error) {
 	d := o.design
 	p := len(d.features)
-	o.at = append(o.at[:0], u...)
 	x := o.metric.weights(u)
-	if o.gradient == nil {
-		o.gradient = make([]float64, p+1)
-	}
-	clear(o.gradient)
+	clear(gradient)
 	var z, r floats
 	var loss, total float64
 	for k, b := range d.blocks {
 		if k%max(1, checkCells/block/(p+1)) == 0 {
-			if o.err = o.check(); o.err != nil {
-				return
+			if err := o.check(); err != nil {
+				return 0, err
 			}
 		}
 		weights := d.weights[k*block : min(len(d.weights), (k+1)*block)]
@@ -130,21 +111,22 @@ func (o *objective) evaluate(u []float64) {
 				share = 1 - share
 			}
 			r[i] = float64(both*share) - first
-			o.gradient[p] += r[i]
+			gradient[p] += r[i]
 		}
 		loss += stream.Log(product)
-		backward(b, &r, p, o.gradient)
+		backward(b, &r, p, gradient)
 	}
 	total = cmp.Or(total, 1)
-	o.value = loss / total
-	for j := range o.gradient {
-		o.gradient[j] /= total
+	value := loss / total
+	for j := range gradient {
+		gradient[j] /= total
 		if j < p { // the intercept goes free
-			o.value += float64(0.5 * o.penalty * float64(x[j]*x[j]))
-			o.gradient[j] += float64(o.penalty * x[j])
+			value += float64(0.5 * o.penalty * float64(x[j]*x[j]))
+			gradient[j] += float64(o.penalty * x[j])
 		}
 	}
-	linalg.Forward(o.metric.tri, o.gradient, o.metric.n) // a gradient in w becomes one in u
+	linalg.Forward(o.metric.tri, gradient, o.metric.n) // a gradient in w becomes one in u
+	return value, nil
 }
 
 // heldOut is the mean loss of the held-out outputs.
@@ -313,32 +295,22 @@ func (m *metric) coordinates(w []float64) []float64 {
 // storedSteps is how many steps L-BFGS estimates the curvature from.
 const storedSteps = 15
 
-// smoothFunction is a differentiable function of a point. Neither point nor
-// gradient may be kept, nor the point changed.
-type smoothFunction struct {
-	value    func(x []float64) float64
-	gradient func(gradient, x []float64)
-	check    func() error // called after each of them; an error ends the work
-}
-
 // minimise runs L-BFGS from x, which it changes, until the gradient's largest
 // entry falls below tolerance. It returns the best point found if it has to
 // stop before: after as many iterations, the start being the first, or three
 // times as many values, or where a line search finds nothing better, which is
-// as good as rounding allows.
+// as good as rounding allows. f returns its value at a point and writes its gradient;
+// it keeps and changes neither.
 //
-// It returns the error of check, or one if value or gradient is not finite at x.
+// It returns the error of f, or one if value or gradient is not finite at x.
 //
 // The directions are those of Nocedal and Wright, Numerical Optimization (2006),
 // algorithm 7.4, the line search a bisection. It goes through the same points on every
 // platform, which optimize.LBFGS of gonum does not.
-func (f smoothFunction) minimise(x []float64, tolerance float64, iterations int) ([]float64, error) {
-	value, g := f.value(x), make([]float64, len(x))
-	if err := f.check(); err != nil {
-		return nil, err
-	}
-	f.gradient(g, x)
-	if err := f.check(); err != nil {
+func minimise(f func(gradient, x []float64) (float64, error), x []float64, tolerance float64, iterations int) ([]float64, error) {
+	g := make([]float64, len(x))
+	value, err := f(g, x)
+	if err != nil {
 		return nil, err
 	}
 	steepest := largest(g)
@@ -368,11 +340,10 @@ func (f smoothFunction) minimise(x []float64, tolerance float64, iterations int)
 			if slices.Equal(x, from) {
 				return best, nil
 			}
-			value = f.value(x)
-			values++
-			if err := f.check(); err != nil {
+			if value, err = f(g, x); err != nil {
 				return nil, err
 			}
+			values++
 			if values >= 3*iterations {
 				return best, nil
 			}
@@ -380,10 +351,6 @@ func (f smoothFunction) minimise(x []float64, tolerance float64, iterations int)
 			if value > start || value > atLow || value > atHigh || value != value {
 				up = math.IsInf(high, 1) || atLow <= atHigh
 			} else {
-				f.gradient(g, x)
-				if err := f.check(); err != nil {
-					return nil, err
-				}
 				now := linalg.Dot4(g, direction)
 				if math.Abs(now) < float64(enoughSlope*math.Abs(slope)) {
 					break

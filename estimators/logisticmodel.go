@@ -15,8 +15,7 @@ type logisticModel struct {
 	Carriers []float64 `json:"carriers,omitempty"` // symbols of mixed columns that carry values, ascending
 	Features []feature `json:"features"`
 
-	columns []audit.Column
-	reader  outputReader
+	outputReader
 	tables  []symbolWeights
 	firsts  []feature
 	numbers []numberTerm
@@ -43,8 +42,7 @@ const featuresMost = 1 << 12
 // Weights are added up in the order of the list, so that the sums have the same
 // bits everywhere.
 func (m *logisticModel) prepare(columns []audit.Column) {
-	m.columns = columns
-	m.reader = newOutputReader(columns, m.Carriers)
+	m.outputReader = newOutputReader(columns, m.Carriers)
 	curveOf := func(column int, kinds ...featureKind) *curve {
 		return newCurve(slices.DeleteFunc(slices.Clone(m.Features), func(f feature) bool {
 			return !slices.Contains(kinds, f.Kind) || column >= 0 && f.Column != column
@@ -64,12 +62,12 @@ func (m *logisticModel) prepare(columns []audit.Column) {
 	for _, kind := range []audit.ColumnKind{audit.Real, audit.Mixed} {
 		for c, column := range columns {
 			if column.Kind == kind {
-				add(curveOf(c, valueFeature, squareFeature), func(row []float64) (float64, bool) { return m.reader.carried(row, c) })
+				add(curveOf(c, valueFeature, squareFeature), func(row []float64) (float64, bool) { return m.carried(row, c) })
 			}
 		}
 	}
 	for _, kind := range summaryKinds {
-		add(curveOf(-1, kind), func(row []float64) (float64, bool) { return m.reader.summary(kind, row) })
+		add(curveOf(-1, kind), func(row []float64) (float64, bool) { return m.summary(kind, row) })
 	}
 	steps, totals := curveOf(-1, stepFeature), curveOf(-1, totalFeature)
 	before := -1
@@ -77,7 +75,7 @@ func (m *logisticModel) prepare(columns []audit.Column) {
 		if column.Kind != audit.Real {
 			continue
 		}
-		at, last := m.reader.at[c], before
+		at, last := m.at[c], before
 		add(steps, func(row []float64) (float64, bool) {
 			if last < 0 {
 				return row[at], true
@@ -98,7 +96,7 @@ func (m *logisticModel) addTable(c int) {
 	}
 	for some := range slices.Chunk(slices.Sorted(maps.Keys(weights)), mostSymbols) {
 		of := audit.Each(some, func(s float64) float64 { return weights[s] })
-		m.tables = append(m.tables, symbolWeights{m.reader.at[c], newSymbolIndex(some, uint32(len(some))), append(of, 0)})
+		m.tables = append(m.tables, symbolWeights{m.at[c], newSymbolIndex(some, uint32(len(some))), append(of, 0)})
 	}
 }
 
@@ -106,7 +104,7 @@ func (m *logisticModel) addTable(c int) {
 func (m *logisticModel) Score(rows, out []float64) {
 	var acc, v, share floats
 	var code codes
-	width := m.reader.width
+	width := m.width
 	for len(out) > 0 {
 		n := min(block, len(out))
 		clear(acc[:n])
@@ -117,7 +115,7 @@ func (m *logisticModel) Score(rows, out []float64) {
 			}
 		}
 		for _, f := range m.firsts {
-			m.reader.readSymbols(f, 0, len(m.columns), rows, n, &v)
+			m.readSymbols(f, 0, len(m.columns), rows, n, &v)
 			for i, p := range v[:n] {
 				acc[i] += float64(f.Weight * p)
 			}
@@ -139,8 +137,8 @@ func (m *logisticModel) Score(rows, out []float64) {
 
 // open implements [decoder].
 func (m *logisticModel) open(columns []audit.Column) error {
-	if len(m.Carriers) > mostSymbols || audit.Unordered(m.Carriers) >= 0 {
-		return &audit.InputError{Field: "model.carriers", Found: fmt.Sprintf("a list of %d", len(m.Carriers)), Want: fmt.Sprintf("ascending, distinct, at most %d", mostSymbols)}
+	if err := checkCarriers(m.Carriers); err != nil {
+		return err
 	}
 	if len(m.Features) > featuresMost {
 		return &audit.InputError{Field: "model.features", Found: fmt.Sprintf("a list of %d", len(m.Features)), Want: fmt.Sprintf("at most %d", featuresMost)}

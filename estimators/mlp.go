@@ -116,14 +116,14 @@ func learnMLP(ex audit.Exploration, o mlpOptions) (audit.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	inputs, carriers, err := fitInputs(ex)
+	r, err := fitInputs(ex)
 	if err != nil {
 		return nil, err
 	}
-	if len(inputs) == 0 {
+	if len(r.Inputs) == 0 {
 		return nil, errNoVariety
 	}
-	t, err := newTraining(ex, o, bound, inputs, carriers)
+	t, err := newTraining(ex, o, bound, r)
 	if err != nil {
 		return nil, err
 	}
@@ -136,8 +136,8 @@ func learnMLP(ex audit.Exploration, o mlpOptions) (audit.Model, error) {
 			return nil, err
 		}
 	}
-	m := &mlpModel{Inputs: inputs, Carriers: carriers, Hidden: o.hidden, Bound: bound, Weights: t.network.params}
-	m.prepare(ex.First.Columns)
+	m := &mlpModel{inputReader: r, Hidden: o.hidden, Bound: bound, Weights: t.network.params}
+	m.prepare()
 	return m, ex.Check()
 }
 
@@ -182,21 +182,16 @@ func (o mlpOptions) witnessBound(c audit.Claim, alpha float64) (float64, error) 
 // mlpModel scores an output by the witness h of a network: an estimate of the
 // log likelihood ratio within [-bound, bound].
 type mlpModel struct {
-	Inputs   []input   `json:"inputs"`
-	Carriers []float64 `json:"carriers,omitempty"` // symbols of mixed columns that carry values, ascending
-	Hidden   [2]int    `json:"hidden"`
-	Bound    float64   `json:"bound"`
-	Weights  floatList `json:"weights"` // in the order of shape.weights
+	inputReader
+	Hidden  [2]int    `json:"hidden"`
+	Bound   float64   `json:"bound"`
+	Weights floatList `json:"weights"` // in the order of shape.weights
 
-	columns []audit.Column
-	reader  inputReader
-	ready   network[float32] // parameters packed; scratch is not used
+	ready network[float32] // parameters packed; scratch is not used
 }
 
 // prepare builds what scoring needs from the fields that are written down.
-func (m *mlpModel) prepare(columns []audit.Column) {
-	m.columns = columns
-	m.reader = newInputReader(m.Inputs, m.Carriers, columns)
+func (m *mlpModel) prepare() {
 	m.ready = network[float32]{shape: m.shape(), params: m.Weights}
 	m.ready.ready()
 }
@@ -210,12 +205,12 @@ func (m *mlpModel) Score(rows, out []float64) {
 	in := make([]float32, min(block, len(out))*len(m.Inputs))
 	for len(out) > 0 {
 		n := min(block, len(out))
-		m.reader.read(rows, n, in)
+		m.read(rows, n, in)
 		run.forward(in, n, raw[:])
 		for i, x := range raw[:n] {
 			out[i], _ = bounded(float64(x), m.Bound)
 		}
-		rows, out = rows[n*m.reader.width:], out[n:]
+		rows, out = rows[n*m.width:], out[n:]
 	}
 }
 
@@ -245,7 +240,7 @@ func (m *mlpModel) Describe(threshold float64, above bool) string {
 
 // open implements [decoder].
 func (m *mlpModel) open(columns []audit.Column) error {
-	if err := validateInputs(m.Inputs, m.Carriers, columns); err != nil {
+	if err := m.inputReader.open(columns); err != nil {
 		return err
 	}
 	for i, h := range m.Hidden {
@@ -259,6 +254,6 @@ func (m *mlpModel) open(columns []audit.Column) error {
 	if err := m.Weights.validate("model.weights", m.shape().weights(), weightMost); err != nil {
 		return err
 	}
-	m.prepare(columns)
+	m.prepare()
 	return nil
 }

@@ -34,16 +34,16 @@ type training struct {
 
 // newTraining reads the inputs and draws the first weights, uniform with
 // variance 2 over the number of inputs of a layer (He et al. 2015).
-func newTraining(ex audit.Exploration, o mlpOptions, bound float64, inputs []input, carriers []float64) (*training, error) {
+func newTraining(ex audit.Exploration, o mlpOptions, bound float64, r inputReader) (*training, error) {
 	t := &training{options: o, bound: bound, stream: ex.Stream, check: ex.Check}
-	t.network.shape = shape{len(inputs), o.hidden[0], o.hidden[1]}
-	limit := min(designRows, trainingCells/2/len(inputs))
+	t.network.shape = shape{len(r.Inputs), o.hidden[0], o.hidden[1]}
+	limit := min(designRows, trainingCells/2/len(r.Inputs))
 	for s, side := range []audit.Samples{ex.First, ex.Second} {
-		all, err := readInputs(side, newInputReader(inputs, carriers, side.Columns), limit, ex.Check)
+		all, err := readInputs(side, r, limit, ex.Check)
 		if err != nil {
 			return nil, err
 		}
-		step := len(inputs)
+		step := len(r.Inputs)
 		for i := 0; i*step < len(all); i++ {
 			row := all[i*step : (i+1)*step]
 			if i%validationOf == validationOf-1 {
@@ -79,7 +79,7 @@ func newTraining(ex audit.Exploration, o mlpOptions, bound float64, inputs []inp
 func readInputs(side audit.Samples, r inputReader, limit int, check func() error) ([]float32, error) {
 	stride := (side.Len() + limit - 1) / limit
 	n := (side.Len() + stride - 1) / stride
-	step := len(r.inputs)
+	step := len(r.Inputs)
 	out := make([]float32, n*step)
 	rows := make([]float64, 0, block*r.width)
 	for start := 0; start < n; start += block {
