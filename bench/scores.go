@@ -135,8 +135,8 @@ func (a jaxPrivacy) best(beta float64) (pure, mu float64, atPure, atMu int) {
 		if published.SteinkePValue(m, made, right, pure, canaryDelta) <= beta {
 			pure, atPure = published.SteinkeEpsilon(m, made, right, canaryDelta, beta), made
 		}
-		if bounds.OneRunGDPRefutes(m, made, right, mu, beta) {
-			mu, atMu = bounds.OneRunGDPMu(m, made, right, beta), made
+		if bounds.OneRunGDPRefutes(m, made, right, 2, mu, beta) {
+			mu, atMu = bounds.OneRunGDPMu(m, made, right, 2, beta), made
 		}
 	}
 	return pure, mu, atPure, atMu

@@ -35,7 +35,7 @@ func TestJaxPrivacyReference(t *testing.T) {
 	for _, x := range scores {
 		made, right := a.at(x)
 		wantPure = math.Max(wantPure, published.SteinkeEpsilon(300, made, right, canaryDelta, canaryBeta))
-		wantMu = math.Max(wantMu, bounds.OneRunGDPMu(300, made, right, canaryBeta))
+		wantMu = math.Max(wantMu, bounds.OneRunGDPMu(300, made, right, 2, canaryBeta))
 	}
 	if math.Abs(pure-wantPure) > 1e-5 || math.Abs(mu-wantMu) > 1e-5 || pure < 1 || mu < 0.5 {
 		t.Errorf("%v and %v, every threshold gives %v and %v", pure, mu, wantPure, wantMu)

@@ -169,19 +169,3 @@ func TestWilsonOfOneEntry(t *testing.T) {
 		t.Errorf("limits %v and %v, want %v and %v", lo, hi, centre-half, centre+half)
 	}
 }
-
-func TestExchangeableRefuses(t *testing.T) {
-	for name, e := range map[string]Exchangeable{
-		"no entry":      {K: 0, Runs: []int{1}},
-		"short":         {K: 2, Runs: []int{1, 1}},
-		"negative":      {K: 1, Runs: []int{1, -1}},
-		"no run":        {K: 1, Runs: []int{0, 0}},
-		"too many runs": {K: 1, Runs: []int{maxTrials, 1}},
-	} {
-		if e.Validate() == nil {
-			t.Errorf("%s: no error", name)
-		}
-	}
-	good := Exchangeable{K: 2, Runs: []int{1, 0, 1}}
-	must.Do(t, good.Validate())
-}

@@ -242,44 +242,29 @@ func OneRunGDPGuesses(m int) int {
 // trade-off curve, that of mu-GDP; a mechanism whose curve is another may violate
 // it and still keep the epsilon of it.
 //
-// Cost O(v) for each of 30 steps, a normal quantile each. It panics on arguments
-// out of range.
-func OneRunGDPMu(m, r, v int, beta float64) float64 {
-	mustBeOneRun(m, r, v, 0)
-	refuse(CheckBeta(beta) != nil, "beta outside (0, 1); call CheckBeta first")
-	return oneRunMu(float64(m), r, v, beta)
-}
-
-// OneRunGDPMuOneSide is [OneRunGDPMu] where all guesses go one way, in or out, that is
-// fixed before. The recursion rests on
+// With sides = 1 all guesses go one way, in or out, that is fixed before; else sides is 2.
+// The recursion rests on
 //
 //	E W 1{W >= k} / m <= F(E (r-W) 1{W >= k-1} / m),  F = 1 - f concave,
 //
 // the sum over canaries of what privacy says of each and each value of its coin. Of one
-// value both sides are 0 now, and the mean over the other half gives the same with m/2
+// value both sides are 0 then, and the mean over the other half gives the same with m/2
 // in the place of m, which is less.
-func OneRunGDPMuOneSide(m, r, v int, beta float64) float64 {
-	mustBeOneRun(m, r, v, 0)
+//
+// Cost O(v) for each of 30 steps, a normal quantile each. It panics on arguments
+// out of range.
+func OneRunGDPMu(m, r, v, sides int, beta float64) float64 {
 	refuse(CheckBeta(beta) != nil, "beta outside (0, 1); call CheckBeta first")
-	return oneRunMu(float64(m)/2, r, v, beta)
-}
-
-// OneRunGDPRefutes tells whether the recursion refutes one mu; [OneRunGDPMu] is the end of
-// those that it does. It panics on arguments out of range.
-func OneRunGDPRefutes(m, r, v int, mu, beta float64) bool {
-	mustBeOneRun(m, r, v, 0)
-	return oneRunRefutes(float64(m), r, v, mu, beta)
-}
-
-func oneRunMu(n float64, r, v int, beta float64) float64 {
-	mu, _ := Bisect(0, 40, 1e-7, func(mu float64) bool { return oneRunRefutes(n, r, v, mu, beta) })
+	mu, _ := Bisect(0, 40, 1e-7, func(mu float64) bool { return OneRunGDPRefutes(m, r, v, sides, mu, beta) })
 	return math.Max(0, RoundDown(mu))
 }
 
-// oneRunRefutes is [OneRunRecursion] of one mu. Both sums fall with mu, so the refuted mu
-// form an interval from 0.
-func oneRunRefutes(n float64, r, v int, mu, beta float64) bool {
-	return OneRunRecursion(n, r, v, beta, func(right float64) float64 {
+// OneRunGDPRefutes tells whether the recursion refutes one mu. Both of its sums fall with mu,
+// so the refuted ones form an interval from 0, whose end is [OneRunGDPMu].
+func OneRunGDPRefutes(m, r, v, sides int, mu, beta float64) bool {
+	mustBeOneRun(m, r, v, 0)
+	refuse(sides != 1 && sides != 2, "one side or two")
+	return OneRunRecursion(float64(m*sides)/2, r, v, beta, func(right float64) float64 {
 		return normalCDF(mathext.NormalQuantile(right) - mu)
 	})
 }
@@ -314,7 +299,7 @@ func OneRunRecursion(n float64, r, v int, beta float64, least func(right float64
 // range.
 func OneRunGDPEpsilon(m, r, v int, delta, beta float64) float64 {
 	mustBeOneRun(m, r, v, delta)
-	return GaussianEpsilon(OneRunGDPMu(m, r, v, beta), delta)
+	return GaussianEpsilon(OneRunGDPMu(m, r, v, 2, beta), delta)
 }
 
 // OneRunAside is how many of m canaries are set aside to choose which of the others

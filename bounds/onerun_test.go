@@ -122,7 +122,7 @@ func TestOneRunAtLargeM(t *testing.T) {
 			}
 		}
 	}
-	if got := OneRunGDPMu(1_000_000, 4000, 3900, nominal); !(got > 0.5 && got < 5) {
+	if got := OneRunGDPMu(1_000_000, 4000, 3900, 2, nominal); !(got > 0.5 && got < 5) {
 		t.Errorf("mu at a million canaries: %v", got)
 	}
 }
@@ -171,11 +171,11 @@ func TestOneRunGDPMuAgainstScan(t *testing.T) {
 		for want < 30 && slowOneRunGDP(m, r, v, want, beta) {
 			want += step
 		}
-		got := OneRunGDPMu(m, r, v, beta)
+		got := OneRunGDPMu(m, r, v, 2, beta)
 		if got > want+1e-6 || got < want-step-1e-5 {
 			t.Errorf("m %d, r %d, v %d, beta %v: %v, the scan ends at %v", m, r, v, beta, got, want)
 		}
-		if got > 0 && !oneRunRefutes(float64(m), r, v, got, beta) || oneRunRefutes(float64(m), r, v, got+3e-6, beta) {
+		if got > 0 && !OneRunGDPRefutes(m, r, v, 2, got, beta) || OneRunGDPRefutes(m, r, v, 2, got+3e-6, beta) {
 			t.Errorf("m %d, r %d, v %d, beta %v: mu %v is not the end of what is refuted", m, r, v, beta, got)
 		}
 		if got > 0 {

@@ -264,7 +264,7 @@ func TestOneRunGDPCoverage(t *testing.T) {
 			failed := 0
 			for range 400 {
 				scores, in := oneRunScores(st, 400, sigma)
-				if v := OneRunRight(scores, in)(k[1], k[2]); oneRunRefutes(float64(k[0]), k[1]+k[2], v, 1/sigma, nominal) {
+				if v := OneRunRight(scores, in)(k[1], k[2]); OneRunGDPRefutes(k[0], k[1]+k[2], v, 2, 1/sigma, nominal) {
 					failed++
 				}
 			}
@@ -273,7 +273,7 @@ func TestOneRunGDPCoverage(t *testing.T) {
 			}
 		}
 	}
-	if one, two := OneRunGDPMuOneSide(10_000, 400, 400, nominal), OneRunGDPMu(10_000, 400, 400, nominal); !(one > two) {
+	if one, two := OneRunGDPMu(10_000, 400, 400, 1, nominal), OneRunGDPMu(10_000, 400, 400, 2, nominal); !(one > two) {
 		t.Errorf("one side %v, both %v", one, two)
 	}
 }

@@ -54,7 +54,7 @@ func TestProgrammerErrorsPanic(t *testing.T) {
 		"runs":            func() { TuneCanary(canaries, 0, 0, 0.05) },
 		"ceiling":         func() { CanaryCeiling(CanaryKL, 1, 1, 0, 0, 0.05) },
 		"guesses":         func() { OneRunEpsilon(5, 6, 0, 0, nominal) },
-		"guesses' mu":     func() { OneRunGDPMu(5, 4, 5, nominal) },
+		"guesses' mu":     func() { OneRunGDPMu(5, 4, 5, 2, nominal) },
 		"one run's delta": func() { OneRunEpsilon(5, 5, 5, 1, nominal) },
 		"negative":        func() { OneRunPValue(5, 5, 5, -1, 0) },
 		"coins":           func() { OneRunRight([]float64{1}, nil) },

@@ -197,8 +197,8 @@ func poolBins(value, weight []float64) []binPool {
 // differentially private ML", 2023, definition 5; LiDP below). The number of
 // ones is then sufficient. Histograms of disjoint shards add up.
 type Exchangeable struct {
-	K    int   `json:"k"`    // length of the vector, 1 to 65536
-	Runs []int `json:"runs"` // K+1 counts; Runs[c] runs had c ones
+	K    int   // length of the vector, 1 to 65536
+	Runs []int // K+1 counts; Runs[c] runs had c ones
 }
 
 // maxCanaries keeps a histogram within half a megabyte.
@@ -208,28 +208,6 @@ const maxCanaries = 1 << 16
 func NewExchangeable(k int) Exchangeable {
 	refuse(k < 1 || k > maxCanaries, "an exchangeable vector has 1 to 65536 entries")
 	return Exchangeable{K: k, Runs: make([]int, k+1)}
-}
-
-// Validate reports the first field that is out of range, nil if there is none.
-// A histogram without a run is out of range.
-func (e Exchangeable) Validate() error {
-	if err := checkCanaries("k", e.K); err != nil {
-		return err
-	}
-	if len(e.Runs) != e.K+1 {
-		return fmt.Errorf("exchangeable: runs has %d counts, must have k+1 = %d", len(e.Runs), e.K+1)
-	}
-	total := 0
-	for c, n := range e.Runs {
-		if n < 0 || n > maxTrials-total {
-			return fmt.Errorf("exchangeable: runs[%d] is %d, must be at least 0, and all counts together at most %d", c, n, maxTrials)
-		}
-		total += n
-	}
-	if total == 0 {
-		return fmt.Errorf("exchangeable: it holds no run: make at least one")
-	}
-	return nil
 }
 
 func checkCanaries(name string, k int) error {

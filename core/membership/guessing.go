@@ -34,6 +34,9 @@ const (
 	UsualOfRun    = BothSides
 )
 
+// count is 1 where all guesses go one way, else 2.
+func (s Sides) count() int { return audit.Pick(s == InSide || s == OutSide, 1, 2) }
+
 // AllSides are the sides that a plan may name.
 func AllSides() []Sides { return []Sides{ChosenSides, BothSides, InSide, OutSide} }
 
@@ -53,7 +56,7 @@ type Rule struct {
 
 // usual is how many of m canaries are guessed on those sides.
 func (u Rule) usual(m int, sides Sides) int {
-	return bounds.OneRunGuessesFor(m, audit.Pick(sides.one(), 1, 2), u.Claim.Epsilon, u.Claim.Delta, u.Beta)
+	return bounds.OneRunGuessesFor(m, sides.count(), u.Claim.Epsilon, u.Claim.Delta, u.Beta)
 }
 
 // GuessPlan says how canaries of one run are guessed; a plan has its fields.
@@ -144,12 +147,8 @@ func (g Guessing) chosen() bool { return len(g.Guesses) == 0 && g.aside() > 0 }
 // tried is how many numbers of guesses share the error.
 func (g Guessing) tried() float64 { return float64(max(1, len(g.Guesses))) }
 
-func (s Sides) one() bool { return s == InSide || s == OutSide }
-
 // leak is the delta of p-values: where all guesses go one way half of it.
-func (g Guessing) leak() float64 {
-	return audit.Pick(g.Sides.one(), g.Rule.Claim.Delta/2, g.Rule.Claim.Delta)
-}
+func (g Guessing) leak() float64 { return g.Rule.Claim.Delta * float64(g.Sides.count()) / 2 }
 
 func (g Guessing) share() float64 {
 	return bounds.OneRunShare(g.rest(), bounds.OneRunLeast(g.rest()), g.Rule.Claim.Delta, g.Rule.Beta)
@@ -234,11 +233,7 @@ func (g Guessing) epsilon(made, right int) float64 {
 
 // mu is that by [MethodOneRunGDP].
 func (g Guessing) mu(made, right int) float64 {
-	beta := g.Rule.Beta / float64(len(g.GDPGuesses))
-	if g.Sides.one() {
-		return bounds.OneRunGDPMuOneSide(g.rest(), made, right, beta)
-	}
-	return bounds.OneRunGDPMu(g.rest(), made, right, beta)
+	return bounds.OneRunGDPMu(g.rest(), made, right, g.Sides.count(), g.Rule.Beta/float64(len(g.GDPGuesses)))
 }
 
 // PValue is a p-value of the claim by [MethodOneRun].
