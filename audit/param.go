@@ -123,12 +123,9 @@ func ResolveParams(specs []ParamSpec, given Params, claim Claim) (Params, error)
 	out := Params{}
 	for i, s := range specs {
 		names[i] = s.Name
-		if len(s.Choices) > 0 {
-			out[s.Name] = ParamValue{Text: s.Choices[0]}
-			continue
-		}
-		out[s.Name] = ParamValue{Number: s.Default}
+		out[s.Name] = s.Usual()
 		switch {
+		case len(s.Choices) > 0:
 		case s.Name == "epsilon" && claim.Epsilon > 0:
 			out[s.Name] = ParamValue{Number: claim.Epsilon}
 		case s.Name == "delta" && claim.Delta > 0:
@@ -152,14 +149,23 @@ func ResolveParams(specs []ParamSpec, given Params, claim Claim) (Params, error)
 		if _, ok := given[s.Name]; !ok && (s.Name == "epsilon" || s.Name == "delta" || s.Name == "alpha") {
 			field, path = s.Name, s.Name // it came from the claim
 		}
-		if err := s.check(field, out[s.Name]); err != nil {
+		if err := s.Check(field, out[s.Name]); err != nil {
 			return nil, At(path, err)
 		}
 	}
 	return out, nil
 }
 
-func (s ParamSpec) check(field string, v ParamValue) error {
+// Usual is the value of a parameter that is not given.
+func (s ParamSpec) Usual() ParamValue {
+	if len(s.Choices) > 0 {
+		return ParamValue{Text: s.Choices[0]}
+	}
+	return ParamValue{Number: s.Default}
+}
+
+// Check refuses a value outside of the range; field names the parameter in the error.
+func (s ParamSpec) Check(field string, v ParamValue) error {
 	if len(s.Choices) > 0 {
 		if slices.Contains(s.Choices, v.Text) {
 			return nil

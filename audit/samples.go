@@ -216,14 +216,4 @@ func Unordered(list []float64) int {
 }
 
 // Number prints a float for a message: short, and exact enough to type back.
-func Number(v float64) string {
-	switch {
-	case math.IsNaN(v):
-		return "NaN"
-	case math.IsInf(v, 1):
-		return "+Inf"
-	case math.IsInf(v, -1):
-		return "-Inf"
-	}
-	return fmt.Sprintf("%.10g", v)
-}
+func Number(v float64) string { return fmt.Sprintf("%.10g", v) }

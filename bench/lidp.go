@@ -158,7 +158,7 @@ func (b *lidpBench) config(c lidpCell) (train.Config, error) {
 	t := train.Config{Model: b.model, Steps: b.epochs * b.train / lidpBatch, Rate: float64(lidpBatch) / float64(b.train), Clip: 1, LearningRate: b.rate,
 		Epsilon: c.eps, Delta: canaryDelta, Canary: c.kind.canary, Access: train.Final}
 	if b.model == train.Perceptron {
-		t.Hidden, t.Activation = [2]int{b.hidden, b.hidden}, train.ReLU
+		t.Hidden, t.Activation = b.hidden, train.ReLU
 	}
 	if d := len(b.examples.train.Features); c.kind.canary == train.Tail { // the last 284 of 784 components, and 300 of 600
 		t.Scale, t.Tail = train.Median, choose(d == 600, 300, d*284/784)

@@ -24,13 +24,13 @@ var exponentialMedian = mechanism{
 	},
 	Check: func(p audit.Params) error {
 		if lo, hi := p.Num("lo"), p.Num("hi"); !(lo < hi) {
-			return &audit.InputError{Field: "parameter hi", Path: "p.hi", Found: show(hi), Want: "above lo = " + show(lo)}
+			return &audit.InputError{Field: "parameter hi", Path: "p.hi", Found: audit.Number(hi), Want: "above lo = " + audit.Number(lo)}
 		}
 		return nil
 	},
 	Relations: only(audit.Replace, audit.AddRemove),
 	Truth: func(p audit.Params) string {
-		return "at most epsilon = " + show(p.Num("epsilon")) + " when a record is replaced (fine grids nearly reach it); at most half of it when one is added or removed"
+		return "at most epsilon = " + audit.Number(p.Num("epsilon")) + " when a record is replaced (fine grids nearly reach it); at most half of it when one is added or removed"
 	},
 	Domain: func(p audit.Params) audit.Domain { return records(p.Num("lo"), p.Num("hi")) },
 	Pairs: func(p audit.Params, r audit.Relation) pairs {

@@ -34,7 +34,7 @@ var budgetSpentTwice = oneValue(mechanism{
 	Fault:  "answers each time with noise for epsilon and claims epsilon for all answers together: budgets add up", Mended: "laplace-parallel",
 	Params: []audit.ParamSpec{{Name: "copies", Doc: "how often it is answered, each time with epsilon", Default: 2, Min: 2, Max: 64, Integer: true, Fault: true}},
 	Truth: func(p audit.Params) string {
-		return "epsilon = " + show(p.Num("copies")) + " times the claimed = " + show(p.Num("copies")*p.Num("epsilon"))
+		return "epsilon = " + audit.Number(p.Num("copies")) + " times the claimed = " + audit.Number(p.Num("copies")*p.Num("epsilon"))
 	},
 
 	Output: laplaceParallel.Output,

@@ -134,12 +134,12 @@ func (f meanFamily) claim(p audit.Params) audit.Claim {
 }
 
 func (f meanFamily) truth(p audit.Params) string {
-	half := "epsilon/2 = " + show(p.Num("epsilon")/2)
+	half := "epsilon/2 = " + audit.Number(p.Num("epsilon")/2)
 	switch {
 	case f.renyi:
-		half += " at alpha = " + show(p.Num("alpha"))
+		half += " at alpha = " + audit.Number(p.Num("alpha"))
 	case f.gaussian:
-		half += " at delta = " + show(p.Num("delta"))
+		half += " at delta = " + audit.Number(p.Num("delta"))
 	}
 	switch {
 	case f.rawNoise:
@@ -152,7 +152,7 @@ func (f meanFamily) truth(p audit.Params) string {
 		// The densities at 0 on {0} and {0, 1}: e^(-e/2)/2 / (2·leastScale) against
 		// e/4·e^(-e/2)·E max(0, 2 + Lap(2/e)). Of {0} against {1} the ratio is no smaller.
 		e := p.Num("epsilon")
-		return "epsilon at least " + show(math.Floor(10*math.Log(1/(leastScale*(2*e+math.Exp(-e)))))/10) + ", whether a record is added, removed or replaced"
+		return "epsilon at least " + audit.Number(math.Floor(10*math.Log(1/(leastScale*(2*e+math.Exp(-e)))))/10) + ", whether a record is added, removed or replaced"
 	case f.rawMean:
 		return "breaks the claim on datasets of few records, whether one is added, removed or replaced"
 	case f.renyi:
@@ -261,7 +261,7 @@ func sizeLeak() mechanism {
 	m.Fault, m.Mended = "releases the exact number of records, which reveals a record that is added or removed (under replace it is private)", laplaceMean.Name
 	m.Tight = nil
 	m.Truth = func(p audit.Params) string {
-		return neverPrivate("")(p) + " when a record is added or removed; epsilon/2 = " + show(p.Num("epsilon")/2) + " when one is replaced"
+		return neverPrivate("")(p) + " when a record is added or removed; epsilon/2 = " + audit.Number(p.Num("epsilon")/2) + " when one is replaced"
 	}
 	m.Output = func(audit.Params) []audit.Column {
 		return []audit.Column{{Name: "mean", Kind: audit.Real}, {Name: "records", Kind: audit.Symbol}}

@@ -95,7 +95,7 @@ func (m mechanism) spec() audit.MechanismSpec {
 		spec.Claim = pureClaim
 	}
 	if m.Truth == nil {
-		spec.Truth = func(p audit.Params) string { return "epsilon = " + show(p.Num("epsilon")) }
+		spec.Truth = func(p audit.Params) string { return "epsilon = " + audit.Number(p.Num("epsilon")) }
 	}
 	return spec
 }
@@ -147,14 +147,14 @@ func checkData(d audit.Dataset, dom audit.Domain) error {
 			continue
 		}
 		if lo, hi := dom.Lower[i%d.Columns], dom.Upper[i%d.Columns]; v != math.Floor(v) || v < lo || v > hi {
-			return notIn(i, v, fmt.Sprintf("a whole number in [%s, %s]", show(lo), show(hi)))
+			return notIn(i, v, fmt.Sprintf("a whole number in [%s, %s]", audit.Number(lo), audit.Number(hi)))
 		}
 	}
 	return nil
 }
 
 func notIn(i int, v float64, want string) error {
-	return &audit.InputError{Field: fmt.Sprintf("dataset.values[%d]", i), Found: show(v), Want: want}
+	return &audit.InputError{Field: fmt.Sprintf("dataset.values[%d]", i), Found: audit.Number(v), Want: want}
 }
 
 // neighbours are two datasets, row after row, and what they are in words.
@@ -275,5 +275,3 @@ func clippedSum(values []float64) float64 {
 }
 
 func vector(n int, value float64) []float64 { return slices.Repeat(of(value), n) }
-
-func show(v float64) string { return fmt.Sprintf("%.10g", v) }

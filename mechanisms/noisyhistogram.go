@@ -41,7 +41,7 @@ var noisyHistogramWrongScale = histogram(mechanism{
 	Source: histogramSource + "; the fault: Ding, Wang, Wang, Zhang and Kifer, Detecting Violations of Differential Privacy, CCS 2018 (NoisyHist2 in DP-Sniper)",
 	Fault:  "uses epsilon instead of 1/epsilon as the noise scale: for epsilon below 1 there is too little noise, and a smaller epsilon gives even less", Mended: "noisy-histogram",
 	Params: []audit.ParamSpec{{Name: "epsilon", Doc: "privacy parameter, used as the noise scale", Default: 0.5, Min: 1e-6, Max: 100, Fault: true}, binsParam(5, 1)},
-	Truth:  func(p audit.Params) string { return "epsilon = 1/claimed = " + show(1/p.Num("epsilon")) },
+	Truth:  func(p audit.Params) string { return "epsilon = 1/claimed = " + audit.Number(1/p.Num("epsilon")) },
 	Release: func(p audit.Params, d audit.Dataset) sampler {
 		return plusLaplace(p.Num("epsilon"), binCounts(d, p.Int("bins"))...)
 	},
@@ -69,7 +69,9 @@ var countReplaceAsAdd = histogram(mechanism{
 	Source: histogramSource + "; the fault: noise for add/remove under replace-one, see Dwork and Roth (2014), section 2.3",
 	Fault:  "replacing a record changes two counts by 1 each, but the noise is scaled for one", Mended: "noisy-histogram-replace",
 	Epsilon: 1, Params: []audit.ParamSpec{binsParam(2, 2)},
-	Truth:     func(p audit.Params) string { return "epsilon = twice the claimed = " + show(2*p.Num("epsilon")) },
+	Truth: func(p audit.Params) string {
+		return "epsilon = twice the claimed = " + audit.Number(2*p.Num("epsilon"))
+	},
 	Relations: only(audit.Replace), Pairs: oneMoves,
 })
 

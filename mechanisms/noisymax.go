@@ -42,7 +42,7 @@ var (
 		// most e^(epsilon/2) when its answer moves by 1. Where all answers are equal and all move,
 		// every factor does so for t below them, so the bound is met.
 		Truth: func(p audit.Params) string {
-			return "epsilon = m/2 times the claimed = " + show(p.Num("m")*p.Num("epsilon")/2)
+			return "epsilon = m/2 times the claimed = " + audit.Number(p.Num("m")*p.Num("epsilon")/2)
 		},
 	}}
 	noisyMaxValueExponential = noisyMax{value: true, shapes: valueExponentialShapes, exponential: true, mechanism: mechanism{

@@ -21,7 +21,7 @@ var prefixSum = mechanism{
 		return []audit.Relation{audit.Pick(countsEvents(p), audit.AddRemove, audit.LInfinity)}
 	},
 	Claim: func(p audit.Params) audit.Claim { return audit.DPClaim(prefixSumLoss(p), 0) },
-	Truth: func(p audit.Params) string { return "epsilon = " + show(prefixSumLoss(p)) },
+	Truth: func(p audit.Params) string { return "epsilon = " + audit.Number(prefixSumLoss(p)) },
 	Domain: func(p audit.Params) audit.Domain {
 		return audit.Pick(countsEvents(p), whole(0, proposedRows, p.Num("m")-1), answers(p.Int("m"), -valueReach, valueReach, 1))
 	},

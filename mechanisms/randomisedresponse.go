@@ -17,7 +17,7 @@ var randomisedResponse = mechanism{
 	Params:  []audit.ParamSpec{{Name: "p", Doc: "probability of the true answer, in (0.5, 1); 0 derives it from epsilon: e^epsilon/(1+e^epsilon)", Min: 0, Max: 1}},
 	Check: func(p audit.Params) error {
 		if truthful := p.Num("p"); truthful != 0 && !(truthful > 0.5 && truthful < 1) {
-			return &audit.InputError{Field: "parameter p", Path: "p.p", Found: show(truthful), Want: "a number in (0.5, 1), or 0",
+			return &audit.InputError{Field: "parameter p", Path: "p.p", Found: audit.Number(truthful), Want: "a number in (0.5, 1), or 0",
 				Remedy: "0 derives it from epsilon"}
 		}
 		return nil
@@ -31,13 +31,13 @@ var randomisedResponse = mechanism{
 	},
 	Truth: func(p audit.Params) string {
 		if truthful := p.Num("p"); truthful != 0 {
-			return "epsilon = ln(p/(1-p)) = " + show(logOddsUp(truthful))
+			return "epsilon = ln(p/(1-p)) = " + audit.Number(logOddsUp(truthful))
 		}
 		epsilon := p.Num("epsilon")
 		if epsilon > coarseFrom {
-			return "epsilon = ln(p/(1-p)) = " + show(logOddsUp(truthfulProbability(epsilon))) + ", below the epsilon given: 1-p is a few multiples of 2^-53"
+			return "epsilon = ln(p/(1-p)) = " + audit.Number(logOddsUp(truthfulProbability(epsilon))) + ", below the epsilon given: 1-p is a few multiples of 2^-53"
 		}
-		return "epsilon = ln(p/(1-p)) = " + show(epsilon)
+		return "epsilon = ln(p/(1-p)) = " + audit.Number(epsilon)
 	},
 	Domain: in(whole(1, 1, 1)),
 	Pairs:  always(pairs{{"the bit 1 against the bit 0", of(1), of(0)}}),

@@ -47,7 +47,7 @@ func (f rapporFamily) complete() mechanism {
 			return &audit.InputError{Field: "parameter f", Path: "p.f", Found: "1", Want: "a number in (0, 1), or 0", Remedy: "0 derives it from epsilon"}
 		}
 		if f.instant && !(p.Num("p") < p.Num("q")) {
-			return &audit.InputError{Field: "parameter q", Path: "p.q", Found: show(p.Num("q")), Want: "above p = " + show(p.Num("p"))}
+			return &audit.InputError{Field: "parameter q", Path: "p.q", Found: audit.Number(p.Num("q")), Want: "above p = " + audit.Number(p.Num("p"))}
 		}
 		return nil
 	}
@@ -62,7 +62,7 @@ func (f rapporFamily) complete() mechanism {
 	m.Truth = func(p audit.Params) string {
 		_, gone, come := rapporPair(p)
 		n := f.noise(p)
-		return "epsilon = " + show(max(n.loss(gone, come), n.loss(come, gone))) + " on the values 0 to 99"
+		return "epsilon = " + audit.Number(max(n.loss(gone, come), n.loss(come, gone))) + " on the values 0 to 99"
 	}
 	m.Domain = in(whole(1, 1, rapporValues-1))
 	m.Pairs = func(p audit.Params, _ audit.Relation) pairs {

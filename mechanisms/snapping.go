@@ -49,7 +49,7 @@ var laplaceSnapping = oneValue(mechanism{
 		return audit.DPClaim(p.Num("epsilon")+float64(0x1p-49*newSnapping(p).bound*p.Num("epsilon")), 0)
 	},
 	Truth: func(p audit.Params) string {
-		return "epsilon = " + show(p.Num("epsilon")) + " (1 + 2^-49 B), B = " + show(newSnapping(p).bound)
+		return "epsilon = " + audit.Number(p.Num("epsilon")) + " (1 + 2^-49 B), B = " + audit.Number(newSnapping(p).bound)
 	},
 	Tight: &audit.Tight{Pair: 1, Why: "an output beyond both values"},
 

@@ -33,7 +33,7 @@ var sumUnclipped = sum(mechanism{
 	Fault:  "scales the noise for records in [0, 1] but does not clip them", Mended: "sum-clipped",
 	Params: []audit.ParamSpec{{Name: "most", Doc: "largest record that occurs; those above 1 should have been clipped", Default: 5, Min: 1, Max: 1000, Open: true, Fault: true}},
 	Truth: func(p audit.Params) string {
-		return "epsilon = " + show(p.Num("most")*p.Num("epsilon")) + ", the largest record times the claim; not private if records are unbounded"
+		return "epsilon = " + audit.Number(p.Num("most")*p.Num("epsilon")) + ", the largest record times the claim; not private if records are unbounded"
 	},
 }, func(values []float64) (sum float64) {
 	for _, v := range values {

@@ -67,7 +67,7 @@ var (
 		// No more of them can be at or above it than there are.
 		Truth: func(p audit.Params) string {
 			c := min(p.Num("c"), p.Num("m"))
-			return "at most epsilon = (1+6c)/4 times the claimed = " + show((1+float64(6*c))/4*p.Num("epsilon"))
+			return "at most epsilon = (1+6c)/4 times the claimed = " + audit.Number((1+float64(6*c))/4*p.Num("epsilon"))
 		},
 	}, scales: func(e1, e2, delta, c float64) (rho, nu, more float64) { return delta / e1, delta / e2, 0 }}
 	svt5 = svtVariant{share: 0.5, endless: true, mechanism: mechanism{
@@ -132,7 +132,7 @@ var svt34Parallel = besides(mechanism{
 	Fault:  "svt3 releases the noisy answers that it compared, svt4 adds too little noise, and each of the two spends all of epsilon", Mended: "svt-parallel",
 	Truth: func(p audit.Params) string {
 		if p.Int("m") == 1 {
-			return "at most epsilon = twice the claimed = " + show(2*p.Num("epsilon")) + " on a single query, but not private on more"
+			return "at most epsilon = twice the claimed = " + audit.Number(2*p.Num("epsilon")) + " on a single query, but not private on more"
 		}
 		return neverPrivate("")(p)
 	},
@@ -162,7 +162,7 @@ func (v svtVariant) complete() mechanism {
 	}
 	m.Check = func(p audit.Params) error {
 		if s := p.Num("sensitivity"); s < 1 && !direct(p) {
-			return &audit.InputError{Field: "parameter sensitivity", Path: "p.sensitivity", Found: show(s),
+			return &audit.InputError{Field: "parameter sensitivity", Path: "p.sensitivity", Found: audit.Number(s),
 				Want:   fmt.Sprintf("at least 1 for queries=%s, whose answers change by up to 1", p.Word("queries")),
 				Remedy: "use queries=direct for smaller ones"}
 		}

@@ -19,7 +19,7 @@ func truncated(m mechanism, shift func(epsilon float64) int) mechanism {
 	m.Params = []audit.ParamSpec{{Name: "n", Doc: "number of bits to count", Default: 5, Min: 1, Max: 64, Integer: true}}
 	m.Truth = func(p audit.Params) string {
 		k := shift(p.Num("epsilon"))
-		return fmt.Sprintf("epsilon = ln(1 + 2^-k) with k = %d: %s", k, show(stream.Log1p(math.Ldexp(1, -k))))
+		return fmt.Sprintf("epsilon = ln(1 + 2^-k) with k = %d: %s", k, audit.Number(stream.Log1p(math.Ldexp(1, -k))))
 	}
 	m.Domain = func(p audit.Params) audit.Domain { return whole(p.Int("n"), p.Int("n"), 1) }
 	m.Pairs = func(p audit.Params, _ audit.Relation) pairs {

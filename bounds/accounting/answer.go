@@ -105,25 +105,18 @@ const (
 )
 
 // Title is what it is called beside others.
-func (m Method) Title() string { return titles[m] }
+func (m Method) Title() string { return methods[m].title }
 
-var titles = map[Method]string{
-	MethodGaussian: "Gaussian noise itself", MethodLosses: "distribution of the privacy loss", MethodOptimal: "optimal composition",
-	MethodRenyiOptimal: "Rényi curve, optimal conversion", MethodTight: "Rényi curve, tight conversion", MethodClassical: "Rényi curve, classical conversion",
-	MethodBasic: "basic composition", MethodAdvanced: "advanced composition", MethodPublished: "composition as published",
-}
-
-// sources of the methods.
-var sources = map[Method]string{
-	MethodRenyiOptimal: "Asoodeh, Liao, Calmon, Kosut and Sankar 2021",
-	MethodTight:        "Balle et al. 2020, theorem 21; Canonne, Kamath and Steinke 2020, proposition 12",
-	MethodClassical:    "Mironov 2017, proposition 3",
-	MethodGaussian:     "Balle and Wang 2018, theorem 8",
-	MethodBasic:        "Dwork and Roth 2014, theorem 3.16",
-	MethodAdvanced:     "Dwork, Rothblum and Vadhan 2010, theorem III.3",
-	MethodOptimal:      "Kairouz, Oh and Viswanath 2015, theorem 3.3",
-	MethodPublished:    "Mironov 2017, corollary 1",
-	MethodLosses:       "Koskela, Jälkö and Honkela 2020; Gopi, Lee and Wutschitz 2021; Doroshenko et al. 2022",
+var methods = map[Method]struct{ title, source string }{
+	MethodGaussian:     {"Gaussian noise itself", "Balle and Wang 2018, theorem 8"},
+	MethodLosses:       {"distribution of the privacy loss", "Koskela, Jälkö and Honkela 2020; Gopi, Lee and Wutschitz 2021; Doroshenko et al. 2022"},
+	MethodOptimal:      {"optimal composition", "Kairouz, Oh and Viswanath 2015, theorem 3.3"},
+	MethodRenyiOptimal: {"Rényi curve, optimal conversion", "Asoodeh, Liao, Calmon, Kosut and Sankar 2021"},
+	MethodTight:        {"Rényi curve, tight conversion", "Balle et al. 2020, theorem 21; Canonne, Kamath and Steinke 2020, proposition 12"},
+	MethodClassical:    {"Rényi curve, classical conversion", "Mironov 2017, proposition 3"},
+	MethodBasic:        {"basic composition", "Dwork and Roth 2014, theorem 3.16"},
+	MethodAdvanced:     {"advanced composition", "Dwork, Rothblum and Vadhan 2010, theorem III.3"},
+	MethodPublished:    {"composition as published", "Mironov 2017, corollary 1"},
 }
 
 // Guarantee is one (Epsilon, Delta) that holds.
@@ -169,7 +162,7 @@ func Answer(q Query) (Account, error) {
 	var needed *Needed
 	if q.TargetEpsilon != nil {
 		if needed = need(q); needed == nil {
-			return Account{}, fault("targetEpsilon", number(*q.TargetEpsilon), fmt.Sprintf("reachable with noise in [%v, %v] times the sensitivity", leastNoise, mostNoise), "give a larger delta or fewer steps")
+			return Account{}, fault("targetEpsilon", audit.Exactly(*q.TargetEpsilon), fmt.Sprintf("reachable with noise in [%v, %v] times the sensitivity", leastNoise, mostNoise), "give a larger delta or fewer steps")
 		}
 		if noise := q.noise(); *noise == nil {
 			*noise = &needed.Noise
@@ -415,7 +408,7 @@ func (w *worksheet) below(eps float64) bool {
 
 // guarantee is what a way gives; false where that is nothing.
 func (w *worksheet) guarantee(by way, value, least, order float64) (Guarantee, bool) {
-	g := Guarantee{Method: by.method, Exact: by.exact, Source: sources[by.method]}
+	g := Guarantee{Method: by.method, Exact: by.exact, Source: methods[by.method].source}
 	if order > 1 && !math.IsInf(order, 1) {
 		g.Order = new(roundNear(order))
 	}
@@ -470,7 +463,7 @@ func need(q Query) *Needed {
 	if math.IsInf(noise, 1) {
 		return nil
 	}
-	return &Needed{name, roundUp(noise * reach), sources[MethodLosses]}
+	return &Needed{name, roundUp(noise * reach), methods[MethodLosses].source}
 }
 
 // profile is the least epsilon of all ways at each of some deltas, by epsilon.

@@ -106,7 +106,7 @@ type RandomisedResponse struct{ P float64 }
 
 func (r RandomisedResponse) Validate() error {
 	if !(r.P > 0 && r.P < 1) {
-		return fault("p", number(r.P), "above 0 and below 1", "the probability of the true answer")
+		return fault("p", audit.Exactly(r.P), "above 0 and below 1", "the probability of the true answer")
 	}
 	return nil
 }

@@ -81,7 +81,7 @@ func fromHistory(name string, history [][]float64) ([]audit.ProfilePoint, error)
 			return nil, &audit.InputError{Field: at, Found: fmt.Sprintf("%d numbers", len(h)), Want: "noise multiplier, sample rate and steps"}
 		}
 		if !(h[2] >= 1 && h[2] <= maxLossSteps) || h[2] != math.Trunc(h[2]) {
-			return nil, &audit.InputError{Field: at, Found: number(h[2]) + " steps", Want: fmt.Sprintf("a whole number in [1, %d]", maxLossSteps)}
+			return nil, &audit.InputError{Field: at, Found: audit.Exactly(h[2]) + " steps", Want: fmt.Sprintf("a whole number in [1, %d]", maxLossSteps)}
 		}
 		m := SubsampledGaussian{h[0], 1, h[1]}
 		if err := m.Validate(); err != nil {

@@ -214,7 +214,7 @@ func (q Query) Validate() error {
 		case p.value == nil && slices.Contains(needed, p.name) && !(q.TargetEpsilon != nil && q.Mechanism.noise()):
 			return fault(p.name, audit.Absent, fmt.Sprintf("it for %s", q.Mechanism), "")
 		case p.value != nil && !slices.Contains(q.Mechanism.Fields(), p.name):
-			return fault(p.name, number(*p.value), fmt.Sprintf("absent for %s, which takes %s", q.Mechanism, strings.Join(needed, " and ")), "")
+			return fault(p.name, audit.Exactly(*p.value), fmt.Sprintf("absent for %s, which takes %s", q.Mechanism, strings.Join(needed, " and ")), "")
 		}
 	}
 	q = q.filled()
@@ -224,13 +224,13 @@ func (q Query) Validate() error {
 	if q.TargetEpsilon != nil {
 		switch v := *q.TargetEpsilon; {
 		case !(v >= leastTarget && v <= mostTarget):
-			return fault("targetEpsilon", number(v), "in [0.001, 500]", "")
+			return fault("targetEpsilon", audit.Exactly(v), "in [0.001, 500]", "")
 		case *q.Rate < 1 && *q.Group > 1:
-			return fault("targetEpsilon", number(v), "absent for groups of sampled records", "leave group out, or rate")
+			return fault("targetEpsilon", audit.Exactly(v), "absent for groups of sampled records", "leave group out, or rate")
 		case q.With != "":
-			return fault("targetEpsilon", number(v), "absent beside with", "noise is found for one mechanism")
+			return fault("targetEpsilon", audit.Exactly(v), "absent beside with", "noise is found for one mechanism")
 		case *q.Steps > maxLossSteps:
-			return fault("targetEpsilon", number(v), fmt.Sprintf("absent above %d steps", maxLossSteps), "")
+			return fault("targetEpsilon", audit.Exactly(v), fmt.Sprintf("absent above %d steps", maxLossSteps), "")
 		}
 		if noise := q.noise(); *noise == nil { // to be found
 			*noise = q.Sensitivity
@@ -260,9 +260,9 @@ func (q Query) Validate() error {
 		}
 		switch d := *q.StepDelta; {
 		case !(d >= 0 && d < 1):
-			return fault("stepDelta", number(d), "at least 0 and below 1", "")
+			return fault("stepDelta", audit.Exactly(d), "at least 0 and below 1", "")
 		case d > 0 && d < MinDelta:
-			return fault("stepDelta", number(d), "0 or at least 1e-100", "")
+			return fault("stepDelta", audit.Exactly(d), "0 or at least 1e-100", "")
 		}
 		return nil
 	}
@@ -276,7 +276,7 @@ func (q Query) Validate() error {
 		return err
 	}
 	if least := math.Ldexp(2, stability(*q.Group)); q.Mechanism == KindRenyi && *q.Group > 1 && *q.Alpha < least {
-		return fault("alpha", number(*q.Alpha), fmt.Sprintf("at least %v for a group of %d", least, 1<<stability(*q.Group)),
+		return fault("alpha", audit.Exactly(*q.Alpha), fmt.Sprintf("at least %v for a group of %d", least, 1<<stability(*q.Group)),
 			"the order falls to alpha/2^c and has to stay at 2 or above; take a larger order or a smaller group")
 	}
 	return nil
@@ -293,7 +293,7 @@ func checkAsked(field string, all []float64, most float64) error {
 			least, words = 1e-300, "above 0 and below 1"
 		}
 		if !(x >= least && x < most) || x == 1 {
-			return fault(fmt.Sprintf("%s[%d]", field, i), number(x), words, "")
+			return fault(fmt.Sprintf("%s[%d]", field, i), audit.Exactly(x), words, "")
 		}
 	}
 	return nil
@@ -309,10 +309,10 @@ func checkOrders(orders []float64) error {
 	for i, alpha := range orders {
 		field := fmt.Sprintf("orders[%d]", i)
 		if alpha != 1 && CheckAlpha(alpha) != nil {
-			return fault(field, number(alpha), "at least 1 and at most 1e6", "")
+			return fault(field, audit.Exactly(alpha), "at least 1 and at most 1e6", "")
 		}
 		if i > 0 && alpha <= orders[i-1] {
-			return fault(field, number(alpha), "above the previous order, "+number(orders[i-1]), "sort the orders")
+			return fault(field, audit.Exactly(alpha), "above the previous order, "+audit.Exactly(orders[i-1]), "sort the orders")
 		}
 	}
 	return nil
@@ -429,7 +429,7 @@ func fault(field, found, want, remedy string) error {
 // CheckAlpha reports an order that is not above 1 and at most [MaxOrder].
 func CheckAlpha(alpha float64) error {
 	if !(alpha > 1 && alpha <= MaxOrder) {
-		return fault("alpha", number(alpha), "above 1 and at most 1e6", "2 to 64 are usual")
+		return fault("alpha", audit.Exactly(alpha), "above 1 and at most 1e6", "2 to 64 are usual")
 	}
 	return nil
 }
@@ -439,9 +439,9 @@ func CheckDelta(delta float64) error {
 	const usual = "usually less than 1 / (number of records), such as 1e-5"
 	switch {
 	case !(delta > 0 && delta < 1):
-		return fault("delta", number(delta), "above 0 and below 1", usual)
+		return fault("delta", audit.Exactly(delta), "above 0 and below 1", usual)
 	case delta < MinDelta:
-		return fault("delta", number(delta), "at least 1e-100", usual)
+		return fault("delta", audit.Exactly(delta), "at least 1e-100", usual)
 	}
 	return nil
 }
@@ -462,9 +462,9 @@ func checkCount(field string, k, most int) error {
 func checkPositive(field string, v float64) error {
 	switch {
 	case !(v > 0) || math.IsInf(v, 1):
-		return fault(field, number(v), "a finite number above 0", "")
+		return fault(field, audit.Exactly(v), "a finite number above 0", "")
 	case v < MinNumber || v > MaxNumber:
-		return fault(field, number(v), "in [1e-50, 1e50]", "")
+		return fault(field, audit.Exactly(v), "in [1e-50, 1e50]", "")
 	}
 	return nil
 }
@@ -472,9 +472,9 @@ func checkPositive(field string, v float64) error {
 func checkEpsilon(field string, v float64) error {
 	switch {
 	case !isEpsilon(v):
-		return fault(field, number(v), "a finite number of at least 0", "")
+		return fault(field, audit.Exactly(v), "a finite number of at least 0", "")
 	case v > 0 && v < MinNumber || v > MaxNumber:
-		return fault(field, number(v), "0 or in [1e-50, 1e50]", "")
+		return fault(field, audit.Exactly(v), "0 or in [1e-50, 1e50]", "")
 	}
 	return nil
 }
@@ -483,12 +483,10 @@ func isEpsilon(v float64) bool { return v >= 0 && !math.IsInf(v, 1) }
 
 func checkRate(q float64) error {
 	if !(q > 0 && q <= 1) {
-		return fault("rate", number(q), "above 0 and at most 1", "it is the probability that a record takes part in a step")
+		return fault("rate", audit.Exactly(q), "above 0 and at most 1", "it is the probability that a record takes part in a step")
 	}
 	return checkPositive("rate", q)
 }
-
-func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 func mustBeOrder(alpha float64) { refuse(!(alpha >= 1), "an order is at least 1") }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 
+	"github.com/dpscope/dpscope/audit"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -31,7 +32,7 @@ func (s SubsampledGaussian) Validate() error {
 		return err
 	}
 	if noise := s.Sigma / s.Sensitivity; s.Rate < 1 && !(noise >= MinNoise && noise <= 1e9) {
-		return fault("sigma/sensitivity", number(noise), "in [0.05, 1e9] with a rate below 1", "rate 1 is an upper bound")
+		return fault("sigma/sensitivity", audit.Exactly(noise), "in [0.05, 1e9] with a rate below 1", "rate 1 is an upper bound")
 	}
 	return nil
 }

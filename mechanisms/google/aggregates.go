@@ -31,7 +31,7 @@ func countFamily(f family, repeated bool) family {
 	most := func(p audit.Params) float64 { return cmp.Or(p["contributions"].Number, 1) }
 	f.truth = func(p audit.Params) string {
 		if repeated {
-			return times(most(p), p, "one unit counts for "+show(most(p)))
+			return times(most(p), p, "one unit counts for "+audit.Number(most(p)))
 		}
 		return exactly(p)
 	}
@@ -70,7 +70,7 @@ func sumFamily(f family, unbounded bool) family {
 	width := func(p audit.Params) int { return p.Int(maxPartitions.Name) * int(cmp.Or(p["contributed"].Number, 1)) }
 	f.truth = func(p audit.Params) string {
 		if unbounded {
-			return times(p.Num("contributed"), p, "one unit is in "+show(float64(width(p)))+" partitions")
+			return times(p.Num("contributed"), p, "one unit is in "+audit.Number(float64(width(p)))+" partitions")
 		}
 		if gaussian(p) && !whole(p) {
 			return noFloat64
@@ -104,7 +104,7 @@ func (s spending) sumFloat64(d audit.Dataset, j int, l0 int64, lower, upper floa
 
 func (s spending) sumInt64(d audit.Dataset, j int, l0 int64, lower, upper float64) (float64, error) {
 	if lower != math.Floor(lower) || upper != math.Floor(upper) {
-		return 0, fmt.Errorf("lower %s and upper %s for a sum of whole numbers", show(lower), show(upper))
+		return 0, fmt.Errorf("lower %s and upper %s for a sum of whole numbers", audit.Number(lower), audit.Number(upper))
 	}
 	sum, err := dpagg.NewBoundedSumInt64(&dpagg.BoundedSumInt64Options{Epsilon: s.epsilon, Delta: s.delta, MaxPartitionsContributed: l0, Lower: int64(lower), Upper: int64(upper), Noise: s.noise})
 	if err == nil {
@@ -204,7 +204,7 @@ func quantilesFamily(f family, anew bool) family {
 	if anew {
 		f.params[len(f.params)-3].Min = 2
 		f.truth = func(p audit.Params) string {
-			return "at most " + show(p.Num("ranks")) + " times the claim, because every rank spends it"
+			return "at most " + audit.Number(p.Num("ranks")) + " times the claim, because every rank spends it"
 		}
 	}
 	f.unit = boundedMeanSpec.unit
@@ -271,7 +271,7 @@ func noiseFamily(f family, n noise.Noise, most float64) family {
 	f.truth = func(p audit.Params) string {
 		k := times(p)
 		if !normal {
-			return "epsilon = " + show(k*p.Num("epsilon"))
+			return "epsilon = " + audit.Number(k*p.Num("epsilon"))
 		}
 		l0 := int64(p.Int("l0-sensitivity"))
 		// Of sensitivity 1 in every partition: the noise grows with it.

@@ -165,7 +165,7 @@ func (m *mechanism) Sample(d audit.Dataset, _ *stream.Stream, out []float64) err
 	}
 	for i, v := range d.Values {
 		if v-v != 0 { // NaN or infinite
-			return &audit.InputError{Field: fmt.Sprintf("dataset.values[%d]", i), Found: show(v), Want: "a finite number"}
+			return &audit.InputError{Field: fmt.Sprintf("dataset.values[%d]", i), Found: audit.Number(v), Want: "a finite number"}
 		}
 	}
 	width := len(m.columns)
@@ -232,9 +232,9 @@ func aggregateClaim(p audit.Params) audit.Claim {
 func times(n float64, p audit.Params, why string) string {
 	s := spends(p)
 	if s.delta > 0 {
-		return fmt.Sprintf("breaks the claim: %s, %s times", why, show(n))
+		return fmt.Sprintf("breaks the claim: %s, %s times", why, audit.Number(n))
 	}
-	return fmt.Sprintf("epsilon = %s: %s, %s times the claim", show(n*s.epsilon), why, show(n))
+	return fmt.Sprintf("epsilon = %s: %s, %s times the claim", audit.Number(n*s.epsilon), why, audit.Number(n))
 }
 
 // noFloat64 is the truth of Gaussian noise on doubles.
@@ -267,7 +267,7 @@ func checkBounds(p audit.Params) error {
 	if _, bounded := p["lower"]; !bounded || p.Num("upper")-p.Num("lower") >= least {
 		return nil
 	}
-	return fmt.Errorf("lower %s and upper %s", show(p.Num("lower")), show(p.Num("upper")))
+	return fmt.Errorf("lower %s and upper %s", audit.Number(p.Num("lower")), audit.Number(p.Num("upper")))
 }
 
 // beyond is where values lie that the library clamps to [lower, upper].
@@ -276,5 +276,3 @@ func beyond(p audit.Params) interval {
 	wide := math.Abs(upper - lower)
 	return interval{min(lower, upper) - wide, max(lower, upper) + wide}
 }
-
-func show(v float64) string { return fmt.Sprintf("%.10g", v) }

@@ -120,7 +120,7 @@ func (f *dpSGD) config(p audit.Params) train.Config {
 	c := train.Config{Model: f.model, Steps: p.Int("steps"), Rate: p.Num("rate"), Clip: p.Num("clip"), LearningRate: p.Num("learning-rate"),
 		Relation: p.Word("neighbours"), Epsilon: p.Num("epsilon"), Delta: p.Num("delta"), NoClipping: f.noClipping, NoiseFactor: f.noise, Canary: train.Poison, Access: train.Final}
 	if f.model == train.Perceptron {
-		c.Hidden, c.Activation = [2]int{p.Int("hidden"), p.Int("hidden")}, train.Tanh
+		c.Hidden, c.Activation = p.Int("hidden"), train.Tanh
 	}
 	return c
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms/train"
@@ -101,10 +100,8 @@ func trainConfig(s Setup) (train.Config, *train.Dataset, error) {
 	c.Relation, c.Epsilon, c.Delta = string(s.Relation), s.Claim.Epsilon, s.Claim.Delta
 	c, err := c.Resolve(data)
 	var in *audit.InputError
-	if errors.As(err, &in) {
-		if name := strings.ReplaceAll(in.Field, " ", "-"); slices.ContainsFunc(train.Params(), func(p audit.ParamSpec) bool { return p.Name == name }) {
-			in.Path = "p." + name
-		}
+	if errors.As(err, &in) && slices.ContainsFunc(train.Params(), func(p audit.ParamSpec) bool { return p.Name == in.Field }) {
+		in.Path = "p." + in.Field
 	}
 	return c, data, err
 }

@@ -15,7 +15,7 @@ type Config struct {
 	Data Synthetic `json:"data,omitzero"` // the built-in data; empty where a Dataset stands beside
 
 	Model      string `json:"model,omitempty"`      // "mlp" (default) or "linear"
-	Hidden     [2]int `json:"hidden,omitzero"`      // units of the hidden layers, 1 to 1024; default 32 and 32; none in a linear model
+	Hidden     int    `json:"hidden,omitempty"`     // units in each of two hidden layers, 1 to 1024; default 32; none in a linear model
 	Activation string `json:"activation,omitempty"` // "tanh" (default) or "relu"; none in a linear model
 
 	Steps        int     `json:"steps,omitempty"`        // T, at most 100,000; default 100
@@ -51,11 +51,66 @@ const (
 	Steps, Final       = "steps", "final"
 )
 
+// setting is one of a training's, with its default and range.
+type setting struct {
+	audit.ParamSpec
+	at func(*Config) any // *int, *float64 or *string; nil: see [FromParams]
+}
+
+// settings are the parameters of a source: the sizes of the built-in data come last.
+var settings = []setting{
+	{audit.ParamSpec{Name: "canary", Doc: "gradient: its gradient is a random direction of the weights; poison: it is a random corner of the domain with a random label; tail: it is one of the last principal components of the examples, with the label that fits it least", Choices: []string{Gradient, Poison, Tail}}, func(c *Config) any { return &c.Canary }},
+	{audit.ParamSpec{Name: "access", Doc: "what the auditor sees: every step, or the final model only", Choices: []string{Steps, Final}}, func(c *Config) any { return &c.Access }},
+	{audit.ParamSpec{Name: "fault", Doc: "no-clipping: gradients are summed without clipping; quarter-noise: only a quarter of the noise is added", Choices: []string{NoFault, FaultNoClipping, FaultQuarterNoise}}, nil},
+	{audit.ParamSpec{Name: "model", Doc: "a perceptron with two hidden layers, or a linear model", Choices: []string{Perceptron, Linear}}, func(c *Config) any { return &c.Model }},
+	{audit.ParamSpec{Name: "hidden", Doc: "units in each hidden layer", Default: 32, Min: 1, Max: unitsMost, Integer: true}, func(c *Config) any { return &c.Hidden }},
+	{audit.ParamSpec{Name: "activation", Doc: "of the hidden units", Choices: []string{Tanh, ReLU}}, func(c *Config) any { return &c.Activation }},
+	{audit.ParamSpec{Name: "steps", Doc: "steps of a training", Default: 100, Min: 1, Max: stepsMost, Integer: true}, func(c *Config) any { return &c.Steps }},
+	{audit.ParamSpec{Name: "rate", Doc: "probability that an example takes part in a step", Default: 0.1, Max: 1, Open: true}, func(c *Config) any { return &c.Rate }},
+	{audit.ParamSpec{Name: "clip", Doc: "largest norm of an example's gradient", Default: 1, Max: 1e6, Open: true}, func(c *Config) any { return &c.Clip }},
+	{audit.ParamSpec{Name: "learning-rate", Doc: "factor on the mean gradient", Default: 0.5, Max: 1e6, Open: true}, func(c *Config) any { return &c.LearningRate }},
+	{audit.ParamSpec{Name: "sigma", Doc: "standard deviation of the noise, divided by the clipping norm; 0: the least that keeps the claim", Max: largestSigma}, func(c *Config) any { return &c.Sigma }},
+	{audit.ParamSpec{Name: "strength", Doc: "norm of a gradient canary before clipping, divided by the clipping norm", Default: 10, Min: 1, Max: 1e6}, func(c *Config) any { return &c.Strength }},
+	{audit.ParamSpec{Name: "examples", Doc: "examples in the built-in data", Default: 500, Min: 2, Max: examplesMost, Integer: true}, func(c *Config) any { return &c.Data.Examples }},
+	{audit.ParamSpec{Name: "features", Doc: "features of the built-in data", Default: 20, Min: 1, Max: FeaturesMost, Integer: true}, func(c *Config) any { return &c.Data.Features }},
+	{audit.ParamSpec{Name: "classes", Doc: "classes of the built-in data", Default: 4, Min: 2, Max: classesMost, Integer: true}, func(c *Config) any { return &c.Data.Classes }},
+	{audit.ParamSpec{Name: "separation", Doc: "distance of a class's mean from the origin, in standard deviations", Default: 3, Max: 100, Open: true}, func(c *Config) any { return &c.Data.Separation }},
+}
+
+// others are no parameters of a source.
+var others = []setting{
+	{audit.ParamSpec{Name: "relation", Choices: []string{AddRemove, Replace}}, func(c *Config) any { return &c.Relation }},
+	{audit.ParamSpec{Name: "epsilon", Default: 2, Max: 1000, Open: true}, func(c *Config) any { return &c.Epsilon }},
+	{audit.ParamSpec{Name: "delta", Default: 1e-5, Max: 0.5, Open: true}, func(c *Config) any { return &c.Delta }},
+	{audit.ParamSpec{Name: "noise-factor", Default: 1, Max: 1, Open: true}, func(c *Config) any { return &c.NoiseFactor }},
+}
+
+func (s setting) of(c *Config) audit.ParamValue {
+	switch p := s.at(c).(type) {
+	case *int:
+		return audit.ParamValue{Number: float64(*p)}
+	case *float64:
+		return audit.ParamValue{Number: *p}
+	default:
+		return audit.ParamValue{Text: *p.(*string)}
+	}
+}
+
+func (s setting) set(c *Config, v audit.ParamValue) {
+	switch p := s.at(c).(type) {
+	case *int:
+		*p = int(v.Number)
+	case *float64:
+		*p = v.Number
+	case *string:
+		*p = v.Text
+	}
+}
+
 // Resolve fills in defaults, sigma among them, and checks: errors are of type
 // [audit.InputError]. Nil data means the built-in. Resolving again changes
 // nothing.
 func (c Config) Resolve(data *Dataset) (Config, error) {
-	var err error
 	if data != nil {
 		if c.Data != (Synthetic{}) {
 			return c, &audit.InputError{Field: "data", Found: "both a file and the built-in set", Want: "one of them", Remedy: "leave the parameters of the built-in set out"}
@@ -63,42 +118,27 @@ func (c Config) Resolve(data *Dataset) (Config, error) {
 		if data.Len() == 0 || len(data.Classes) < 2 || len(data.X) != data.Len()*len(data.Features) {
 			panic("train: not a dataset of ReadCSV or NewSynthetic")
 		}
-	} else if c.Data, err = c.Data.resolve(); err != nil {
-		return c, err
 	}
-	c.Model = cmp.Or(c.Model, Perceptron)
-	if err := checkWord("model", c.Model, Perceptron, Linear); err != nil {
-		return c, err
-	}
-	if c.Model == Perceptron {
-		c.Activation = cmp.Or(c.Activation, Tanh)
-		if err := checkWord("activation", c.Activation, Tanh, ReLU); err != nil {
+	for _, s := range slices.Concat(settings, others) {
+		if s.at == nil {
+			continue
+		}
+		v := s.of(&c)
+		if none := (audit.ParamValue{}); slices.Contains(idle(c.Model, c.Canary, data == nil), s.Name) {
+			if v != none {
+				return c, &audit.InputError{Field: s.Name, Found: v.String(), Want: fmt.Sprintf("absent with the model %q and %s canaries", c.Model, c.Canary)}
+			}
+			continue
+		} else if v == none {
+			v = s.Usual()
+		}
+		if err := s.Check(s.Name, v); err != nil {
 			return c, err
 		}
-		c.Hidden = cmp.Or(c.Hidden, [2]int{32, 32})
-		if err := cmp.Or(checkInt("hidden", c.Hidden[0], 1, unitsMost), checkInt("hidden", c.Hidden[1], 1, unitsMost)); err != nil {
-			return c, err
-		}
-	} else if c.Hidden != [2]int{} || c.Activation != "" {
-		return c, &audit.InputError{Field: "model", Found: `"linear" with hidden layers`, Want: `"mlp" to have them`, Remedy: "leave hidden and activation out"}
+		s.set(&c, v)
 	}
-	c.Steps = cmp.Or(c.Steps, 100)
-	c.Rate = cmp.Or(c.Rate, 0.1)
-	c.Clip = cmp.Or(c.Clip, 1)
-	c.LearningRate = cmp.Or(c.LearningRate, 0.5)
-	c.Epsilon = cmp.Or(c.Epsilon, 2)
-	c.Delta = cmp.Or(c.Delta, 1e-5)
-	c.NoiseFactor = cmp.Or(c.NoiseFactor, 1)
-	c.Relation = cmp.Or(c.Relation, AddRemove)
-	c.Canary = cmp.Or(c.Canary, Gradient)
-	c.Access = cmp.Or(c.Access, Steps)
-	if c.Canary == Gradient {
-		c.Strength = cmp.Or(c.Strength, 10)
-		if !(c.Strength >= 1 && c.Strength <= 1e6) {
-			return c, &audit.InputError{Field: "strength", Found: format(c.Strength), Want: "a number in [1, 1e6]", Remedy: "a gradient shorter than the clipping norm shows less"}
-		}
-	} else if c.Strength != 0 {
-		return c, &audit.InputError{Field: "strength", Found: format(c.Strength), Want: "absent with poisoning canaries", Remedy: "their gradients follow from the model"}
+	if c.Rate <= rateLeast {
+		return c, &audit.InputError{Field: "rate", Found: audit.Exactly(c.Rate), Want: fmt.Sprintf("a number in (%g, 1]", rateLeast)}
 	}
 	features := c.Data.Features
 	if data != nil {
@@ -106,32 +146,22 @@ func (c Config) Resolve(data *Dataset) (Config, error) {
 	}
 	if c.Canary == Tail {
 		c.Tail, c.Scale = cmp.Or(c.Tail, (features+1)/2), cmp.Or(c.Scale, Unit)
-		if err := cmp.Or(checkInt("tail", c.Tail, 1, features), checkWord("scale", c.Scale, Unit, Median)); err != nil {
-			return c, err
+		if c.Tail < 1 || c.Tail > features {
+			return c, &audit.InputError{Field: "tail", Found: fmt.Sprint(c.Tail), Want: fmt.Sprintf("a whole number in [1, %d]", features)}
+		}
+		if known := []string{Unit, Median}; !slices.Contains(known, c.Scale) {
+			return c, audit.UnknownName("scale", c.Scale, known)
 		}
 	} else if c.Tail != 0 || c.Scale != "" {
 		return c, &audit.InputError{Field: "tail", Found: fmt.Sprint(c.Tail), Want: "absent except with tail canaries"}
 	}
-	if err := cmp.Or(
-		checkInt("steps", c.Steps, 1, stepsMost),
-		checkNumber("rate", c.Rate, rateLeast, 1),
-		checkNumber("clip", c.Clip, 0, 1e6),
-		checkNumber("learning rate", c.LearningRate, 0, 1e6),
-		checkNumber("epsilon", c.Epsilon, 0, 1000),
-		checkNumber("delta", c.Delta, 0, 0.5),
-		checkNumber("noise factor", c.NoiseFactor, 0, 1),
-		checkWord("relation", c.Relation, AddRemove, Replace),
-		checkWord("canary", c.Canary, Gradient, Poison, Tail),
-		checkWord("access", c.Access, Steps, Final),
-	); err != nil {
-		return c, err
-	}
 	if c.Sigma == 0 {
+		var err error
 		c.Sigma, err = c.calibrate()
 		return c, err
 	}
-	if !(c.Sigma >= leastSigma && c.Sigma <= largestSigma) {
-		return c, &audit.InputError{Field: "sigma", Found: format(c.Sigma), Want: "a number in [0.05, 1e6]", Remedy: "leave it out to derive it from epsilon and delta"}
+	if c.Sigma < leastSigma {
+		return c, &audit.InputError{Field: "sigma", Found: audit.Exactly(c.Sigma), Want: "a number in [0.05, 1e6]", Remedy: "leave it out to derive it from epsilon and delta"}
 	}
 	return c, nil
 }
@@ -140,44 +170,13 @@ func (c Config) sizes(data *Dataset) []int {
 	if c.Model == Linear {
 		return []int{len(data.Features), len(data.Classes)}
 	}
-	return []int{len(data.Features), c.Hidden[0], c.Hidden[1], len(data.Classes)}
+	return []int{len(data.Features), c.Hidden, c.Hidden, len(data.Classes)}
 }
 
-// Params describes a training's settings as parameters of a source, with the
-// defaults of [Config]. The claim, the relation and the data's seed are not among
-// them.
+// Params describes a training's settings as parameters of a source. The claim, the
+// relation and the data's seed are not among them.
 func Params() []audit.ParamSpec {
-	whole := func(name, doc string, value, least, most float64) audit.ParamSpec {
-		return audit.ParamSpec{Name: name, Doc: doc, Default: value, Min: least, Max: most, Integer: true}
-	}
-	number := func(name, doc string, value, above, most float64) audit.ParamSpec {
-		return audit.ParamSpec{Name: name, Doc: doc, Default: value, Min: above, Max: most, Open: true}
-	}
-	word := func(name, doc string, choices ...string) audit.ParamSpec {
-		return audit.ParamSpec{Name: name, Doc: doc, Choices: choices}
-	}
-	c, err := Config{Sigma: 1}.Resolve(nil)
-	if err != nil {
-		panic("train: the defaults are refused: " + err.Error())
-	}
-	return []audit.ParamSpec{
-		word("canary", "gradient: its gradient is a random direction of the weights; poison: it is a random corner of the domain with a random label; tail: it is one of the last principal components of the examples, with the label that fits it least", Gradient, Poison, Tail),
-		word("access", "what the auditor sees: every step, or the final model only", Steps, Final),
-		word("fault", "no-clipping: gradients are summed without clipping; quarter-noise: only a quarter of the noise is added", NoFault, FaultNoClipping, FaultQuarterNoise),
-		word("model", "a perceptron with two hidden layers, or a linear model", Perceptron, Linear),
-		whole("hidden", "units in each hidden layer", float64(c.Hidden[0]), 1, unitsMost),
-		word("activation", "of the hidden units", Tanh, ReLU),
-		whole("steps", "steps of a training", float64(c.Steps), 1, stepsMost),
-		number("rate", "probability that an example takes part in a step", c.Rate, 0, 1),
-		number("clip", "largest norm of an example's gradient", c.Clip, 0, 1e6),
-		number("learning-rate", "factor on the mean gradient", c.LearningRate, 0, 1e6),
-		{Name: "sigma", Doc: "standard deviation of the noise, divided by the clipping norm; 0: the least that keeps the claim", Max: largestSigma},
-		{Name: "strength", Doc: "norm of a gradient canary before clipping, divided by the clipping norm", Default: c.Strength, Min: 1, Max: 1e6},
-		whole("examples", "examples in the built-in data", float64(c.Data.Examples), 2, examplesMost),
-		whole("features", "features of the built-in data", float64(c.Data.Features), 1, FeaturesMost),
-		whole("classes", "classes of the built-in data", float64(c.Data.Classes), 2, classesMost),
-		number("separation", "distance of a class's mean from the origin, in standard deviations", c.Data.Separation, 0, 100),
-	}
+	return audit.Each(settings, func(s setting) audit.ParamSpec { return s.ParamSpec })
 }
 
 // Faults by name.
@@ -187,20 +186,14 @@ const (
 	FaultQuarterNoise = "quarter-noise"
 )
 
-// FromParams is the configuration that resolved parameters of [Params] mean; the
-// built-in data's sizes are left out where builtIn is false. Relation, Epsilon,
-// Delta and Data.Seed remain to be set.
-func FromParams(p audit.Params, builtIn bool) Config {
-	c := Config{
-		Canary: p.Word("canary"), Access: p.Word("access"), Model: p.Word("model"),
-		Steps: p.Int("steps"), Rate: p.Num("rate"), Clip: p.Num("clip"), LearningRate: p.Num("learning-rate"), Sigma: p.Num("sigma"),
-	}
-	if c.Model == Perceptron {
-		c.Hidden = [2]int{p.Int("hidden"), p.Int("hidden")}
-		c.Activation = p.Word("activation")
-	}
-	if c.Canary == Gradient {
-		c.Strength = p.Num("strength")
+// FromParams is the configuration that resolved parameters of [Params] mean, but for those
+// of [Idle]. Relation, Epsilon, Delta and Data.Seed remain to be set.
+func FromParams(p audit.Params, builtIn bool) (c Config) {
+	unused := Idle(p, builtIn)
+	for _, s := range settings {
+		if s.at != nil && !slices.Contains(unused, s.Name) {
+			s.set(&c, p[s.Name])
+		}
 	}
 	switch p.Word("fault") {
 	case FaultNoClipping:
@@ -208,18 +201,19 @@ func FromParams(p audit.Params, builtIn bool) Config {
 	case FaultQuarterNoise:
 		c.NoiseFactor = 0.25
 	}
-	if builtIn {
-		c.Data = Synthetic{Examples: p.Int("examples"), Features: p.Int("features"), Classes: p.Int("classes"), Separation: p.Num("separation")}
-	}
 	return c
 }
 
-// Idle are the parameters of [Params] that [FromParams] leaves out.
-func Idle(p audit.Params, builtIn bool) (names []string) {
-	if p.Word("model") != Perceptron {
+// Idle are the parameters of [Params] that mean nothing beside the others.
+func Idle(p audit.Params, builtIn bool) []string {
+	return idle(p.Word("model"), p.Word("canary"), builtIn)
+}
+
+func idle(model, canary string, builtIn bool) (names []string) {
+	if model != Perceptron {
 		names = append(names, "hidden", "activation")
 	}
-	if p.Word("canary") != Gradient {
+	if canary != Gradient {
 		names = append(names, "strength")
 	}
 	if !builtIn {
@@ -242,28 +236,6 @@ const (
 	CanariesMost  = 8192
 	canaryNumbers = 1 << 25 // weights times canaries: 256 MiB
 )
-
-func checkInt(field string, v, least, most int) error {
-	if v < least || v > most {
-		return &audit.InputError{Field: field, Found: strconv.Itoa(v), Want: fmt.Sprintf("a whole number in [%d, %d]", least, most)}
-	}
-	return nil
-}
-
-// checkNumber wants v in (above, most].
-func checkNumber(field string, v, above, most float64) error {
-	if !(v > above && v <= most) {
-		return &audit.InputError{Field: field, Found: format(v), Want: fmt.Sprintf("a number in (%g, %g]", above, most)}
-	}
-	return nil
-}
-
-func checkWord(field, v string, known ...string) error {
-	if slices.Contains(known, v) {
-		return nil
-	}
-	return audit.UnknownName(field, v, known)
-}
 
 // numbered makes names: prefix1, prefix2, ...
 func numbered(prefix string, n int) []string {

@@ -99,7 +99,7 @@ func TestOwnData(t *testing.T) {
 	}
 	for _, scaling := range []string{"box", "unit"} {
 		d := must.Get(ReadCSV([]byte(text.String()), CSV{Upper: 10, Scaling: scaling}))(t)
-		s := must.Get(New(Config{Hidden: [2]int{4, 4}, Canary: Poison}, d))(t)
+		s := must.Get(New(Config{Hidden: 4, Canary: Poison}, d))(t)
 		if o, err := s.Train(stream.New(stream.Key{})); err != nil || o.Accuracy != 1 {
 			t.Errorf("%s: %+v, %v", scaling, o, err)
 		}

@@ -1,7 +1,6 @@
 package train
 
 import (
-	"cmp"
 	"math"
 
 	"github.com/dpscope/dpscope/audit/stream"
@@ -43,19 +42,14 @@ type Synthetic struct {
 // syntheticScale brings nearly all of N(0, 1) into [-1, 1].
 const syntheticScale = 0.25
 
-func (s Synthetic) resolve() (Synthetic, error) {
-	s.Examples, s.Features, s.Classes, s.Separation = cmp.Or(s.Examples, 500), cmp.Or(s.Features, 20), cmp.Or(s.Classes, 4), cmp.Or(s.Separation, 3)
-	return s, cmp.Or(checkInt("examples", s.Examples, 2, examplesMost), checkInt("features", s.Features, 1, FeaturesMost),
-		checkInt("classes", s.Classes, 2, classesMost), checkNumber("separation", s.Separation, 0, 100))
-}
-
 // NewSynthetic draws the built-in data. It panics on what Config.Resolve would
 // refuse.
 func NewSynthetic(s Synthetic) *Dataset {
-	s, err := s.resolve()
+	c, err := Config{Data: s, Sigma: 1}.Resolve(nil)
 	if err != nil {
 		panic("train: " + err.Error())
 	}
+	s = c.Data
 	st := stream.New(stream.Key{Seed: s.Seed, Purpose: "train/synthetic"})
 	means := make([]float64, s.Classes*s.Features)
 	for k := range s.Classes {

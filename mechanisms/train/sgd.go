@@ -208,5 +208,3 @@ func (c Config) calibrate() (float64, error) {
 	up, err := strconv.ParseFloat(strconv.FormatFloat(math.Ceil(hi/unit)*unit, 'g', 4, 64), 64)
 	return up, err
 }
-
-func format(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

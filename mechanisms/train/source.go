@@ -40,7 +40,7 @@ func New(c Config, data *Dataset) (*Source, error) {
 		return nil, err
 	}
 	if !finite {
-		return nil, &audit.InputError{Field: "learning rate", Path: "p.learning-rate", Found: format(c.LearningRate), Want: "one at which a training without canaries stays finite"}
+		return nil, &audit.InputError{Field: "learning-rate", Path: "p.learning-rate", Found: audit.Exactly(c.LearningRate), Want: "one at which a training without canaries stays finite"}
 	}
 	s.reference = newNetwork(c.sizes(data), c.Activation)
 	copy(s.reference.theta, t.model.theta)

@@ -15,7 +15,7 @@ import (
 
 // small is quick and has every part.
 func small() Config {
-	return Config{Data: Synthetic{Examples: 60, Features: 6, Classes: 3}, Hidden: [2]int{8, 8}, Steps: 20, Rate: 0.3, Sigma: 2}
+	return Config{Data: Synthetic{Examples: 60, Features: 6, Classes: 3}, Hidden: 8, Steps: 20, Rate: 0.3, Sigma: 2}
 }
 
 func source(t testing.TB, c Config) *Source {
@@ -44,7 +44,7 @@ func TestNoiselessModelsLearn(t *testing.T) {
 // own. Two z tests at 5 deviations: false alarm 1.2e-6.
 func TestPoissonSampling(t *testing.T) {
 	c := small()
-	c.Steps, c.Rate, c.Model, c.Hidden = 4000, 0.15, Linear, [2]int{}
+	c.Steps, c.Rate, c.Model, c.Hidden = 4000, 0.15, Linear, 0
 	s := source(t, c)
 	inside := s.t.draw(stream.New(stream.Key{Purpose: "canaries"}), 5)
 	n, k := 0.0, 0.0
@@ -173,15 +173,15 @@ func TestResolveRefuses(t *testing.T) {
 	for field, c := range map[string]Config{
 		"model":         {Model: "tree"},
 		"activation":    {Activation: "sigmoid"},
-		"hidden":        {Hidden: [2]int{0, 3}},
+		"hidden":        {Hidden: -1},
 		"steps":         {Steps: -1},
 		"rate":          {Rate: 1.5},
 		"clip":          {Clip: -1},
-		"learning rate": {LearningRate: math.NaN()},
+		"learning-rate": {LearningRate: math.NaN()},
 		"epsilon":       {Epsilon: -2},
 		"delta":         {Delta: 1},
 		"sigma":         {Sigma: 0.01},
-		"noise factor":  {NoiseFactor: 1.1},
+		"noise-factor":  {NoiseFactor: 1.1},
 		"relation":      {Relation: "swap"},
 		"canary":        {Canary: "dove"},
 		"access":        {Access: "none"},
@@ -197,7 +197,7 @@ func TestResolveRefuses(t *testing.T) {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
-	for _, c := range []Config{{Model: Linear, Activation: Tanh}, {Model: Linear, Hidden: [2]int{3, 3}}, {Canary: Poison, Strength: 10}} {
+	for _, c := range []Config{{Model: Linear, Activation: Tanh}, {Model: Linear, Hidden: 3}, {Canary: Poison, Strength: 10}} {
 		must.Input(t, must.Err(c.Resolve(nil)), "", c)
 	}
 	must.Input(t, must.Err((Config{Data: Synthetic{Seed: 1}}).Resolve(NewSynthetic(Synthetic{}))), "", "two sets of data")
