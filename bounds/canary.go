@@ -89,7 +89,7 @@ func (c CanaryInterval) Check(k, m, n int, delta, beta float64) error {
 
 // MinRuns is the smallest number of pairs of runs whose best outcome, all canaries
 // of the data in the event and no fresh one, certifies an epsilon above 0. At most
-// 2^40 are tried. It panics on arguments out of range.
+// 2^40 are tried.
 func (c CanaryInterval) MinRuns(k, m int, delta, beta float64) int {
 	enough := func(n int) bool { return CanaryCeiling(c, k, m, n, delta, beta) > 0 }
 	hi := 1
@@ -102,8 +102,7 @@ func (c CanaryInterval) MinRuns(k, m int, delta, beta float64) int {
 
 // CanaryCeiling is the largest bound that n pairs of runs could give, that of all
 // canaries of the data in the event and no fresh one in any run, with the best
-// stakes: for paired betting about log(n/log(1/beta)). It panics on arguments out
-// of range.
+// stakes: for paired betting about log(n/log(1/beta)).
 func CanaryCeiling(kind CanaryInterval, k, m, n int, delta, beta float64) float64 {
 	t := NewCanaryTable(k, m)
 	refuse(n < 1 || n > maxTrials, "number of runs out of range")
@@ -238,8 +237,7 @@ func canaryRatio(in, out, delta float64) float64 {
 
 // CanaryPValue returns a p-value of the claim (eps, delta) by paired betting, the
 // inverse of the wealth: under the claim it is at most b with probability at most
-// b, for every b. Conditions as for [CanaryEpsilon]. It panics on arguments out of
-// range.
+// b, for every b. Conditions as for [CanaryEpsilon].
 func CanaryPValue(t CanaryTable, eps, delta float64, tuned CanaryStakes) float64 {
 	mustBeCanaries(t, delta, 0.5)
 	mustBeFinite(eps)

@@ -244,8 +244,7 @@ func (s *CanarySequence) PValue() float64 { return min(1, stream.Exp(-s.most+1e-
 
 // CanarySequenceCeiling is a bound that no outcome of n trainings exceeds by
 // [CanarySequence], that begins an epoch after 1, 2, 3, ... trainings: about
-// log(.9 n/log(1/beta)). -Inf where none would reject anything. It panics on arguments
-// out of range.
+// log(.9 n/log(1/beta)). -Inf where none would reject anything.
 func CanarySequenceCeiling(m, n int, delta, beta float64) float64 {
 	NewCanaryTable(1, m)
 	refuse(n < 1 || n > maxTrials || CheckDelta(delta) != nil || CheckBeta(beta) != nil, "number of runs, delta or beta out of range")

@@ -169,8 +169,7 @@ func CoinDelta(delta float64) float64 { return delta / 2 }
 // none that was out is. It is the bound for memberships spread over the runs as
 // evenly as they can be, and no spread gives more: for paired betting with the best
 // stakes, since the logarithm of the wealth is concave in X/K. Of betting on each side it is
-// the ceiling of all in, which is higher. delta is that of the claim. It panics on arguments
-// out of range.
+// the ceiling of all in, which is higher. delta is that of the claim.
 func CoinCeiling(kind CanaryInterval, k, n, in int, delta, beta float64) float64 {
 	refuse(n < 1 || n > maxTrials || in < 0 || in > n*k, "number of runs or of canaries inside out of range")
 	delta = CoinDelta(delta)
@@ -285,8 +284,7 @@ const (
 // other side is added to the exploration, so that what never happened in it is
 // not taken as impossible. Where the best stake is the largest that is allowed at
 // the bound it promises, it is raised so that it still is at bounds down to
-// log(modesty) below. Rounded to three digits, so that platforms agree. It panics
-// on arguments out of range.
+// log(modesty) below. Rounded to three digits, so that platforms agree.
 func TuneCanary(explored CanaryTable, n int, delta, beta float64) CanaryStakes {
 	mustBeCanaries(explored, delta, beta)
 	mustBeRuns(n)
@@ -314,8 +312,7 @@ const modesty = 1.3
 // would give if they repeated the exploration, with the stake that is best for it
 // (see [TuneCanary]): what a sweep over thresholds maximises on the exploration
 // runs, the smallest threshold of equal ones. Rounded down to six decimals, -Inf
-// where nothing would be certified. Some 100 passes over the cells. It panics on
-// arguments out of range.
+// where nothing would be certified. Some 100 passes over the cells.
 func CanaryValue(explored CanaryTable, n int, delta, beta float64) float64 {
 	mustBeCanaries(explored, delta, beta)
 	mustBeRuns(n)

@@ -103,8 +103,6 @@ func nuisance(c Counts, gamma float64) box {
 // most b where the first is, below that only where the second is, so that its probability
 // under the claim is at most b again. From gamma to its square while it is at least
 // 1e-50: no value is below 1e-100. 1 if even the score test at beta rejects nothing.
-//
-// It panics on arguments out of range.
 func ClaimPValue(c Counts, eps, delta, beta float64) float64 {
 	mustBeSound(c, delta, beta)
 	mustBeFinite(eps)

@@ -309,7 +309,7 @@ func ExactDelta(c Counts, eps, beta float64) float64 {
 // p1 <= Phi(Phi^-1(p0) + mu) for every event (Dong, Roth and Su 2022), so for any
 // mechanism it refutes every smaller mu; see [GaussianMu] for what it does not give.
 // It is the construction of [Exact] for Gaussian trade-off curves. Rounded down to six
-// decimals, at least 0. Cost: about twice that of Exact. It panics on arguments out of range.
+// decimals, at least 0. Cost: about twice that of Exact.
 func ExactMu(c Counts, beta float64) float64 {
 	mustBeSound(c, 0, beta)
 	mu, _ := bound(c, gaussian{}, beta)

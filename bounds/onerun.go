@@ -165,8 +165,7 @@ func oneRunTail(m, r, v int, eps, delta float64) (b, leak float64) {
 // OneRunEpsilon returns a lower confidence bound on epsilon at delta from a single
 // run: the largest eps whose [OneRunPValue] is at most beta, rounded down to six
 // decimals; 0 if there is none. It exceeds the true epsilon with probability at
-// most beta, as the p-value rises with eps. Cost: 40 p-values. It panics on arguments
-// out of range.
+// most beta, as the p-value rises with eps. Cost: 40 p-values.
 func OneRunEpsilon(m, r, v int, delta, beta float64) float64 {
 	return oneRunEnd(m, r, v, delta, beta, func(eps float64) float64 { return OneRunPValue(m, r, v, eps, delta) })
 }
@@ -251,8 +250,7 @@ func OneRunGDPGuesses(m int) int {
 // value both sides are 0 then, and the mean over the other half gives the same with m/2
 // in the place of m, which is less.
 //
-// Cost O(v) for each of 30 steps, a normal quantile each. It panics on arguments
-// out of range.
+// Cost O(v) for each of 30 steps, a normal quantile each.
 func OneRunGDPMu(m, r, v, sides int, beta float64) float64 {
 	refuse(CheckBeta(beta) != nil, "beta outside (0, 1); call CheckBeta first")
 	mu, _ := Bisect(0, 40, 1e-7, func(mu float64) bool { return OneRunGDPRefutes(m, r, v, sides, mu, beta) })
@@ -295,8 +293,7 @@ func OneRunRecursion(n float64, r, v int, beta float64, least func(right float64
 
 // OneRunGDPEpsilon is [GaussianEpsilon] of [OneRunGDPMu]: a lower confidence bound
 // on epsilon at delta if the trade-off of the mechanism is known to be Gaussian,
-// and only then. Far tighter than [OneRunEpsilon]. It panics on arguments out of
-// range.
+// and only then. Far tighter than [OneRunEpsilon].
 func OneRunGDPEpsilon(m, r, v int, delta, beta float64) float64 {
 	mustBeOneRun(m, r, v, delta)
 	return GaussianEpsilon(OneRunGDPMu(m, r, v, 2, beta), delta)
@@ -454,8 +451,7 @@ func (f OneRunForecast) Split(rest, made int) (up, down int) {
 // larger number would, at a loss of at most a tenth of the expected bound, it is the least
 // such number.
 //
-// It panics on arguments out of range. Cost: some hundred p-values,
-// some thousand where mu is raised.
+// Cost: some hundred p-values, some thousand where mu is raised.
 func OneRunGuessesFor(m, sides int, eps, delta, beta float64) int {
 	mustBeOneRun(m, 1, 0, delta)
 	refuse(CheckEpsilon(eps) != nil || eps < 0 || CheckBeta(beta) != nil || sides != 1 && sides != 2, "epsilon, beta or sides out of range")

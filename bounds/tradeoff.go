@@ -92,8 +92,6 @@ func mustBePermutation(order []int, n int) {
 // sample size. What it does not give is a bound on epsilon: [GaussianEpsilon] of
 // it is one only if the trade-off of the mechanism is known to be Gaussian
 // (Nasr et al. 2023). Rounded down to six decimals, at least 0.
-//
-// It panics on arguments out of range.
 func GaussianMu(c Counts, beta float64) float64 {
 	mustBeSound(c, 0, beta)
 	p1, p0 := LowerProportion(c.X, c.N1, beta/2), UpperProportion(c.Y, c.N0, beta/2)
@@ -138,8 +136,7 @@ func mills(x float64) float64 {
 // GaussianEpsilon returns the smallest eps >= 0 with
 // GaussianDelta(mu, eps) <= delta, rounded down to six decimals. Of a lower bound
 // on mu it is a lower bound on epsilon only if the trade-off is Gaussian, see
-// [GaussianMu]. +Inf at delta = 0 and mu > 0. It panics on arguments out of
-// range.
+// [GaussianMu]. +Inf at delta = 0 and mu > 0.
 func GaussianEpsilon(mu, delta float64) float64 {
 	refuse(CheckDelta(delta) != nil, "delta outside [0, 1); call CheckDelta first")
 	if GaussianDelta(mu, 0) <= delta {

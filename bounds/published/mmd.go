@@ -127,7 +127,7 @@ func MMDThreshold(eps, delta float64) float64 {
 //
 // It exceeds that delta with probability at most beta at every sample size, if
 // the values of h are independent, the kernel fixed beforehand and
-// k(x, x) <= 1. Rounded down, at least 0. It panics on arguments out of range.
+// k(x, x) <= 1. Rounded down, at least 0.
 func TightMMDDelta(s MMDSummary, eps, beta float64) float64 {
 	m := mustBeMMD(s, eps, beta)
 	if m <= 0 {

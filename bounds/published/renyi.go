@@ -32,7 +32,7 @@ const (
 // are at least e^(-(alpha-1) osc) and e^(-alpha osc). It returns this bound with
 // the smallest eta for the n of the table, 0 if they are too large; rounded
 // down. Valid at every sample size if bins and h were fixed beforehand, and far
-// looser than [bounds.Renyi]. It panics on arguments out of range.
+// looser than [bounds.Renyi].
 func CorrectedRenyi(t bounds.Table, h []float64, alpha, beta float64) float64 {
 	refuse(checkWitness(t, h), bounds.CheckRenyiWitness(h, alpha), bounds.CheckBeta(beta))
 	osc := slices.Max(h) - slices.Min(h)
@@ -154,7 +154,7 @@ func SteinkePValue(m, r, v int, eps, delta float64) float64 {
 // S_i/i of its terms, and i - 1 would do better. So where p <= beta < 1/4 it does
 // not fall, and where b_0 >= 1/4 it is at least that.
 //
-// Cost: 40 p-values. It panics on arguments out of range.
+// Cost: 40 p-values.
 func SteinkeEpsilon(m, r, v int, delta, beta float64) float64 {
 	refuse(bounds.CheckOneRun(m, r, v), bounds.CheckDelta(delta), bounds.CheckBeta(beta))
 	beta = math.Min(beta, 0.2)
@@ -167,7 +167,7 @@ func SteinkeEpsilon(m, r, v int, delta, beta float64) float64 {
 // by the recursion of Mahloujifar, Melis and Chaudhuri (2024) with the trade-off curve of
 // (epsilon, delta), 1 - f(y) = min(delta + e^eps y, 1 - e^-eps (1 - delta - y)), see
 // [bounds.OneRunRecursion]. [bounds.OneRunEpsilon] is never below it, as its comment
-// proves. It panics on arguments out of range.
+// proves.
 func MahloujifarEpsilon(m, r, v int, delta, beta float64) float64 {
 	refuse(bounds.CheckOneRun(m, r, v), bounds.CheckDelta(delta), bounds.CheckBeta(beta))
 	eps, _ := bounds.Bisect(0, 60, 1e-9, func(eps float64) bool {
