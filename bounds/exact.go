@@ -221,7 +221,6 @@ func (s *sweep) bend(l, r, level float64) float64 {
 	return k.width * k.width / 8 * (mean + math.Sqrt(2*variance*rare) + math.Max(spread0, spread1)*rare/3)
 }
 
-// largestPQ is the largest p(1-p) on [l, r].
 func largestPQ(l, r float64) float64 {
 	p := math.Max(l, math.Min(r, 0.5))
 	return p * (1 - p)

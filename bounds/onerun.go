@@ -175,7 +175,6 @@ func OneRunChosenEpsilon(m, r, v int, delta, beta, share float64) float64 {
 	return oneRunEnd(m, r, v, delta, beta, func(eps float64) float64 { return OneRunChosenPValue(m, r, v, eps, delta, share) })
 }
 
-// oneRunEnd is the largest eps whose p-value is at most beta.
 func oneRunEnd(m, r, v int, delta, beta float64, p func(eps float64) float64) float64 {
 	mustBeOneRun(m, r, v, delta)
 	refuse(CheckBeta(beta) != nil, "beta outside (0, 1); call CheckBeta first")

@@ -284,7 +284,6 @@ func (r *region) prob(p0, p1 float64) float64 {
 	return hit/(sum*total)*rounding + rest
 }
 
-// sized returns the work space cut to n, grown if need be.
 func sized(buf *[]float64, n int) []float64 {
 	if cap(*buf) < n {
 		*buf = make([]float64, n+n/4)

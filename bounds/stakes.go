@@ -21,7 +21,6 @@ type Stakes struct {
 	bets []stake
 }
 
-// stake is a bet.
 type stake struct {
 	// factors writes the factors of the cells with these log odds, and returns what the mean
 	// of either side's can be.
@@ -104,7 +103,6 @@ func (s *Stakes) add(factors func(odds, first, second []float64) float64) {
 	s.bets = append(s.bets, stake{factors: factors})
 }
 
-// logs are the logs of a bet's factors.
 func (s *Stakes) logs(bet int) (first, second []float64) {
 	x := &s.bets[bet]
 	if x.first == nil {

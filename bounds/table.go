@@ -382,5 +382,4 @@ func pValue(logWealth float64, n int) float64 {
 	return math.Min(1, math.Exp(-(logWealth - 1e-9 - 1e-14*float64(n))))
 }
 
-// logMean returns log of the mean of exp(v).
 func logMean(v []float64) float64 { return floats.LogSumExp(v) - math.Log(float64(len(v))) }

@@ -48,12 +48,10 @@ type chebyshevModel struct {
 	columns []audit.Column
 }
 
-// ramp is the interval as a feature.
 func (m *chebyshevModel) ramp() feature {
 	return feature{Kind: valueFeature, Low: m.Low, High: m.High}
 }
 
-// Score writes the polynomial's value at each row into out.
 func (m *chebyshevModel) Score(rows, out []float64) {
 	var v, one, two floats
 	ramp := m.ramp()
@@ -81,13 +79,11 @@ func (m *chebyshevModel) Score(rows, out []float64) {
 	}
 }
 
-// Describe gives the threshold and the interval.
 func (m *chebyshevModel) Describe(threshold float64, above bool) string {
 	return fmt.Sprintf("polynomial of degree %d of %s, clipped to [%s, %s], %s %s", len(m.Coefficients)-1,
 		columnName(m.columns, 0), figure(m.Low), figure(m.High), side(above), figure(threshold))
 }
 
-// open implements [decoder].
 func (m *chebyshevModel) open(columns []audit.Column) error {
 	if len(columns) != 1 || columns[0].Kind != audit.Real {
 		return &audit.InputError{Field: "model", Found: "a polynomial", Want: "a learner for these columns: a polynomial takes one real column"}

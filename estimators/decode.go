@@ -40,7 +40,6 @@ func renyiOrder(c audit.Claim, usual float64, learner string) (float64, error) {
 	return usual, nil
 }
 
-// wrongCount reports a list of the wrong length.
 func wrongCount(field string, found, want int) error {
 	return &audit.InputError{Field: field, Found: fmt.Sprintf("a list of %d", found), Want: fmt.Sprintf("a list of %d", want)}
 }
@@ -82,7 +81,6 @@ func oneReal(needs string) func([]audit.Column) error {
 // of their bits, little-endian: exact, and a third of the digits' length.
 type floatList []float32
 
-// MarshalText returns the base64 form.
 func (l floatList) MarshalText() ([]byte, error) {
 	raw := make([]byte, 0, 4*len(l))
 	for _, v := range l {
@@ -91,7 +89,6 @@ func (l floatList) MarshalText() ([]byte, error) {
 	return base64.StdEncoding.AppendEncode(nil, raw), nil
 }
 
-// UnmarshalText reads what MarshalText wrote.
 func (l *floatList) UnmarshalText(text []byte) error {
 	raw, err := base64.StdEncoding.Strict().AppendDecode(nil, text)
 	if err != nil || len(raw)%4 != 0 {
@@ -104,7 +101,6 @@ func (l *floatList) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// validate checks the length and that all are within limit.
 func (l floatList) validate(field string, want int, limit float32) error {
 	if len(l) != want {
 		return wrongCount(field, len(l), want)

@@ -17,7 +17,6 @@ const (
 	anyNumber     = "any number" // the interval that is all of them
 )
 
-// inEvent reports whether a score lies in the event.
 func inEvent(score, threshold float64, above bool) bool { return (score > threshold) == above }
 
 // side is where of its threshold the event lies.
@@ -28,7 +27,6 @@ func side(above bool) string {
 	return "<="
 }
 
-// figure prints a number for reading.
 func figure(v float64) string { return fmt.Sprintf("%.4g", v) }
 
 // columnName is the column's name, or its number from 1, or, where there is but
@@ -126,7 +124,6 @@ func (m *tableModel) words(cells []int) string {
 	return "(" + strings.Join(parts, ", ") + ")"
 }
 
-// Describe lists the outcomes in the event, the loudest first.
 func (m *tableModel) Describe(threshold float64, above bool) string {
 	in := slices.DeleteFunc(slices.Clone(m.Outcomes), func(o outcome) bool { return !inEvent(o.Score, threshold, above) })
 	sort.SliceStable(in, func(i, j int) bool { return (in[i].Score > in[j].Score) == above && in[i].Score != in[j].Score })
@@ -154,7 +151,6 @@ func (m *tableModel) Describe(threshold float64, above bool) string {
 	return fmt.Sprintf("one of %d outcomes: %s", len(in), text)
 }
 
-// Describe lists the symbols and intervals in the event.
 func (m *histogramModel) Describe(threshold float64, above bool) string {
 	column := m.columns[m.Column]
 	var list []string
@@ -202,7 +198,6 @@ func (m *histogramModel) Describe(threshold float64, above bool) string {
 	return name + " is " + strings.Join(list, " or ")
 }
 
-// Describe gives the threshold and the features with the largest weights.
 func (m *logisticModel) Describe(threshold float64, above bool) string {
 	if len(m.Features) == 0 {
 		return fmt.Sprintf("constant score 0 %s %s", side(above), figure(threshold))
@@ -219,7 +214,6 @@ func (m *logisticModel) Describe(threshold float64, above bool) string {
 	return text + strings.Join(terms, " ")
 }
 
-// phrase is the words for a feature.
 func phrase(columns []audit.Column, f feature) string {
 	ramp := fmt.Sprintf(", as a share of the way from %s to %s", figure(f.Low), figure(f.High))
 	switch f.Kind {

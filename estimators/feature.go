@@ -47,10 +47,8 @@ const (
 	squareSteep = 1e140 // a squared ramp's, so that its square is, and its inverse
 )
 
-// steepness is 1/(high - low).
 func (f feature) steepness() float64 { return 1 / (f.High - f.Low) }
 
-// ramped reports whether the feature has a ramp.
 func (f feature) ramped() bool {
 	switch f.Kind {
 	case valueFeature, squareFeature, sumFeature, minFeature, maxFeature, totalFeature, stepFeature:
@@ -68,7 +66,6 @@ func (f feature) sound() bool {
 	return f.Kind != squareFeature || (s < squareSteep && s > 1/squareSteep)
 }
 
-// validate checks that the feature fits the columns.
 func (f feature) validate(field string, columns []audit.Column) error {
 	bad := func(what, found, want string) error {
 		return &audit.InputError{Field: field + "." + what, Found: found, Want: want}
@@ -111,7 +108,6 @@ type outputReader struct {
 	carriers []float64 // symbols that carry values
 }
 
-// checkCarriers checks the carriers of a model that is read.
 func checkCarriers(carriers []float64) error {
 	if len(carriers) > mostSymbols || audit.Unordered(carriers) >= 0 {
 		return &audit.InputError{Field: "model.carriers", Found: fmt.Sprintf("a list of %d", len(carriers)), Want: fmt.Sprintf("ascending, distinct, at most %d", mostSymbols)}
@@ -185,7 +181,6 @@ func (r outputReader) readSymbols(f feature, from, to int, rows []float64, n int
 	}
 }
 
-// readRow reads a feature that has a ramp.
 func (r outputReader) readRow(f feature, row []float64) float64 {
 	if f.Kind == totalFeature || f.Kind == stepFeature {
 		return r.overReals(f, row)

@@ -62,7 +62,6 @@ type bitsModel struct {
 	Logistic *logisticModel `json:"logistic,omitempty"`
 }
 
-// inner is the model and how many derived columns it reads.
 func (m *bitsModel) inner() (audit.Model, int) {
 	if m.Table != nil {
 		return m.Table, bitsShort
@@ -70,7 +69,6 @@ func (m *bitsModel) inner() (audit.Model, int) {
 	return m.Logistic, len(bitColumns)
 }
 
-// Score writes the inner model's score of each row into out.
 func (m *bitsModel) Score(rows, out []float64) {
 	inner, width := m.inner()
 	derived := make([]float64, min(block, len(out))*width)
@@ -87,7 +85,6 @@ func (m *bitsModel) Score(rows, out []float64) {
 // ReadsRounding implements [audit.RoundingModel].
 func (m *bitsModel) ReadsRounding() {}
 
-// Describe is the inner model's, of sign, exponent, grid, ...
 func (m *bitsModel) Describe(threshold float64, above bool) string {
 	inner, width := m.inner()
 	if width == bitsShort {
@@ -174,7 +171,6 @@ func learnBits(ex audit.Exploration, width, limit int, keep func(i int) bool) (*
 	return &bitsModel{table, logistic}, nil
 }
 
-// open implements [decoder].
 func (m *bitsModel) open(columns []audit.Column) error {
 	if len(columns) != 1 || columns[0].Kind != audit.Real {
 		return &audit.InputError{Field: "model", Found: "bits of a number", Want: "a learner for these columns: float-bits takes one real column"}

@@ -89,7 +89,6 @@ func fitHistogram(ex audit.Exploration, column, bins int) (*histogramModel, floa
 	return m, gain, nil
 }
 
-// prepare builds what scoring needs from the fields that are written down.
 func (m *histogramModel) prepare(columns []audit.Column) {
 	m.columns = columns
 	m.width = audit.Width(columns)
@@ -158,7 +157,6 @@ func (m *histogramModel) runs() []int {
 	return run
 }
 
-// Score writes the score of each row into out.
 func (m *histogramModel) Score(rows, out []float64) {
 	var cell codes
 	last := uint32(len(m.Scores) - 1)
@@ -173,7 +171,6 @@ func (m *histogramModel) Score(rows, out []float64) {
 	}
 }
 
-// open implements [decoder].
 func (m *histogramModel) open(columns []audit.Column) error {
 	if m.Column < 0 || m.Column >= len(columns) {
 		return &audit.InputError{Field: "model.column", Found: fmt.Sprint(m.Column), Want: fmt.Sprintf("in [0, %d]", len(columns)-1)}
@@ -254,7 +251,6 @@ func equalEdges(sorted []float64, bins int) (edges []float64) {
 	return slices.Compact(edges)
 }
 
-// sideCounts are outputs a cell on each of the two sides.
 type sideCounts struct {
 	cells [2][]int
 	total [2]int

@@ -115,7 +115,6 @@ func medianSpread(points []float32, width, n int) float64 {
 	return distances[len(distances)/2]
 }
 
-// prepare builds what scoring needs from the fields that are written down.
 func (m *kernelMeanModel) prepare() {
 	m.rate = 1 / (2 * float64(m.Bandwidth*m.Bandwidth))
 	if m.Lambda > 0 {
@@ -123,7 +122,6 @@ func (m *kernelMeanModel) prepare() {
 	}
 }
 
-// Score writes (1 + f)/2 of each row into out, or the log ratio of a kernel divergence.
 func (m *kernelMeanModel) Score(rows, out []float64) {
 	width := len(m.Inputs)
 	in := make([]float32, min(block, len(out))*width)
@@ -144,7 +142,6 @@ func (m *kernelMeanModel) Score(rows, out []float64) {
 	}
 }
 
-// mean is the mean kernel of x and these landmarks.
 func (m *kernelMeanModel) mean(x, landmarks []float32) float64 {
 	sum := 0.0
 	for at := 0; at < len(landmarks); at += len(x) {
@@ -158,7 +155,6 @@ func (m *kernelMeanModel) mean(x, landmarks []float32) float64 {
 	return sum / float64(len(landmarks)/len(x))
 }
 
-// Describe gives the threshold, the landmarks and the bandwidth.
 func (m *kernelMeanModel) Describe(threshold float64, above bool) string {
 	first, second := m.First, len(m.Landmarks)/len(m.Inputs)-m.First
 	if m.Lambda > 0 {
@@ -169,7 +165,6 @@ func (m *kernelMeanModel) Describe(threshold float64, above bool) string {
 		first, second, figure(m.Bandwidth), len(m.Inputs), side(above), figure(threshold))
 }
 
-// open implements [decoder].
 func (m *kernelMeanModel) open(columns []audit.Column) error {
 	if err := m.inputReader.open(columns); err != nil {
 		return err

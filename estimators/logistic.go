@@ -115,7 +115,6 @@ func logisticSums() audit.LearnerSpec {
 	return spec
 }
 
-// sharedFeatures are the summaries of all columns together.
 func sharedFeatures(ex audit.Exploration) (list []feature, carriers []float64, err error) {
 	columns := ex.First.Columns
 	_, all, carriers, err := tallySymbols(ex)

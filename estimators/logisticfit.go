@@ -62,7 +62,6 @@ type objective struct {
 	check   func() error
 }
 
-// minimise runs L-BFGS from w.
 func (o *objective) minimise(w []float64, iterations int) ([]float64, error) {
 	o.metric = newMetric(o.moments, len(w), o.penalty)
 	u, err := minimise(o.evaluate, o.metric.coordinates(w), fitGradient, iterations)
@@ -129,7 +128,6 @@ func (o *objective) evaluate(gradient, u []float64) (float64, error) {
 	return value, nil
 }
 
-// heldOut is the mean loss of the held-out outputs.
 func (o *objective) heldOut(x []float64) (float64, error) {
 	d := o.design
 	var z floats

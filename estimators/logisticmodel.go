@@ -100,7 +100,6 @@ func (m *logisticModel) addTable(c int) {
 	}
 }
 
-// Score writes the score of each row into out.
 func (m *logisticModel) Score(rows, out []float64) {
 	var acc, v, share floats
 	var code codes
@@ -135,7 +134,6 @@ func (m *logisticModel) Score(rows, out []float64) {
 	}
 }
 
-// open implements [decoder].
 func (m *logisticModel) open(columns []audit.Column) error {
 	if err := checkCarriers(m.Carriers); err != nil {
 		return err

@@ -161,7 +161,6 @@ func (o mlpOptions) losses(c audit.Claim) ([]witnessLoss, float64, error) {
 	return []witnessLoss{{theta: 1}}, 1, nil
 }
 
-// claimedEpsilon is the claim's epsilon, or 1 where it has none.
 func claimedEpsilon(c audit.Claim) float64 { return cmp.Or(c.Epsilon, 1) }
 
 // bound is C, refused where e^(alpha C) overflows.
@@ -190,7 +189,6 @@ type mlpModel struct {
 	ready network[float32] // parameters packed; scratch is not used
 }
 
-// prepare builds what scoring needs from the fields that are written down.
 func (m *mlpModel) prepare() {
 	m.ready = network[float32]{shape: m.shape(), params: m.Weights}
 	m.ready.ready()
@@ -198,7 +196,6 @@ func (m *mlpModel) prepare() {
 
 func (m *mlpModel) shape() shape { return shape{len(m.Inputs), m.Hidden[0], m.Hidden[1]} }
 
-// Score writes the witness of each row into out.
 func (m *mlpModel) Score(rows, out []float64) {
 	run := m.ready // its scratch is this call's
 	var raw [block]float32
@@ -238,7 +235,6 @@ func (m *mlpModel) Describe(threshold float64, above bool) string {
 		m.Hidden[0], m.Hidden[1], len(m.Inputs), side(above), figure(threshold), strings.Join(names, ", "))
 }
 
-// open implements [decoder].
 func (m *mlpModel) open(columns []audit.Column) error {
 	if err := m.inputReader.open(columns); err != nil {
 		return err

@@ -17,7 +17,6 @@ const (
 	worthwhile    = 1e-5    // smaller gains of the held-out loss count as none
 )
 
-// training is a network with the outputs it is trained on.
 type training struct {
 	network network[float32]
 	options mlpOptions
@@ -213,7 +212,6 @@ func (t *training) witness(rows []float32, count [2]int) {
 	}
 }
 
-// heldOut is the loss of the held-out outputs.
 func (t *training) heldOut(loss witnessLoss) (float64, error) {
 	m := &t.network
 	var h, slope [2][]float64
@@ -278,7 +276,6 @@ func (m *network[T]) ready() {
 	m.w2.Right(w2, m.second, m.first, 1, m.second)
 }
 
-// forward writes the network's output for each of n rows into out.
 func (m *network[T]) forward(rows []T, n int, out []T) {
 	m.rows, m.n = rows, n
 	m.hidden1, m.slopes1 = matmul.Resized(m.hidden1, n*m.first), matmul.Resized(m.slopes1, n*m.first)
@@ -363,7 +360,6 @@ func newAdam[T matmul.Real](n int) *adam[T] {
 	return &adam[T]{mean: make([]T, n), square: make([]T, n), meanPower: 1, squarePower: 1}
 }
 
-// step moves the parameters against the gradient.
 func (a *adam[T]) step(params, gradient []T, rate float64) {
 	a.meanPower = float64(a.meanPower * adamMean)
 	a.squarePower = float64(a.squarePower * adamSquare)

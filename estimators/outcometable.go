@@ -138,7 +138,6 @@ func tablePartitions(ex audit.Exploration) ([]partition, error) {
 	return parts, nil
 }
 
-// power is x^k for a small whole k.
 func power(x, k int) float64 {
 	p := 1.0
 	for range k {
@@ -173,7 +172,6 @@ func symbolTuples(ex audit.Exploration, parts []partition) (tuples, carried int,
 	return len(seen), carried, nil
 }
 
-// countOutcomes counts the outcomes of both sides by key.
 func countOutcomes(ex audit.Exploration, keys *outcomeKeys) ([]seenOutcome, error) {
 	var seen []seenOutcome
 	at := map[uint64]int{} // key -> place in seen
@@ -231,7 +229,6 @@ func (m *tableModel) prepare(columns []audit.Column) (distinct bool) {
 	return len(m.scores) == len(m.Outcomes)
 }
 
-// Score writes the score of each row into out.
 func (m *tableModel) Score(rows, out []float64) {
 	var key [block]uint64
 	for len(out) > 0 {
@@ -248,7 +245,6 @@ func (m *tableModel) Score(rows, out []float64) {
 	}
 }
 
-// open implements [decoder].
 func (m *tableModel) open(columns []audit.Column) error {
 	if len(m.Partitions) != len(columns) {
 		return wrongCount("model.partitions", len(m.Partitions), len(columns))

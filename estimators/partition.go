@@ -26,10 +26,8 @@ const (
 	unknownCell = 1 << 16 // code of a symbol that is not listed
 )
 
-// bins is the number of bins of a value.
 func (p partition) bins() int { return len(p.Edges) + 1 }
 
-// cells is the number of cells of a column of this kind.
 func (p partition) cells(kind audit.ColumnKind) int {
 	switch kind {
 	case audit.Real:
@@ -46,7 +44,6 @@ func (p partition) cells(kind audit.ColumnKind) int {
 	return n
 }
 
-// validate checks that the partition fits a column of this kind.
 func (p partition) validate(field string, kind audit.ColumnKind) error {
 	bad := func(what, found, want string) error {
 		return &audit.InputError{Field: field + "." + what, Found: found, Want: want}
@@ -134,7 +131,6 @@ func (c *coder) code(rows []float64, width, n int, out *codes) {
 	}
 }
 
-// tallied is how often a symbol occurs in a column.
 type tallied struct {
 	symbol, value float64 // the first value that it carried
 	count         int

@@ -44,7 +44,6 @@ func Registry() []audit.LearnerSpec { return slices.Concat(All, Named()) }
 // bound, the threshold and what is certified are the engine's, on outputs that
 // training did not see.
 
-// papersLayers are the papers' network.
 var papersLayers = [2]int{100, 100}
 
 // renyiTester is the witness of RényiTester: two layers of 100 units, an output

@@ -244,14 +244,12 @@ func (f meanFamily) release(p audit.Params, d audit.Dataset) sampler {
 	}
 }
 
-// noisyCounts turns noise into max(least, n + noise).
 func noisyCounts(noise []float64, n, least float64) {
 	for i, z := range noise {
 		noise[i] = max(least, z+n)
 	}
 }
 
-// alphaParam is the order of a Rényi claim.
 var alphaParam = audit.ParamSpec{Name: "alpha", Doc: "order of the Rényi claim, above 1", Default: 2, Min: 1, Max: 1000, Open: true}
 
 func sizeLeak() mechanism {

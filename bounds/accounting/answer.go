@@ -214,7 +214,6 @@ func (a *Account) drawCurve(w worksheet) {
 	a.KL, a.MaxDivergence = finite(1), finite(math.Inf(1))
 }
 
-// askEvents answers what is asked of events and odds.
 func (a *Account) askEvents(w worksheet) {
 	if w.curve == nil {
 		return

@@ -61,7 +61,6 @@ func OptimalEpsilon(eps, delta float64, k int, total float64) float64 {
 	return least(0, float64(k)*eps, holds)
 }
 
-// failure is 1 - (1-delta)^k.
 func failure(delta float64, k int) float64 { return -math.Expm1(float64(k) * math.Log1p(-delta)) }
 
 func mixFailure(delta, fail float64) float64 { return math.Min(1, fail+(1-fail)*delta) }

@@ -66,7 +66,6 @@ func (l Laplace) At(alpha float64) float64 {
 	return logOver(t, (alpha*expOver(t, s)+math.Expm1(-alpha*s))/(2*alpha-1))
 }
 
-// expOver is (e^(ts)-1)/t, s at t = 0.
 func expOver(t, s float64) float64 {
 	if t == 0 {
 		return s
@@ -74,7 +73,6 @@ func expOver(t, s float64) float64 {
 	return math.Expm1(t*s) / t
 }
 
-// logOver is log(1+tx)/t, x at t = 0.
 func logOver(t, x float64) float64 {
 	if t == 0 {
 		return x

@@ -161,7 +161,6 @@ func Follow(q Query, goOn func() bool) (t Trace, err error) {
 	return t, err
 }
 
-// notes say what holds of the account, and what was left out.
 func (w *worksheet) notes(a Account) []string {
 	var all []string
 	say := func(format string, args ...any) {
@@ -200,7 +199,6 @@ func (w *worksheet) notes(a Account) []string {
 	return all
 }
 
-// title says what is accounted.
 func title(parts []Query) string {
 	words := strings.Join(audit.Listed(len(parts), func(i int) string { return parts[i].title() }), ", then ")
 	if group := *parts[0].Group; group > 1 {

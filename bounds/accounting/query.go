@@ -189,7 +189,6 @@ func (q Query) parts() ([]Query, error) {
 
 const maxOrders = 1000
 
-// defaultOrders is the grid of a curve.
 var defaultOrders = []float64{1.25, 1.5, 1.75, 2, 2.5, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512}
 
 // parameter is a field that depends on the kind.
@@ -330,7 +329,6 @@ func (q Query) filled() Query {
 	return q
 }
 
-// noise is where the query has its noise.
 func (q *Query) noise() **float64 {
 	if q.Mechanism == KindLaplace {
 		return &q.Scale
@@ -348,7 +346,6 @@ func fill[T any](p **T, value T) {
 // approximate privacy, which has none.
 func (q Query) step() mechanism { return kinds[q.Mechanism.at()].step(q) }
 
-// title says what a filled query is of.
 func (q Query) title() string {
 	var values []any
 	for _, name := range q.Mechanism.Parameters() {
@@ -395,7 +392,6 @@ func roundUp(x float64) float64 {
 	return rounded(x*(1+1e-9), math.Ceil)
 }
 
-// roundDown likewise, down.
 func roundDown(x float64) float64 {
 	if !(x > 1e-290 && x < 1e290) {
 		return 0

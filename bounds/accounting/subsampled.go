@@ -59,7 +59,6 @@ func (s SubsampledGaussian) At(alpha float64) float64 {
 	return softplus(mean+math.Log(alpha-1)) / (alpha - 1)
 }
 
-// softplus is log(1+e^x).
 func softplus(x float64) float64 {
 	if x > 40 {
 		return x
@@ -67,7 +66,6 @@ func softplus(x float64) float64 {
 	return math.Log1p(math.Exp(x))
 }
 
-// logBinomialMoment returns the logarithm of the finite sum.
 func logBinomialMoment(noise, q float64, alpha int) float64 {
 	var terms []float64
 	odds := math.Log(q) - math.Log1p(-q)

@@ -39,7 +39,6 @@ func (s MMDSummary) Validate() error {
 	return nil
 }
 
-// width is the range of h.
 func (s MMDSummary) width() float64 {
 	if s.Signed {
 		return 8

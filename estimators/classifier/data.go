@@ -90,7 +90,6 @@ func roundedColumns(columns []audit.Column) (list []audit.Column) {
 	return list
 }
 
-// rounding is how the numbers of an output are rounded.
 func rounding(columns []audit.Column, row []float64) (out []float64) {
 	at := 0
 	for _, c := range columns {

@@ -55,5 +55,4 @@ const (
 
 var names = [Candidates]string{"tree-4", "tree-16", "tree-64", "ridge-1", "ridge-16", "spline-3", "spline-30", "spline-300", "binned", "stacked", "rounded"}
 
-// String names the candidate.
 func (c Candidate) String() string { return names[c] }

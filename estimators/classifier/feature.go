@@ -47,7 +47,6 @@ type feature struct {
 	Scale  float64
 }
 
-// MarshalText implements [encoding.TextMarshaler].
 func (f feature) MarshalText() ([]byte, error) {
 	text := fmt.Appendf(nil, "%s %d", f.Kind, f.Column)
 	for _, v := range []float64{f.Symbol, f.Median, f.Range, f.Shift, f.Scale} {

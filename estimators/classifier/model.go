@@ -229,7 +229,6 @@ func (l *Learner) Learn(d *Data) (*Model, [Candidates]*Table) {
 	return m, tables
 }
 
-// logLoss is the mean loss of a table of log odds.
 func logLoss(t *Table) float64 {
 	sum := 0.0
 	for c := range Cells {

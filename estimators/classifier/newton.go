@@ -15,7 +15,6 @@ type points struct {
 	n     [][2]float64
 }
 
-// dot is w times row i.
 func (p *points) dot(i int, w []float64) float64 {
 	return linalg.Dot(p.x[i*p.width:(i+1)*p.width], w)
 }

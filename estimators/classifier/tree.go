@@ -199,7 +199,6 @@ func (g *grower) byNumbers(at int, list []int32) {
 	}
 }
 
-// halve divides the node of these outputs, if there are enough.
 func (g *grower) halve(at int, list []int32, columns []int, turn, depth, least int) {
 	d := g.data
 	if depth == 0 || len(list) < least {
@@ -318,7 +317,6 @@ func logits(p []float64) []float64 {
 	return p
 }
 
-// find is the leaf of an output.
 func (t *tree) find(columns []audit.Column, at []int, row []float64) int {
 	i := 0
 	for len(t.Nodes[i].Kids) > 0 {

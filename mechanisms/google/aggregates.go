@@ -303,7 +303,6 @@ func noiseFamily(f family, n noise.Noise, most float64) family {
 	return f
 }
 
-// sum is that of column j.
 func sum(d audit.Dataset, j int) (sum float64) {
 	for i := j; i < len(d.Values); i += d.Columns {
 		sum += d.Values[i]

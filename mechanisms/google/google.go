@@ -149,7 +149,6 @@ func pairs(unit []interval) []audit.Pair {
 	}
 }
 
-// mechanism is one with its parameters fixed.
 type mechanism struct {
 	release release
 	columns []audit.Column

@@ -210,7 +210,6 @@ type dpSGDModel struct {
 	start   func() []float64 // worst-case first weights
 }
 
-// For summarises with the pair in view.
 func (m *dpSGDModel) For(p audit.Pair) audit.Mechanism {
 	to := *m
 	to.pair = &p
@@ -277,7 +276,6 @@ func (m *dpSGDModel) Columns() []audit.Column {
 // 1, Pr(x_i^test). The paper does not say how many.
 const predicted = 8
 
-// row is the number of the k-th of them.
 func (m *dpSGDModel) row(k int) int { return k * m.table.Rows.Len() / predicted }
 
 // diverged stands for whatever is not finite, and bounds what is.

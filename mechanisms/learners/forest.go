@@ -106,7 +106,6 @@ func (m *forestModel) For(p audit.Pair) audit.Mechanism {
 	return &to
 }
 
-// Columns are the votes of the trees, 0 or 1.
 func (m *forestModel) Columns() []audit.Column {
 	return audit.Listed(m.trees, func(i int) audit.Column {
 		return audit.Column{Name: fmt.Sprintf("vote of tree %d", i+1), Kind: audit.Symbol}

@@ -148,7 +148,6 @@ type logisticModel struct {
 	refuse          bool
 }
 
-// Columns are the coefficients of the features.
 func (m *logisticModel) Columns() []audit.Column {
 	return audit.Listed(len(m.table.Features), func(j int) audit.Column {
 		return audit.Column{Name: "w of " + m.table.Features[j], Kind: audit.Real}

@@ -181,7 +181,6 @@ func (j *jsonText) array(name string) (*Table, error) {
 	return t, nil
 }
 
-// lines reads rows to the end of the file.
 func (j *jsonText) lines() (*Table, error) {
 	rows := &jsonRows{jsonText: j, what: j.p.o.Name}
 	for {
@@ -198,7 +197,6 @@ func (j *jsonText) lines() (*Table, error) {
 	}
 }
 
-// jsonRows makes a table of rows.
 type jsonRows struct {
 	*jsonText
 	what    string // the file, or the array in it
@@ -315,7 +313,6 @@ func (r *jsonRows) start(object bool) error {
 	return nil
 }
 
-// order puts the cells of an object in the columns' order.
 func (r *jsonRows) order() error {
 	names := r.tab.names
 	clear(r.placed)

@@ -17,7 +17,6 @@ import (
 
 const npyMagic = "\x93NUMPY"
 
-// element is the type of an array's elements.
 type element struct {
 	size  int
 	order binary.ByteOrder
@@ -52,7 +51,6 @@ func (e element) add(c *Column, b []byte, o *Options) *fault {
 	return c.addWhole(n, false, o)
 }
 
-// half is a float16.
 func half(b uint16) float64 {
 	sign, exponent, fraction := 1.0, int(b>>10&31), float64(b&1023)
 	if b>>15 != 0 {
@@ -70,7 +68,6 @@ func half(b uint16) float64 {
 	return sign * math.Ldexp(1024+fraction, exponent-25)
 }
 
-// maxHead is how long a header may be.
 const maxHead = 1 << 16
 
 // npy reads one array in NumPy's format, versions 1 to 3 (NumPy Enhancement Proposal 1 and

@@ -77,7 +77,6 @@ func (p *parser) note(format string, args ...any) {
 	p.notes = append(p.notes, fmt.Sprintf(format, args...))
 }
 
-// tell tells of progress, if somebody wants to know.
 func (p *parser) tell() error {
 	if p.o.Progress == nil {
 		return nil
@@ -120,7 +119,6 @@ const wantFormat = "CSV, TSV, JSON lines, JSON, NPY or NPZ"
 
 const gzipMagic = "\x1f\x8b"
 
-// read reads the file, which may be packed.
 func (p *parser) read() ([]*Table, error) {
 	in := bufio.NewReaderSize(&p.from, MaxLine)
 	head, _ := in.Peek(MaxLine)

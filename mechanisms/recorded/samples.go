@@ -61,7 +61,6 @@ func (s *Samples) arranged(seed uint64, side int) []uint32 {
 	return s.order[side]
 }
 
-// upTo are the first n rows of a table.
 func upTo(n int) []uint32 { return audit.Listed(n, func(i int) uint32 { return uint32(i) }) }
 
 // Pair takes the outputs on two datasets from one file, with a column or an
@@ -108,7 +107,6 @@ func Pair(files []*File, r audit.Reading) (*Samples, error) {
 	return s, nil
 }
 
-// oneOrTwo takes outputs or scores from one file, or from two.
 func oneOrTwo(field string, files []*File, one func(*File) error, two func(a, b *File) error) error {
 	switch len(files) {
 	case 1:

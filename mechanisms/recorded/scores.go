@@ -194,7 +194,6 @@ func (s *Scores) inOut(name string, in, out *Table) error {
 	return nil
 }
 
-// scoreMember takes scores and membership of the same shape.
 func (s *Scores) scoreMember(name string, score, member *Table) error {
 	if score.Matrix != member.Matrix || len(score.Columns) != len(member.Columns) || score.Rows() != member.Rows() {
 		return &audit.InputError{Field: name, Found: fmt.Sprintf("score of %d x %d and member of %d x %d", score.Rows(), len(score.Columns), member.Rows(), len(member.Columns)), Want: "both of the same shape"}
@@ -271,7 +270,6 @@ func (s *Scores) setMatrix(m *Matrix) {
 	s.classify(m)
 }
 
-// classify sorts the scores of each class.
 func (s *Scores) classify(m *Matrix) {
 	var of [2][]float64
 	for i, x := range m.Score {
@@ -284,7 +282,6 @@ func (s *Scores) sort(in, out []float64) {
 	s.Sorted = [2][]float64{In: audit.Ascending(in), Out: audit.Ascending(out)}
 }
 
-// class is that of canaries that were in, or out.
 func class(in bool) int {
 	if in {
 		return In

@@ -109,7 +109,6 @@ type tabulator struct {
 	left  *int       // cells that all tables of the file may still take
 }
 
-// maxName is how long a column's name may be, in bytes.
 const maxName = 200
 
 type heldRow struct {

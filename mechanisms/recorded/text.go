@@ -23,7 +23,6 @@ type textReader struct {
 	blank     int      // number of the first line of blanks, 0 for none
 }
 
-// text reads a CSV or TSV that begins with head.
 func (p *parser) text(in io.Reader, head []byte) (*Table, error) {
 	line, _, ended := bytes.Cut(head, []byte{'\n'})
 	if !ended && len(head)+len(byteOrderMark) >= MaxLine {
@@ -121,7 +120,6 @@ func (t *textReader) record(cells []string) error {
 	return t.p.tab.row(cells)
 }
 
-// columnWords are names that only a header holds.
 var columnWords = map[string]bool{"dataset": true, "score": true, "member": true, "in": true, "out": true, "run": true,
 	"in_canary_scores": true, "out_canary_scores": true}
 

@@ -91,7 +91,6 @@ func Sigma(calibration string, eps, delta float64) float64 {
 	return sevenDigits(hi)
 }
 
-// sevenDigits rounds x > 0 up.
 func sevenDigits(x float64) float64 {
 	step := 1.0
 	for float64(x*step) < 1e6 {

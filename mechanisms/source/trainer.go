@@ -99,7 +99,6 @@ func TrainerSpec(train Training) Spec {
 	return s
 }
 
-// errAsked ends a run at its first training.
 var errAsked = errors.New("this training is only asked for")
 
 // FirstTraining is what the first training is asked that a source draws; draw begins to
@@ -135,7 +134,6 @@ func (t *Trainer) Taken(otherwise string) string {
 	return "taken from the report; " + otherwise
 }
 
-// trainer draws runs by a program.
 type trainer struct {
 	train    Training
 	relation audit.Relation

@@ -15,7 +15,6 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/recorded/csv"
 )
 
-// maxCells is how many numbers a file of vectors may hold.
 const maxCells = 1 << 21
 
 // parseVectors reads a CSV file of vectors, one a line, all of one length; a first line

@@ -198,7 +198,6 @@ func (v members) add(t *Model, present, sum []float64) {
 	v.canaries.add(t, present, sum)
 }
 
-// worst is the score of what diverged.
 const worst = -math.MaxFloat64
 
 // LogLikelihood is the log likelihood ratio of one step: of a canary that takes
@@ -290,7 +289,6 @@ func (c Config) length(stretch float64) float64 {
 	return 1
 }
 
-// final scores canaries by the final model.
 func (w *witness) final(t *Model, r *network) {
 	c, m, scores := t.config, t.model, w.scores
 	switch v := w.scored.(type) {

@@ -51,7 +51,6 @@ const (
 	Steps, Final       = "steps", "final"
 )
 
-// setting is one of a training's, with its default and range.
 type setting struct {
 	audit.ParamSpec
 	at func(*Config) any // *int, *float64 or *string; nil: see [FromParams]
@@ -237,7 +236,6 @@ const (
 	canaryNumbers = 1 << 25 // weights times canaries: 256 MiB
 )
 
-// numbered makes names: prefix1, prefix2, ...
 func numbered(prefix string, n int) []string {
 	return audit.Listed(n, func(i int) string { return prefix + strconv.Itoa(i+1) })
 }

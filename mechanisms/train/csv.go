@@ -82,7 +82,6 @@ func bounds(field string, b [2]float64) ([2]float64, error) {
 	return b, nil
 }
 
-// csvReader collects examples line by line.
 type csvReader struct {
 	options CSV
 	columns int // 0 before the first line

@@ -60,5 +60,4 @@ func Look(text []byte, label string, rows int) (Preview, error) {
 	return out, nil
 }
 
-// classesShown is how many labels a preview names.
 const classesShown = 20

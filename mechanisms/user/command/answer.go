@@ -16,7 +16,6 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/user"
 )
 
-// cell is one value of an output.
 type cell struct {
 	form  form
 	value float64 // of a number; 1 and 0 for true and false
@@ -114,7 +113,6 @@ func (s *scanner) fault(want string) error {
 	return &audit.InputError{Field: fmt.Sprintf("its answer, character %d", at+1), Found: found, Want: want}
 }
 
-// end wants nothing more.
 func (s *scanner) end() error {
 	s.from = s.in.InputOffset()
 	if _, err := s.in.Token(); !errors.Is(err, io.EOF) {
@@ -123,7 +121,6 @@ func (s *scanner) end() error {
 	return nil
 }
 
-// offersFrames reports whether a first answer offers frames.
 func offersFrames(line []byte) bool {
 	if !bytes.Contains(line, []byte(`"frames"`)) {
 		return false
@@ -203,7 +200,6 @@ func numbers(line []byte) (flat []float64, width int) {
 	return flat, width
 }
 
-// shown is the beginning of what was printed.
 func shown[T []byte | string](b T) string {
 	if len(b) > shownBytes {
 		return fmt.Sprintf("%q... (%d bytes)", b[:shownBytes], len(b))

@@ -58,7 +58,6 @@ const DefaultTimeout = 60 * time.Second
 // times as long as an output.
 const mostDeaths = 400
 
-// mostValues is how many values one request asks for, at most.
 const mostValues = 1 << 18
 
 // Program is a mechanism that a program runs. It may be used from several
@@ -263,7 +262,6 @@ func (w *worker) Stderr() string {
 	return w.process.Stderr()
 }
 
-// startWorker starts a process with these variables beside ours.
 func startWorker(path string, argv, more []string) (*worker, error) {
 	env := append(os.Environ(), more...)
 	if os.Getenv("PYTHONUNBUFFERED") == "" {

@@ -103,7 +103,6 @@ func (w *worker) readFrame() (answer, error) {
 	return readBlock(kind, w.line)
 }
 
-// readBlock reads the body of a block of numbers.
 func readBlock(kind string, body []byte) (answer, error) {
 	if len(body) < blockHead {
 		return answer{}, &audit.InputError{Field: "its frame " + strconv.Quote(kind), Found: fmt.Sprintf("of %d bytes", len(body)), Want: fmt.Sprintf("at least %d: how many outputs and how many columns, as uint32", blockHead)}

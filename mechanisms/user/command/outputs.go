@@ -37,7 +37,6 @@ func scanRows(a answer, n int, row func(i int, cells []cell) error) error {
 	return err
 }
 
-// fill reads n outputs with these columns into out.
 func (p *Program) fill(a answer, n int, out []float64) error {
 	if a.n == n && p.floats(a, out) {
 		return nil

@@ -127,7 +127,6 @@ func (r *runner) fault(x *worker, err error) error {
 	return e
 }
 
-// blocks remembers the numbers that seeds gave.
 type blocks struct {
 	mu     sync.Mutex
 	seen   map[uint64]uint64 // seeds, by the hash of their numbers

@@ -36,7 +36,6 @@ type Trainer struct {
 	known map[uint64]trained // by seed: answered already, and not yet taken
 }
 
-// trained is what a request came to.
 type trained struct {
 	members  []bool
 	scores   []float64

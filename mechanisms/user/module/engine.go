@@ -101,7 +101,6 @@ func (m *engine) check() error {
 	return nil
 }
 
-// signature is the type of a function, in words that are not long.
 func signature(f api.FunctionDefinition) string {
 	types := func(values []api.ValueType) string {
 		var names []string
