@@ -24,9 +24,6 @@ func parseVectors(file []byte) ([][]float64, error) {
 	head, _, _ := bytes.Cut(bytes.TrimLeft(file, "\r\n"), []byte{'\n'})
 	begun := false
 	err := csv.Each("vectors", file, csv.Separator(head), true, func(line int, cells []string) error {
-		if len(cells) == 1 && strings.TrimSpace(cells[0]) == "" {
-			return nil
-		}
 		row, bad := make([]float64, len(cells)), -1
 		numbers := 0
 		for j, c := range cells {

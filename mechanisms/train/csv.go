@@ -93,9 +93,6 @@ type csvReader struct {
 }
 
 func (p *csvReader) record(line int, cells []string) error {
-	if len(cells) == 1 && len(cells[0]) == 0 {
-		return nil // blank
-	}
 	if p.columns == 0 {
 		if err := p.head(line, cells); err != nil || p.header {
 			return err

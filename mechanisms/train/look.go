@@ -25,9 +25,6 @@ func Look(text []byte, label string, rows int) (Preview, error) {
 	p := csvReader{options: CSV{Label: label}, class: map[string]int32{}}
 	var out Preview
 	err := csv.Each("data", text, ',', true, func(line int, cells []string) error {
-		if len(cells) == 1 && len(cells[0]) == 0 {
-			return nil // blank
-		}
 		row := trimmed(cells)
 		first := p.columns == 0
 		if first {

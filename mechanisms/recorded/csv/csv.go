@@ -83,12 +83,13 @@ func (r *Reader) fault(err error) error {
 }
 
 // Each reads a whole text, with or without a byte order mark. Record gets the number of the
-// line in which a record begins, from 1, and its cells, valid until it returns.
+// line in which a record begins, from 1, and its cells, valid until it returns; not one of a
+// single empty cell.
 func Each(what string, text []byte, separator byte, trim bool, record func(line int, cells []string) error) error {
 	r := NewReader(what, bytes.NewReader(bytes.TrimPrefix(text, []byte("\uFEFF"))), separator, trim)
 	for {
 		cells, err := r.Read()
-		if err == nil {
+		if err == nil && (len(cells) > 1 || cells[0] != "") {
 			err = record(r.Line, cells)
 		}
 		if errors.Is(err, io.EOF) {
