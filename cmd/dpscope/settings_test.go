@@ -283,7 +283,7 @@ func TestReproduceCanaries(t *testing.T) {
 
 func TestReproduceOneRun(t *testing.T) {
 	reproduces(t, canary.OneRun, func(t *rapid.T, s source.Spec, p *canary.Plan) {
-		p.Design, p.K = rapid.SampledFrom(s.OneRun.Designs).Draw(t, "design"), rapid.IntRange(16, 400).Draw(t, "m")
+		p.Design, p.K = rapid.SampledFrom(s.OneRunDesigns).Draw(t, "design"), rapid.IntRange(16, 400).Draw(t, "m")
 		p.Sides, p.Guesses, p.GDPGuesses = drawGuesses(t, p.K)
 	}, flagsOfKind(newOneRunFlags), canary.OneRunKeys())
 }

@@ -108,8 +108,8 @@ func (s failing) OneRun(st *stream.Stream, scores []float64, member []bool) (boo
 
 func testSources(src source.OneRunSource) []source.Spec {
 	return []source.Spec{{Name: "test", Title: "a test", Score: "score", Relations: []audit.Relation{audit.AddRemove}, Designs: []source.Design{source.Sphere},
-		OneRun: &source.OneRunSpec{Designs: []source.Design{source.Sphere}, Canaries: 300, Check: func(*source.Setup, audit.Params) error { return nil }},
-		New:    func(source.Setup) (source.Source, error) { return src, nil }},
+		OneRunDesigns: []source.Design{source.Sphere},
+		New:           func(source.Setup) (source.Source, error) { return src, nil }},
 		{Name: "several", Relations: []audit.Relation{audit.AddRemove}, Designs: []source.Design{source.Sphere}}}
 }
 
@@ -123,7 +123,7 @@ func TestOneRunToldCoverage(t *testing.T) {
 	failed, sum := 0, 0.0
 	for i := range audits {
 		claim := audit.DPClaim(2, 0)
-		r := auditOnce(t, Plan{Version: PlanVersion, Mode: OneRun, Source: "test", Claim: &claim, GuessPlan: membership.GuessPlan{Guesses: []int{300}}, Seed: uint64(i)}, sources)
+		r := auditOnce(t, Plan{Version: PlanVersion, Mode: OneRun, Source: "test", Claim: &claim, K: 300, GuessPlan: membership.GuessPlan{Guesses: []int{300}}, Seed: uint64(i)}, sources)
 		if *r.LowerBound > 1 {
 			failed++
 		}
@@ -141,7 +141,7 @@ func TestOneRunDiverged(t *testing.T) {
 	sources := testSources(failing{told{keep: 1}})
 	right, made := 0, 0
 	for i := range 100 {
-		r := auditOnce(t, Plan{Version: PlanVersion, Mode: OneRun, Source: "test", Claim: &claim, Seed: uint64(i)}, sources)
+		r := auditOnce(t, Plan{Version: PlanVersion, Mode: OneRun, Source: "test", Claim: &claim, K: 300, Seed: uint64(i)}, sources)
 		if !r.Evidence.OneRun.Diverged || *r.LowerBound > 1 || !strings.Contains(strings.Join(r.Warnings, " "), "diverged") {
 			t.Fatal(r.Summary, r.Warnings)
 		}

@@ -120,12 +120,12 @@ func (p Plan) resolve(sources []source.Spec, take func(*Audit) error) (*Audit, e
 	}
 	if p.Mode == OneRun {
 		switch {
-		case a.Spec.OneRun == nil:
+		case len(a.Spec.OneRunDesigns) == 0:
 			return nil, &audit.InputError{Field: "source", Found: fmt.Sprintf("%q", p.Source), Want: "one that can be audited in one run"}
 		case p.Relation == audit.Replace:
 			return nil, &audit.InputError{Field: "relation", Found: `"replace"`, Want: `"add-remove"`, Remedy: report.OneRunOfReplace + "; audit a claim under replace with dpscope canaries -relation replace"}
 		}
-		a.Spec.Relations, a.Spec.Designs = []audit.Relation{audit.AddRemove}, a.Spec.OneRun.Designs
+		a.Spec.Relations, a.Spec.Designs = []audit.Relation{audit.AddRemove}, a.Spec.OneRunDesigns
 	}
 	for _, step := range []func() error{a.resolveSource, func() error { return audit.At("/mode", a.resolveMode()) }, a.resolveCounts, a.resolveBound, func() error { return take(a) }, a.check} {
 		if err := step(); err != nil {
@@ -226,13 +226,13 @@ func (p *Plan) spec(sources []source.Spec) (source.Spec, error) {
 
 // check asks the source whether it can.
 func (a *Audit) check() error {
-	if a.Plan.Mode == OneRun {
-		return a.Spec.OneRun.Check(&a.Setup, a.Plan.Parameters)
+	switch one := a.Plan.Mode == OneRun; {
+	case one && a.Spec.CheckOneRun != nil:
+		return a.Spec.CheckOneRun(&a.Setup, a.Plan.Parameters)
+	case !one && a.Spec.Check != nil:
+		return a.Spec.Check(&a.Setup)
 	}
-	if a.Spec.Check == nil {
-		return nil
-	}
-	return a.Spec.Check(&a.Setup)
+	return nil
 }
 
 // sequential reports whether all trainings are bet on.
@@ -276,7 +276,7 @@ func (a *Audit) resolveCounts() error {
 		return err
 	}
 	if p.Mode == OneRun {
-		p.Runs, p.K = 1, cmp.Or(p.K, a.Spec.OneRun.Canaries)
+		p.Runs, p.K = 1, cmp.Or(p.K, source.OneRunCanaries)
 	} else {
 		p.Runs = cmp.Or(p.Runs, audit.Pick(p.sequential(), 2, 1)*a.Spec.Runs) // a fixed audit explores with as many
 		p.K = cmp.Or(p.K, int(math.Ceil(math.Sqrt(float64(max(1, p.Runs))))))
@@ -430,7 +430,7 @@ func OneRunKeys() []settings.Key[Plan] {
 func firstKeys(oneRun bool, epsilon, delta string) []settings.Key[Plan] {
 	var names []string
 	for _, s := range source.Sources() {
-		if !oneRun || s.OneRun != nil {
+		if !oneRun || len(s.OneRunDesigns) > 0 {
 			names = append(names, s.Name)
 		}
 	}

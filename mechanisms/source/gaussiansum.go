@@ -44,7 +44,7 @@ func GaussianSum() Spec {
 		},
 		Relations: []audit.Relation{audit.AddRemove, audit.Replace}, Designs: []Design{Sphere, Orthogonal, RandomGradients, Vectors},
 		ShardRuns: 256, Runs: 1024, Cheap: true,
-		Check: checkSum, New: newSum, OneRun: sumOneRunSpec(),
+		Check: checkSum, New: newSum, OneRunDesigns: []Design{Orthogonal, Sphere}, CheckOneRun: checkSumOneRun,
 		Facts: func(s Setup) []audit.FactRow {
 			return []audit.FactRow{
 				{Name: "Noise", Value: fmt.Sprintf("standard deviation %.6g in each of %d dimensions, %s calibration, L2 sensitivity %.0f", sumSigma(s), s.Params.Int("d"), s.Params.Word("calibration"), sensitivity(s.Relation))},
@@ -309,24 +309,19 @@ func (g sumOneRun) OneRun(st *stream.Stream, scores []float64, member []bool) (b
 	return false, nil
 }
 
-func sumOneRunSpec() *OneRunSpec {
-	return &OneRunSpec{
-		Designs: []Design{Orthogonal, Sphere}, Canaries: 1000,
-		Check: func(s *Setup, given audit.Params) error {
-			if s.Design == Sphere && s.K > mostCanaries {
-				return &audit.InputError{Field: "m", Found: fmt.Sprint(s.K), Want: fmt.Sprintf("at most %d on the sphere", mostCanaries), Remedy: fmt.Sprintf("use the design %q", Orthogonal)}
-			}
-			if s.Design != Orthogonal || s.K <= s.Params.Int("d") {
-				return nil
-			}
-			if _, ok := given["d"]; ok || s.K > mostDimensions {
-				return &audit.InputError{Field: "m", Found: fmt.Sprint(s.K), Want: fmt.Sprintf("at most d = %d: canaries are orthogonal", s.Params.Int("d")),
-					Remedy: fmt.Sprintf("lower m, raise d, or use the design %q", Sphere)}
-			}
-			s.Params["d"] = audit.ParamValue{Number: float64(s.K)}
-			return nil
-		},
+func checkSumOneRun(s *Setup, given audit.Params) error {
+	if s.Design == Sphere && s.K > mostCanaries {
+		return &audit.InputError{Field: "m", Found: fmt.Sprint(s.K), Want: fmt.Sprintf("at most %d on the sphere", mostCanaries), Remedy: fmt.Sprintf("use the design %q", Orthogonal)}
 	}
+	if s.Design != Orthogonal || s.K <= s.Params.Int("d") {
+		return nil
+	}
+	if _, ok := given["d"]; ok || s.K > mostDimensions {
+		return &audit.InputError{Field: "m", Found: fmt.Sprint(s.K), Want: fmt.Sprintf("at most d = %d: canaries are orthogonal", s.Params.Int("d")),
+			Remedy: fmt.Sprintf("lower m, raise d, or use the design %q", Sphere)}
+	}
+	s.Params["d"] = audit.ParamValue{Number: float64(s.K)}
+	return nil
 }
 
 // fewSquares is up to how many degrees of freedom a chi-square is drawn as a sum

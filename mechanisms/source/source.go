@@ -21,15 +21,6 @@ type OneRunSource interface {
 	OneRun(st *stream.Stream, scores []float64, member []bool) (diverged bool, err error)
 }
 
-// OneRunSpec says how a source is audited in one run.
-type OneRunSpec struct {
-	Designs  []Design // the first is the default
-	Canaries int      // default m
-	// Check refuses a setup, whose K is m, and fills in what it leaves open. given
-	// are the parameters that the user set.
-	Check func(s *Setup, given audit.Params) error
-}
-
 // Limits of a plan.
 const (
 	MaxRuns = 1 << 24
@@ -37,6 +28,8 @@ const (
 	MaxCanaries = 1 << 16
 	// MaxScores is how many exploration scores are held in memory (128 MiB).
 	MaxScores = 1 << 24
+	// OneRunCanaries is how many canaries one run has where a plan does not say.
+	OneRunCanaries = 1000
 )
 
 // Note says what was audited, in words.
@@ -137,8 +130,12 @@ type Spec struct {
 	// Check refuses a setup that fits no source and fills in what it leaves open.
 	Check func(s *Setup) error
 	New   func(s Setup) (Source, error) // nil: it is only named, and draws nothing
-	// OneRun says how it is audited in one run, by a [OneRunSource]; nil: it is not.
-	OneRun *OneRunSpec
+	// OneRunDesigns are those in which it is audited in one run, by a [OneRunSource], the first
+	// is the default; none: it is not.
+	OneRunDesigns []Design
+	// CheckOneRun is Check of one run, whose K is m; nil: all is right. given are the parameters
+	// that the user set.
+	CheckOneRun func(s *Setup, given audit.Params) error
 	// Facts are what follows from the setup, such as the noise.
 	Facts func(s Setup) []audit.FactRow
 	// Idle are the parameters that mean nothing beside the others and the file.

@@ -11,30 +11,25 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
-func trainedOneRunSpec() *OneRunSpec {
-	return &OneRunSpec{
-		Designs: []Design{RandomGradients, DataPoisoning}, Canaries: 1000,
-		Check: func(s *Setup, _ audit.Params) error {
-			c, data, err := trainConfig(*s)
-			if err != nil {
-				return err
-			}
-			if s.K > train.CanariesMost {
-				return &audit.InputError{Field: "m", Found: fmt.Sprint(s.K), Want: fmt.Sprintf("at most %d canaries in one training", train.CanariesMost)}
-			}
-			s.Params["sigma"] = audit.ParamValue{Number: c.Sigma}
-			// The rest of the limit depends on the model; building one for its size is cheap
-			// but for the reference training of final-model access.
-			if c.Access == train.Final {
-				return nil
-			}
-			model, err := train.New(c, data)
-			if err != nil {
-				return err
-			}
-			return audit.At("m", model.CheckCanaries(s.K))
-		},
+func checkTrainedOneRun(s *Setup, _ audit.Params) error {
+	c, data, err := trainConfig(*s)
+	if err != nil {
+		return err
 	}
+	if s.K > train.CanariesMost {
+		return &audit.InputError{Field: "m", Found: fmt.Sprint(s.K), Want: fmt.Sprintf("at most %d canaries in one training", train.CanariesMost)}
+	}
+	s.Params["sigma"] = audit.ParamValue{Number: c.Sigma}
+	// The rest of the limit depends on the model; building one for its size is cheap
+	// but for the reference training of final-model access.
+	if c.Access == train.Final {
+		return nil
+	}
+	model, err := train.New(c, data)
+	if err != nil {
+		return err
+	}
+	return audit.At("m", model.CheckCanaries(s.K))
 }
 
 // DPSGD is a model trained by differentially private gradient descent, with
@@ -46,7 +41,7 @@ func DPSGD() Spec {
 		Name: "dp-sgd", Title: "a model trained by gradient descent with clipped gradients and Gaussian noise",
 		Score:  "log likelihood ratio of what the auditor sees of the training with and without the canary; for the final model alone, how far it moved in the canary's direction or how well it fits the canary",
 		Params: params, Relations: []audit.Relation{audit.AddRemove, audit.Replace}, Designs: []Design{RandomGradients, TailSingular, DataPoisoning}, TakesData: true,
-		ShardRuns: 4, Runs: 128, OneRun: trainedOneRunSpec(),
+		ShardRuns: 4, Runs: 128, OneRunDesigns: []Design{RandomGradients, DataPoisoning}, CheckOneRun: checkTrainedOneRun,
 		Check: func(s *Setup) error {
 			c, _, err := trainConfig(*s)
 			if err != nil {

@@ -79,8 +79,7 @@ func TrainerSpec(train Training) Spec {
 	s := Spec{
 		Name: TrainerName, Title: "trainings by a user's program", Score: "program's own, of a canary and the model",
 		Relations: []audit.Relation{audit.AddRemove, audit.Replace}, Designs: []Design{Own},
-		ShardRuns: 1, Runs: 128,
-		OneRun: &OneRunSpec{Designs: []Design{Own}, Canaries: 1000, Check: func(*Setup, audit.Params) error { return nil }},
+		ShardRuns: 1, Runs: 128, OneRunDesigns: []Design{Own},
 		Check: func(s *Setup) error {
 			if s.K+s.M > MaxCanaries {
 				return &audit.InputError{Field: "k", Found: fmt.Sprintf("%d with m = %d", s.K, s.M), Want: fmt.Sprintf("at most %d together, which are scored in each training", MaxCanaries)}

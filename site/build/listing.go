@@ -108,8 +108,8 @@ func canaryOffer() canaries {
 	c := canaries{Methods: scores.FlatMethods(), Scales: []source.Scale{source.UnitNorm, source.MedianNorm}}
 	for _, s := range source.Sources() {
 		x := canarySource{Name: s.Name, Title: s.Title, Params: s.Params, Relations: s.Relations, Designs: s.Designs, Examples: s.TakesData, Runs: canary.UsualRuns(s)}
-		if s.OneRun != nil {
-			x.OneRun, x.OneRunDesign = s.OneRun.Canaries, s.OneRun.Designs[0]
+		if len(s.OneRunDesigns) > 0 {
+			x.OneRun, x.OneRunDesign = source.OneRunCanaries, s.OneRunDesigns[0]
 		}
 		c.Sources = append(c.Sources, x)
 	}
