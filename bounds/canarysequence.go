@@ -25,8 +25,7 @@ func (s *CanarySums) Add(x, y int) {
 	s.Runs, s.X, s.Y, s.XX, s.YY, s.XY = s.Runs+1, s.X+x, s.Y+y, s.XX+x*x, s.YY+y*y, s.XY+x*y
 }
 
-// Validate reports sums that trainings with k canaries inside and m fresh ones do not
-// have.
+// Validate reports sums that no trainings with k canaries inside and m fresh ones have.
 func (s CanarySums) Validate(k, m int) error {
 	n := s.Runs
 	if n < 0 || n > maxTrials || s.X < 0 || s.X > n*k || s.Y < 0 || s.Y > n*m ||

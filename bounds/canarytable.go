@@ -20,8 +20,7 @@ type CanaryTable struct {
 	Cells []CanaryCell `json:"cells"` // sorted by X, then Y; each pair (X, Y) at most once
 }
 
-// CanaryCell counts the pairs of runs with X of K canaries and Y of M fresh ones
-// in the event.
+// CanaryCell counts the pairs of runs with X of K canaries and Y of M fresh ones in the event.
 type CanaryCell struct {
 	X    int `json:"x"`
 	Y    int `json:"y"`
@@ -230,8 +229,7 @@ type CanaryStakes struct {
 // maxStakes bounds the work that a document can ask for.
 const maxStakes = 64
 
-// Validate reports a stake that is not positive and finite, or a list of more than
-// 64.
+// Validate reports a stake that is not positive and finite, or a list of more than 64.
 func (s CanaryStakes) Validate() error {
 	for _, list := range []struct {
 		name   string

@@ -34,8 +34,7 @@ func checkSide(hit, size string, k, n int) error {
 	return nil
 }
 
-// maxTrials keeps every count exactly representable, and every index of a
-// table inside memory.
+// maxTrials keeps counts exactly representable, and indices of a table inside memory.
 const maxTrials = 1 << 40
 
 // Add returns the counts of both experiments together.

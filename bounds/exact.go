@@ -70,8 +70,7 @@ func newSweep(c Counts, f family, z, beta float64) (*sweep, bool) {
 	return &sweep{region: r, box: around, family: f, goal: beta - gamma, slack: beta / 400}, true
 }
 
-// nuisanceShare is the part of beta spent on confining p1 and p0. Mean bounds
-// are flat between .002 and .01.
+// nuisanceShare of beta confines p1 and p0. Mean bounds are flat between .002 and .01.
 const nuisanceShare = 0.004
 
 // leastGamma is where p-values look no deeper.
@@ -226,8 +225,7 @@ func largestPQ(l, r float64) float64 {
 	return p * (1 - p)
 }
 
-// box confines the nuisance parameters: p0 to [low0, high0], p1 to
-// [low1, high1].
+// box confines p0 to [low0, high0], p1 to [low1, high1].
 type box struct{ low0, high0, low1, high1 float64 }
 
 // sweep lowers th until P(region) <= goal on the whole null set of th,
@@ -245,8 +243,7 @@ type sweep struct {
 // p1 is the largest p1 of the null set at p0.
 func (s *sweep) p1(p0 float64) float64 { return math.Min(s.box.high1, s.family.rise(s.th, p0)) }
 
-// start is the smallest p0 of the null set: to its left p1 <= g(p0) is
-// below the box.
+// start is the smallest p0 of the null set: to its left g(p0) is below the box.
 func (s *sweep) start() float64 { return math.Max(s.box.low0, s.family.back(s.th, s.box.low1)) }
 
 // run shows the whole null set.

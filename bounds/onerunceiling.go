@@ -97,8 +97,7 @@ func newRatio(most float64) ratio {
 	return ratio{make([]float64, ratioSize), ratioSize / 2, most / (ratioSize/2 - 1)}
 }
 
-// add moves mass g under G and k under the other, whose ratios are between point i and the
-// next one, to both.
+// add moves mass g under G and k under the other, of ratios between point i and the next, to both.
 func (r ratio) add(i int, g, k float64) {
 	i = min(max(i, 1-r.zero), r.zero-2)
 	lo, hi := math.Exp(-float64(i)*r.step), math.Exp(-float64(i+1)*r.step)

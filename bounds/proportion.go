@@ -53,8 +53,7 @@ func mustBeProportion(k, n int, beta float64) {
 	refuse(n < 1 || k < 0 || k > n || !(beta > 0 && beta < 1), "proportion needs 0 <= k <= n, n >= 1, 0 < beta < 1")
 }
 
-// proportionMargin is the relative rounding of the limits, away from the
-// estimate.
+// proportionMargin is the relative rounding of the limits, away from the estimate.
 const proportionMargin = 1e-11
 
 // polish solves tail(p) = beta for a tail that grows, or falls, with p: secant

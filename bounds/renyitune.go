@@ -31,8 +31,7 @@ func CalibrateRenyiOrdered(explore Table, alpha float64) []float64 {
 	return h
 }
 
-// poolViolators replaces p and q by their means over blocks of neighbours, so
-// that p/q never falls.
+// poolViolators replaces p and q by means over neighbours, so that p/q never falls.
 func poolViolators(p, q []float64) {
 	type block struct {
 		p, q float64
@@ -102,8 +101,7 @@ func TuneRenyi(explore Table, h []float64, alpha float64, n int, beta float64) (
 	return best, nil
 }
 
-// usualStake is about where the wealth against e0 = 0 grows fastest at this
-// rate.
+// usualStake is about where the wealth against e0 = 0 grows fastest at this rate.
 func (w renyiWager) usualStake(cells []tableCell, rate float64) float64 {
 	c := func(bin int) float64 { return w.z2[bin]/w.k + 1/w.alpha }
 	var mean1, meanC, var1, varC float64 // of Z1, and of what is taken from it
@@ -161,8 +159,7 @@ func clipLevels(h []float64) []float64 {
 	return levels
 }
 
-// clipAbove clips h at top and shifts it so that the mean of exp(alpha h) under
-// q is 1.
+// clipAbove clips h at top and shifts it so that the mean of exp(alpha h) under q is 1.
 func clipAbove(h []float64, top, alpha float64, q []float64) []float64 {
 	clipped := audit.Each(h, func(v float64) float64 { return math.Min(v, top) })
 	shift := logMeanExp(clipped, q, alpha) / alpha

@@ -172,8 +172,7 @@ func (r ROC) Band(beta float64) []ROCPoint {
 	return append(points, point(r.In, r.Out))
 }
 
-// shareBand bounds the share of a law above every threshold at once, by how many of n
-// draws are above.
+// shareBand bounds the share of a law above every threshold, by how many of n draws are above.
 func shareBand(n int, beta float64) func(k int) (seen, lower, upper float64) {
 	counts := rocCounts(n)
 	each := beta / 4 / float64(len(counts))

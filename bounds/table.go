@@ -92,8 +92,7 @@ func (t Table) Second() []int {
 	return m
 }
 
-// Event returns the counts of an event, a set of bins. It panics unless in has a value for
-// each bin.
+// Event returns the counts of a set of bins. It panics unless in has a value for each bin.
 func (t Table) Event(in []bool) Counts {
 	refuse(len(in) != t.Bins, "an event needs one value for each bin")
 	var c Counts
@@ -220,8 +219,7 @@ func checkCanaries(name string, k int) error {
 // N is the number of runs.
 func (e Exchangeable) N() int { return audit.Total(e.Runs) }
 
-// Mean is the empirical first moment: the share of ones in all entries of all
-// runs.
+// Mean is the first moment: the share of ones in all entries of all runs.
 func (e Exchangeable) Mean() float64 { return e.Moment(1) }
 
 // Moment is the empirical l-th moment, 1 <= l <= K: the mean over the runs of
@@ -351,8 +349,7 @@ func (e Exchangeable) momentLimits(order int, wilson bool, beta float64) (lo, hi
 	return spread{1 / k, 1, (k - 1) / k * second}.limits(e.Mean(), shift, scale)
 }
 
-// empiricalBernstein is the interval of Maurer and Pontil 2009 (theorem 4), each
-// side at level beta.
+// empiricalBernstein is the interval of Maurer and Pontil 2009, theorem 4, each side at level beta.
 func (e Exchangeable) empiricalBernstein(beta float64) (lo, hi float64) {
 	n, mean := float64(e.N()), e.Mean()
 	if n < 2 {
@@ -376,8 +373,7 @@ func mustBeFinite(eps float64) { refuse(CheckEpsilon(eps) != nil, "epsilon is no
 // over n pairs, whose logarithms are at most 40 each.
 func goal(beta float64, n int) float64 { return math.Log(1/beta) + 1e-9 + 1e-14*float64(n) }
 
-// pValue is min(1, 1/E): under the null hypothesis at most b with probability at
-// most b.
+// pValue is min(1, 1/E): under the null hypothesis at most b with probability at most b.
 func pValue(logWealth float64, n int) float64 {
 	return math.Min(1, math.Exp(-(logWealth - 1e-9 - 1e-14*float64(n))))
 }

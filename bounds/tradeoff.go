@@ -167,6 +167,5 @@ func GaussianMuFromDelta(delta, eps float64) float64 {
 	return math.Max(0, RoundDown(mu))
 }
 
-// upperNormal returns the z that a standard normal variable exceeds with
-// probability beta.
+// upperNormal is what a standard normal variable exceeds with probability beta.
 func upperNormal(beta float64) float64 { return -mathext.NormalQuantile(beta) }

@@ -116,8 +116,7 @@ const (
 	windowMargin    = 0.03  // by which a narrower interval must: the tails make held-out losses noisy
 )
 
-// chebyshevWindows are pairs of quantiles of the pooled outputs between which
-// the polynomial runs, the widest first.
+// chebyshevWindows are pairs of quantiles between which the polynomial runs, the widest first.
 var chebyshevWindows = [][2]float64{{0.0005, 0.9995}, {0.005, 0.995}, {0.05, 0.95}}
 
 // grid counts outputs by cell and the basis at their middles.

@@ -11,8 +11,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// decoder reads a model of JSON: open checks what was written down and builds what scoring
-// needs from it.
+// decoder reads a model of JSON: open checks it and builds what scoring needs.
 func decoder[M any, P interface {
 	*M
 	audit.Model
@@ -28,8 +27,7 @@ func decoder[M any, P interface {
 	return m, nil
 }
 
-// renyiOrder is the claimed alpha of what is trained for a Rényi divergence, or usual where
-// the claim has none.
+// renyiOrder is the claimed alpha, or usual where the claim has none.
 func renyiOrder(c audit.Claim, usual float64, learner string) (float64, error) {
 	if c.Kind == audit.Renyi {
 		usual = c.Alpha

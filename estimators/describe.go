@@ -29,8 +29,7 @@ func side(above bool) string {
 
 func figure(v float64) string { return fmt.Sprintf("%.4g", v) }
 
-// columnName is the column's name, or its number from 1, or, where there is but
-// one, "output".
+// columnName is the column's name, or its number from 1, or "output" where there is but one.
 func columnName(columns []audit.Column, i int) string {
 	switch {
 	case columns[i].Name != "":

@@ -15,8 +15,7 @@ const (
 	leastSpread = 1e-9    // features with a smaller standard deviation are dropped
 )
 
-// weights of one row of a design: how many outputs of each side it stands for,
-// fitted and held out.
+// rowWeights are how many outputs of each side a row stands for, fitted and held out.
 type rowWeights struct{ fitted, held [2]float64 }
 
 // design is the matrix of standardised features of the training outputs, in
@@ -195,8 +194,7 @@ func (d *design) double(a, b int) bool {
 	return false
 }
 
-// caution is how many standard errors from 0 a log ratio must lie for its
-// score to keep half of it.
+// caution is how many standard errors from 0 a log ratio lies whose score keeps half of it.
 const caution = 2
 
 // logRatio estimates log(p/q) from a of n outputs on the first side and b of m

@@ -99,8 +99,7 @@ func (f feature) validate(field string, columns []audit.Column) error {
 	return nil
 }
 
-// outputReader reads features off rows, one feature at a time: what training
-// sees.
+// outputReader reads features off rows, one at a time: what training sees.
 type outputReader struct {
 	columns  []audit.Column
 	at       []int
@@ -197,8 +196,7 @@ func (r outputReader) readRow(f feature, row []float64) float64 {
 	return f.ramp(v)
 }
 
-// summary is the sum, minimum or maximum of the values that the mixed columns
-// of a row carry.
+// summary is the sum, minimum or maximum of the values that mixed columns of a row carry.
 func (r outputReader) summary(kind featureKind, row []float64) (value float64, any bool) {
 	for c := range r.columns {
 		if r.columns[c].Kind != audit.Mixed {
@@ -273,8 +271,7 @@ const (
 // out, all but the outermost, the middle (a step, in effect), the middle half, the tails.
 var windows = [][2]float64{{0.0005, 0.9995}, {0.005, 0.995}, {0.45, 0.55}, {0.25, 0.75}, {0.005, 0.1}, {0.9, 0.995}}
 
-// candidateFeatures lists the features that fit the columns, and the symbols
-// that carry values.
+// candidateFeatures fit the columns; with them come the symbols that carry values.
 func candidateFeatures(ex audit.Exploration) (list []feature, carriers []float64, err error) {
 	columns := ex.First.Columns
 	at := audit.Offsets(columns)

@@ -95,8 +95,7 @@ func (m *histogramModel) prepare(columns []audit.Column) {
 	m.coder = newCoder(m.Partition, columns[m.Column].Kind, audit.Offsets(columns)[m.Column])
 }
 
-// count tallies the cells of the training outputs in two folds, row by row in
-// turn.
+// count tallies the cells of the training outputs in two folds, row by row in turn.
 func (m *histogramModel) count(ex audit.Exploration) ([2]sideCounts, error) {
 	cells := m.Partition.cells(m.columns[m.Column].Kind)
 	folds := [2]sideCounts{newSideCounts(cells), newSideCounts(cells)}

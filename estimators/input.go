@@ -94,8 +94,7 @@ func numberInput(column int, sorted []float64) (input, bool) {
 	return input{}, false
 }
 
-// validate checks what is particular to inputs, and, given columns, that the
-// feature fits them.
+// validate checks what is particular to inputs and, given columns, that the feature fits them.
 func (in input) validate(field string, columns []audit.Column) error {
 	if columns != nil {
 		if err := in.feature.validate(field, columns); err != nil {

@@ -187,6 +187,5 @@ func (m *kernelMeanModel) open(columns []audit.Column) error {
 	return nil
 }
 
-// landmarkMost bounds the inputs of landmarks in a model that is read: squared
-// distances stay finite.
+// landmarkMost bounds landmarks in a model that is read: squared distances stay finite.
 const landmarkMost = 1e5

@@ -23,8 +23,7 @@ const (
 // norm of the weights added to it.
 var penalties = []float64{3, 0.3, 0.03, 3e-3, 3e-4, 3e-5}
 
-// fit returns the weights of the standardised features. The penalty is chosen
-// on held-out outputs.
+// fit returns the weights of the features. The penalty is chosen on held-out outputs.
 func (d *design) fit(check func() error) ([]float64, error) {
 	moments, err := d.secondMoments(check)
 	if err != nil {
@@ -249,8 +248,7 @@ func (d *design) secondMoments(check func() error) ([]float64, error) {
 // sum is how many outputs the row stands for.
 func (w rowWeights) sum() float64 { return w.fitted[0] + w.fitted[1] + w.held[0] + w.held[1] }
 
-// newMetric is the Cholesky factor for a penalty. moments holds the lower
-// triangle.
+// newMetric is the Cholesky factor for a penalty, of the lower triangle of moments.
 func newMetric(moments []float64, n int, penalty float64) *metric {
 	m := &metric{n: n, tri: make([]float64, n*n), temp: make([]float64, n)}
 	for i := range n {

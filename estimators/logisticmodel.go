@@ -285,8 +285,7 @@ func gather(rows []float64, width, offset, n int, v *floats) {
 	}
 }
 
-// block is how many rows are worked on at a time: the scratch of a block stays
-// in the first-level cache.
+// block is how many rows are worked on at a time: its scratch stays in the first-level cache.
 const block = 512
 
 type (

@@ -74,8 +74,7 @@ func mlp(name string, o mlpOptions) audit.LearnerSpec {
 	}
 }
 
-// perceptron is the learner of these options, which can be set, under what spec says of
-// it already.
+// perceptron is the learner of these options, which can be set, under what spec says of it.
 func perceptron(spec audit.LearnerSpec, o mlpOptions) audit.LearnerSpec {
 	bound := audit.ParamSpec{Name: "cap", Doc: "C: scores lie in [-C, C]; 0: 8, or half of 700/alpha if less", Max: boundMost}
 	if o.perEpsilon > 0 {
@@ -143,8 +142,7 @@ func learnMLP(ex audit.Exploration, o mlpOptions) (audit.Model, error) {
 
 var errNoVariety = errors.New("nothing to learn: no column of the outputs varies beyond rounding")
 
-// losses are what to train for, one after another, and the largest alpha among
-// them (1 for logistic losses).
+// losses are what to train for in turn, with the largest alpha among them (1 for logistic losses).
 func (o mlpOptions) losses(c audit.Claim) ([]witnessLoss, float64, error) {
 	alpha, err := renyiOrder(c, testerAlpha, "a perceptron")
 	if err != nil {

@@ -292,8 +292,7 @@ func (m *network[T]) forward(rows []T, n int, out []T) {
 	}
 }
 
-// rectify turns negative entries of z to 0 and writes which were not to slopes,
-// without a branch on the data.
+// rectify turns negative entries of z to 0, and of slopes, without a branch on the data.
 func rectify[T matmul.Real](z, slopes []T) {
 	slopes = slopes[:len(z)]
 	for i, v := range z {
@@ -450,8 +449,7 @@ func softmax(h []float64, rate, total float64, count func(i int) float64, share 
 	return top + stream.Log(sum/total)
 }
 
-// bounded is bound tanh(x/bound), and its derivative: a witness within bound
-// that is x itself near 0.
+// bounded is bound tanh(x/bound), which is x itself near 0, and its derivative.
 func bounded(x, bound float64) (h, slope float64) {
 	u := math.Abs(x) / bound
 	e := stream.Expm1(float64(-2 * u))

@@ -11,8 +11,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// outcomeTable estimates the likelihood ratio of whole outcomes by counting
-// them, numbers cut at quantiles.
+// outcomeTable estimates the likelihood ratio of whole outcomes, numbers cut at quantiles.
 var outcomeTable = audit.LearnerSpec{
 	Name:   "outcome-table",
 	Title:  "Likelihood ratio of each outcome, shrunk where outcomes are rare",
@@ -205,8 +204,7 @@ type outcome struct {
 	Score float64 `json:"score"`
 }
 
-// tableModel scores an output by its outcome, and outcomes that are not listed
-// alike.
+// tableModel scores an output by its outcome, and outcomes that are not listed alike.
 type tableModel struct {
 	Partitions []partition `json:"partitions"` // one a column
 	Outcomes   []outcome   `json:"outcomes"`

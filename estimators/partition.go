@@ -227,8 +227,7 @@ func tally(ex audit.Exploration, column audit.Column, offset int) ([]tallied, er
 	return mostFrequent(seen), nil
 }
 
-// pooled returns the sorted values of a column on both sides, every k-th row
-// where there are too many.
+// pooled are the sorted values of a column on both sides, every k-th where there are too many.
 func pooled(ex audit.Exploration, column audit.Column, offset int, carriers []float64) ([]float64, error) {
 	total := ex.First.Len() + ex.Second.Len()
 	stride := (total + sortedMost - 1) / sortedMost
@@ -317,8 +316,7 @@ func splitAtoms(sorted []float64, least, limit int) (atoms, loose []float64) {
 	return atoms, append(loose, sorted[from:]...)
 }
 
-// cuts are the edges of bins of equal counts and, with tails, of halving counts
-// at both ends.
+// cuts are edges of bins of equal counts and, with tails, of halving counts at both ends.
 func cuts(sorted []float64, bins int, tails bool) []float64 {
 	n := len(sorted)
 	var edges []float64

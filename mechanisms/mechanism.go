@@ -214,16 +214,14 @@ func oneColumn(kind audit.ColumnKind, name string, labels ...audit.Label) func(a
 	return func(audit.Params) []audit.Column { return []audit.Column{{Name: name, Kind: kind, Labels: labels}} }
 }
 
-// columnsOf is n columns of one kind; their names are the format with from, from+1, ...
-// put in.
+// columnsOf is n columns of one kind, named by the format of from, from+1, ...
 func columnsOf(n int, kind audit.ColumnKind, format string, from int, labels ...audit.Label) []audit.Column {
 	return audit.Listed(n, func(i int) audit.Column {
 		return audit.Column{Name: fmt.Sprintf(format, i+from), Kind: kind, Labels: labels}
 	})
 }
 
-// epsilonParam is the parameter that nearly every mechanism has. Its range keeps the
-// noise finite.
+// epsilonParam is what nearly every mechanism has. Its range keeps the noise finite.
 func epsilonParam(byDefault float64) audit.ParamSpec {
 	return audit.ParamSpec{Name: "epsilon", Doc: "privacy parameter that sets the noise", Default: byDefault, Min: 1e-6, Max: 100, Noise: true}
 }

@@ -74,8 +74,7 @@ func (f rapporFamily) complete() mechanism {
 	return m
 }
 
-// bitNoise is the probability of reporting 1 for a bit that is 1, and for one
-// that is 0.
+// bitNoise is the probability of reporting 1 for a bit that is 1, and for one that is 0.
 type bitNoise struct{ one, zero float64 }
 
 // loss is the largest log ratio of the probabilities of a report where so many

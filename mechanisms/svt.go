@@ -322,8 +322,7 @@ func compareRedrawing(rows, rho, next, q []float64, threshold float64, cutoff in
 	}
 }
 
-// compareValues is compare into pairs of a symbol and a value: query + fresh
-// beside ⊤, else 0.
+// compareValues is compare into a symbol and a value each: query + fresh beside ⊤, else 0.
 func compareValues(out, rho, noise, fresh, q []float64, threshold float64, cutoff int) {
 	for _, z := range rho {
 		row, nus, news := out[:2*len(q)], noise[:len(q)], fresh[:len(q)]

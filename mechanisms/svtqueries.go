@@ -102,8 +102,7 @@ func beside(ones int, others ...float64) []float64 { return append(vector(ones, 
 // it in both.
 type flip struct{ falls, rises int }
 
-// manyQueries is how many queries the flips of a variant that stops spread
-// over: later ones are hardly reached.
+// manyQueries is how many queries flips spread over: later ones are hardly reached.
 const manyQueries = 10
 
 // flips are the variant's pairs of m direct answers, the best first. Exact
@@ -127,8 +126,7 @@ func (v svtVariant) flips(m int) []flip {
 	return flips
 }
 
-// directPairs are the flips, then a move of one answer and of all in one
-// direction.
+// directPairs are the flips, then a move of one answer and of all in one direction.
 func (v svtVariant) directPairs(m int, threshold, sensitivity float64) pairs {
 	half := float64(sensitivity / 2)
 	low, high := threshold-half, threshold+half

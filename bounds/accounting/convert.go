@@ -49,8 +49,7 @@ func (c Conversion) Delta(d, alpha, eps float64) float64 {
 	return math.Exp(math.Min(0, c.logDelta(d, alpha, eps, math.Inf(1))))
 }
 
-// logDelta is the logarithm of Delta before that is cut, or +Inf where that is seen not to
-// be below best.
+// logDelta is the logarithm of Delta, not cut, or +Inf where that is seen not to be below best.
 func (c Conversion) logDelta(d, alpha, eps, best float64) float64 {
 	mustConvert(d, alpha)
 	mustBeEpsilon(eps)

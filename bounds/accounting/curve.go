@@ -195,8 +195,7 @@ func (k kept) At(alpha float64) float64 {
 
 func (k kept) corners() []float64 { return corners(k.Curve) }
 
-// corners are the orders at which a curve bends or ends, so that the best order
-// may be exactly there.
+// corners are the orders at which a curve bends or ends: the best may be exactly there.
 func corners(c Curve) []float64 {
 	if k, ok := c.(interface{ corners() []float64 }); ok {
 		return k.corners()

@@ -176,8 +176,7 @@ func share(lambda float64) float64 {
 	return math.Exp(-lambda*math.Log1p(1/lambda)) / (1 + lambda)
 }
 
-// tiltAtEpsilon is about the tilt under which the sum has mean eps, 0 at least: there
-// the law is known best.
+// tiltAtEpsilon is about the tilt under which the sum has mean eps: there the law is known best.
 func (l *composed) tiltAtEpsilon(eps float64) float64 {
 	return l.tilt(func(_, mean, _ float64) bool { return mean >= eps })
 }
@@ -211,8 +210,7 @@ func (l *composed) tilt(far func(lambda, mean, k float64) bool) float64 {
 // outside is -log of what the window leaves out of the tilted law, on either side.
 const outside = 20.0
 
-// ends is an interval outside of which the tilted sum has at most e^-outside on
-// either side, by Chernoff's bound.
+// ends has at most e^-outside of the tilted sum on either side of it, by Chernoff's bound.
 func (l *composed) ends(lambda float64) (lo, hi float64) {
 	k, mean, variance := l.cumulant(lambda)
 	lo, hi = math.Inf(-1), math.Inf(1)

@@ -190,8 +190,7 @@ type atom struct{ p, q float64 }
 //go:noinline
 func loss(a atom) float64 { return math.Log(a.p) - math.Log(a.q) }
 
-// cumulant is log E e^(lambda loss) over finite losses with its first two
-// derivatives in lambda.
+// cumulant is log E e^(lambda loss) over finite losses, and two derivatives in lambda.
 func (l *lossLaw) cumulant(lambda float64) (k, mean, variance float64) {
 	if len(l.at) == 0 {
 		return math.Inf(-1), 0, 0

@@ -135,8 +135,7 @@ func (f Finite) losses(reverse bool) lossPair {
 	}
 }
 
-// noise is a law on the line and the same law moved by a shift, whose log ratio does
-// not fall.
+// noise is a law on the line and the same law moved, whose log ratio does not fall.
 type noise struct {
 	shift float64
 	// at is the largest output at which the log ratio of the moved law over the law is at

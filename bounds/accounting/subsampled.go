@@ -128,8 +128,7 @@ func logMean(sigma, q, alpha, h float64) float64 {
 	return floats.LogSumExp(terms) + math.Log(h/sigma) - math.Log(2*math.Pi)/2
 }
 
-// quadratureStep is the step at which the error of logMean is about e^-45 at
-// the best d.
+// quadratureStep is where the error of logMean is about e^-45 at the best d.
 func quadratureStep(sigma float64) float64 {
 	const digits = 45
 	v := sigma * sigma

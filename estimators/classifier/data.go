@@ -122,8 +122,7 @@ func (d *Data) inFold(i, fold int) [2]float64 {
 	return [2]float64{}
 }
 
-// eachInFold tells every fold, and in it every distinct output that was seen there, and how
-// often.
+// eachInFold tells, fold by fold, every distinct output that was seen there, and how often.
 func (d *Data) eachInFold(do func(i, fold int, n [2]float64)) {
 	for f := range folds {
 		for i := range d.count {

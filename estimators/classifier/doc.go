@@ -29,8 +29,7 @@ func cellOf(z float64) int {
 	return int(min(c, Cells-1))
 }
 
-// Table counts outputs by the cell of their log odds: of the first dataset, then of the
-// second.
+// Table counts outputs of the first and of the second dataset by the cell of their log odds.
 type Table [2][Cells]int
 
 // Candidate is one of the learners.

@@ -236,8 +236,7 @@ func (p places) of(kind featureKind, columns float64) float64 {
 	return 0.5
 }
 
-// featuresOf lists the features that fit the outputs, and the symbols that carry
-// numbers.
+// featuresOf lists the features that fit the outputs, and the symbols that carry numbers.
 func featuresOf(d *Data) ([]feature, []float64) {
 	step := d.step(numberSample)
 	frequent, inColumn, carriers := tally(d, step)
@@ -324,8 +323,7 @@ func featuresOf(d *Data) ([]feature, []float64) {
 	return standardised(d, s, list, step), carriers
 }
 
-// standardised gives the features mean 0 and deviation 1, and drops those that do not
-// vary.
+// standardised gives features mean 0 and deviation 1, and drops those that do not vary.
 func standardised(d *Data, s shape, list []feature, step int) []feature {
 	keep := list[:0]
 	for _, f := range list {

@@ -242,8 +242,7 @@ func logLoss(t *Table) float64 {
 	return sum
 }
 
-// regress fits the ridges and the bins of the second, and returns the second's log odds
-// without each fold.
+// regress fits the ridges and the bins of the second, and returns its log odds without each fold.
 func (l *Learner) regress(d *Data, m, old *Model, tables *[Candidates]*Table) oddsOf {
 	if old != nil && d.Len() < featuresAnew*l.learnt {
 		m.Features, m.Carriers = old.Features, old.Carriers
@@ -427,8 +426,7 @@ func dyadic(counts [][2]float64, side int) []float64 {
 	return logits(out)
 }
 
-// splines fits the splines of the only real column, on outputs pooled at a sixteenth of
-// a knot's distance.
+// splines fits those of the only real column, on outputs pooled at a sixteenth of a knot's distance.
 func (l *Learner) splines(d *Data, m *Model, tables *[Candidates]*Table) {
 	if len(d.columns) != 1 || d.columns[0].Kind != audit.Real {
 		return
@@ -488,8 +486,7 @@ func (l *Learner) splines(d *Data, m *Model, tables *[Candidates]*Table) {
 	}
 }
 
-// stack fits two slopes and a constant on the log odds of the best tree and the second
-// ridge.
+// stack fits two slopes and a constant on the log odds of the best tree and the second ridge.
 func stack(d *Data, m *Model, trees, ridges oddsOf, tables *[Candidates]*Table) {
 	p := &points{width: 3}
 	d.eachInFold(func(i, f int, n [2]float64) {

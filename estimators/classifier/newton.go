@@ -7,8 +7,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream/linalg"
 )
 
-// points are the rows of a logistic regression: their features, and how often each was
-// seen on either side.
+// points are the rows of a logistic regression, and how often each was seen on either side.
 type points struct {
 	width int
 	x     []float64

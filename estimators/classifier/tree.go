@@ -20,8 +20,7 @@ const (
 	cutSample  = 256 // outputs that a cut is taken from
 )
 
-// treeNode divides outputs by the symbol in a column, or by a number in it, or not at
-// all.
+// treeNode divides outputs by the symbol in a column, or by a number in it, or not at all.
 type treeNode struct {
 	Column  int       `json:"column,omitempty"`
 	Symbols []float64 `json:"symbols,omitempty"` // one child each, then one for all others
@@ -98,8 +97,7 @@ func (g *grower) bySymbols(list []int32, column int) int {
 	return at
 }
 
-// part divides outputs by the symbol at this place of a row; the frequent ones each,
-// then all others, if any.
+// part divides outputs by the symbol at this place of a row; rare ones go together, last.
 func (g *grower) part(list []int32, at int) (kids [][]int32, symbols []float64) {
 	d := g.data
 	same := true
@@ -173,8 +171,7 @@ func (g *grower) partAtoms(list []int32, at int) (kids [][]int32, atoms []float6
 	return kids, atoms
 }
 
-// byNumbers divides the node of these outputs at medians of their numbers, one column
-// after the other.
+// byNumbers divides the node of these outputs at medians, one column after the other.
 func (g *grower) byNumbers(at int, list []int32) {
 	d := g.data
 	var places []int // columns with numbers that vary
@@ -277,8 +274,7 @@ func (t *tree) counted(shrinkage float64, d *Data, leaf []int32) *Table {
 	return table
 }
 
-// withoutFolds are the log odds of every distinct output, by the leaf that it is in,
-// without the outputs of each fold.
+// withoutFolds are the log odds of every distinct output by its leaf, without each fold.
 func (t *tree) withoutFolds(shrinkage float64, d *Data, leaf []int32) oddsOf {
 	parent := make([]int, len(t.Nodes))
 	for i, n := range t.Nodes {

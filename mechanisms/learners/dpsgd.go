@@ -125,8 +125,7 @@ func (f *dpSGD) config(p audit.Params) train.Config {
 	return c
 }
 
-// sigmas remembers noise by configuration: every task of an audit fixes the mechanism
-// anew.
+// sigmas remembers noise: every task of an audit fixes the mechanism anew.
 var sigmas sync.Map
 
 // sigma is the noise over the clipping norm, rounded up to five digits, so that it is
@@ -198,8 +197,7 @@ func (t *Table) unlike() []float64 {
 	return row
 }
 
-// dpSGDModel is a training at fixed parameters, and the pair in whose view its
-// outputs are summarised.
+// dpSGDModel is a training at fixed parameters, and the pair that its outputs are summarised for.
 type dpSGDModel struct {
 	table   *Table
 	config  train.Config
@@ -245,8 +243,7 @@ func (m *dpSGDModel) on(rows train.Rows) *train.Model {
 	return train.NewModel(m.config, common, m.table.Rows.Len())
 }
 
-// settle trains without noise on what a pair shares, once after another, 200 steps or more in
-// all.
+// settle trains on what a pair shares, time after time, 200 steps or more in all.
 func (m *dpSGDModel) settle() []float64 {
 	rows, _ := m.split() // whoever samples has its error
 	model := m.on(rows.common)
@@ -348,8 +345,7 @@ func (m *dpSGDModel) Train(d audit.Dataset) ([]float64, error) {
 	return slices.Clone(model.Weights()), nil
 }
 
-// viewer looks at trainings as an auditor does who knows the rows that the datasets
-// share.
+// viewer looks at trainings as an auditor does who knows the rows that the datasets share.
 type viewer struct {
 	see   func(released, common []float64)
 	ratio float64 // of the log likelihoods of the second dataset and the first, over the steps

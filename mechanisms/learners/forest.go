@@ -112,8 +112,7 @@ func (m *forestModel) Columns() []audit.Column {
 	})
 }
 
-// Sample draws, for each tree, a feature and a threshold for each split, then the
-// label.
+// Sample draws, for each tree, a feature and a threshold for each split, then the label.
 func (m *forestModel) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
 	e, err := m.table.examples(d, 0)
 	if err != nil {

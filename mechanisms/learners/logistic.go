@@ -294,8 +294,7 @@ const converged = 1e-9
 // three to eight steps.
 const mostSteps = 200
 
-// minimise moves w to the minimiser with linear term b, of which nil is none; false
-// if it did not get there.
+// minimise moves w to the minimiser with linear term b, nil for none; false if it fails.
 func (r *ridge) minimise(b, w []float64) bool {
 	size := math.Sqrt(linalg.Dot(b, b))
 	enough := converged + float64(1e-14*(float64(len(r.v)/r.d)+size))

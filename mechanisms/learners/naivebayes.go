@@ -231,8 +231,7 @@ func (m *bayesModel) fitted(exact [2]float64, s *stream.Stream) [2]float64 {
 	return n
 }
 
-// Train is the model without noise: means and variances, then the share of class 1, as
-// in the columns.
+// Train is the model without noise: means, variances and the share of class 1.
 func (m *bayesModel) Train(d audit.Dataset) ([]float64, error) {
 	e, err := m.table.examples(d, 0)
 	if err != nil {

@@ -17,8 +17,7 @@ func All() []audit.MechanismSpec {
 // the parameter table.
 func On(tables ...*Table) []audit.MechanismSpec { return registry(tables, tables) }
 
-// registry is the learners by closed forms over the first tables, those by DP-SGD over
-// the second.
+// registry is the learners by closed forms over the first tables, by DP-SGD over the second.
 func registry(tables, descended []*Table) []audit.MechanismSpec {
 	return []audit.MechanismSpec{
 		outputPerturbation.spec(tables),
@@ -84,12 +83,10 @@ func (s spec) over(tables []*Table) audit.MechanismSpec {
 	return m
 }
 
-// blockCost is how many multiplications are done between two signs of life, about: some
-// hundredths of a second.
+// blockCost is how many multiplications lie between two signs of life: some hundredths of a second.
 const blockCost = 1e7
 
-// mostGroup is how many rows may be added to a table: the largest group of rows that
-// an attack poisons.
+// mostGroup is how many rows may be added: the largest group that an attack poisons.
 const mostGroup = 8
 
 // epsilonParam is the parameter of a pure claim. Its range keeps all noise finite.

@@ -11,8 +11,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// Column is one column of a table: numbers, or codes of symbols, or both beside
-// each other.
+// Column is one column of a table: numbers, or codes of symbols, or both beside each other.
 type Column struct {
 	Name string
 	Kind audit.ColumnKind
@@ -212,8 +211,7 @@ func (c *Column) constant(rows []uint32) bool {
 	return len(rows) > 0
 }
 
-// counter reports whether the values count the rows: each is one more than the
-// one before.
+// counter reports whether the values count the rows, each one more than the one before.
 func (c *Column) counter(rows []uint32) bool {
 	if c.Kind != audit.Real {
 		return false

@@ -222,8 +222,7 @@ func (p *parser) fits(head []byte, size int64) error {
 	return nil
 }
 
-// binaryByte is where text stops being text, or -1. A rune that the end cuts
-// off is text.
+// binaryByte is where text stops being text, or -1; it may end within a rune.
 func binaryByte[T []byte | string](text T) int {
 	b := []byte(text)
 	for i := 0; i < len(b); {

@@ -38,8 +38,7 @@ func (r *recorded) Sample(audit.Dataset, *stream.Stream, []float64) error {
 	return fmt.Errorf("recorded outputs cannot be drawn anew")
 }
 
-// Recorded fills out with the outputs number at, at+1, ... of a dataset in the
-// order of the seed.
+// Recorded fills out with the outputs number at, at+1, ... of a dataset in the seed's order.
 func (r *recorded) Recorded(seed uint64, side, at int, out []float64) error {
 	s := r.samples
 	n := len(out) / audit.Width(s.Columns)

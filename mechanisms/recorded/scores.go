@@ -133,8 +133,7 @@ func (s *Scores) arrays(f *File) error {
 	return &audit.InputError{Field: f.Name, Found: "with " + arrayNames(f), Want: wantScores, Remedy: "name the column of the scores and the column of membership; if a lower score means in, as for a loss, say so"}
 }
 
-// named finds the arrays of scores and of membership; nil where one that nobody named is
-// not there.
+// named finds the arrays of scores and of membership; nil where a name by default is not there.
 func (s *Scores) named(f *File) (score, member *Table, err error) {
 	if score = f.Table(cmp.Or(s.columns.Score, "score")); score == nil && s.columns.Score == "" {
 		score = f.Table("scores")

@@ -30,8 +30,7 @@ func (f *File) Cells() int {
 	return n
 }
 
-// Table is columns of values. They are equally long, unless Options.Scores
-// allowed otherwise.
+// Table is columns of values, equally long unless Options.Scores allowed otherwise.
 type Table struct {
 	Name    string // of the array; empty where the file is one table
 	Columns []*Column

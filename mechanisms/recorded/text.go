@@ -55,8 +55,7 @@ func (p *parser) text(in io.Reader, head []byte) (*Table, error) {
 
 const longText = "is a quote not closed, or is the file not CSV or TSV?"
 
-// numbersWithCommas reports whether all cells are numbers, some of them with a
-// decimal comma.
+// numbersWithCommas reports whether all cells are numbers, some with a decimal comma.
 func numbersWithCommas(cells []string) bool {
 	some := false
 	for _, c := range cells {
@@ -175,8 +174,7 @@ func (t *textReader) settleHeader(second []string) error {
 	return nil
 }
 
-// columnName is the name in a header's cell; numpy.savetxt puts "# " before the
-// first.
+// columnName is the name in a header's cell; numpy.savetxt puts "# " before the first.
 func columnName(i int, cell string) string {
 	name := strings.TrimSpace(cell)
 	if i == 0 {

@@ -113,8 +113,7 @@ func FirstTraining(draw func(Spec) error) (members []bool, seed uint64, err erro
 	return members, seed, err
 }
 
-// Undrawn is the error of an audit that cannot be drawn, since the program that trains is
-// only named.
+// Undrawn is the error of an audit whose training program is only named.
 func (t *Trainer) Undrawn() error {
 	return &audit.InputError{Field: "-exec", Found: audit.Absent, Want: fmt.Sprintf("the program again, if you trust it: this report or plan names %q", t.Command),
 		Remedy: "nothing runs that only a plan or a report names; dpscope verify -quick checks what follows from the counts without it"}

@@ -42,8 +42,7 @@ type Synthetic struct {
 // syntheticScale brings nearly all of N(0, 1) into [-1, 1].
 const syntheticScale = 0.25
 
-// NewSynthetic draws the built-in data. It panics on what Config.Resolve would
-// refuse.
+// NewSynthetic draws the built-in data. It panics on what Config.Resolve would refuse.
 func NewSynthetic(s Synthetic) *Dataset {
 	c, err := Config{Data: s, Sigma: 1}.Resolve(nil)
 	if err != nil {

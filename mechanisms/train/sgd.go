@@ -184,8 +184,7 @@ func (c Config) guarantee(sigma float64) float64 {
 // by accounting, were it not for its faults.
 func (c Config) Guarantee() float64 { return c.guarantee(c.Sigma) }
 
-// calibrate finds the least sigma that keeps the claim, rounded up to four
-// digits.
+// calibrate finds the least sigma that keeps the claim, rounded up to four digits.
 func (c Config) calibrate() (float64, error) {
 	lo, hi := leastSigma, 1.0
 	for c.guarantee(hi) > c.Epsilon {

@@ -43,8 +43,7 @@ const (
 	wantOutput = `a number, a word, an array of these, or {"error": "..."}`
 )
 
-// scanner reads an answer, which is JSON but for NaN and the infinities, as Python
-// writes them.
+// scanner reads an answer, which is JSON but for NaN and infinities, as Python writes them.
 type scanner struct {
 	in     *json.Decoder
 	line   []byte
@@ -133,8 +132,7 @@ func offersFrames(line []byte) bool {
 	return err == nil && s.frames
 }
 
-// scan reads an answer and calls row for each output; cells are valid until the
-// next one.
+// scan reads an answer and calls row for each output; cells are valid until the next one.
 func scan(line []byte, row func(i int, cells []cell) error) (rows int, err error) {
 	if outputs, width := numbers(line); width > 0 {
 		cells := make([]cell, width)

@@ -103,8 +103,7 @@ func Open(ctx context.Context, o Options) (*Program, error) {
 
 func (p *Program) Columns() []audit.Column { return p.columns }
 
-// Unseeded says why the same seed does not give the same outputs; empty where it
-// does.
+// Unseeded says why the same seed does not give the same outputs; empty where it does.
 func (p *Program) Unseeded() string { return p.unseeded }
 
 // UserMechanism is what a report says of the program.
@@ -244,8 +243,7 @@ type worker struct {
 	line     []byte
 }
 
-// End ends the process, which has so long to end by itself. A parent sees the end of its
-// requests.
+// End ends the process, after so long. A parent sees the end of its requests.
 func (w *worker) End(wait time.Duration) {
 	if w.process == nil {
 		w.In.Close()

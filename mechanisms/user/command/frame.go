@@ -35,8 +35,7 @@ const (
 	frameFail    = "FAIL" // why the request is refused, in UTF-8
 )
 
-// frameHead is the length of what stands before a body, and blockHead of what stands
-// before its numbers.
+// What stands before a body, and before its numbers, in bytes.
 const (
 	frameHead = 8
 	blockHead = 8

@@ -13,8 +13,7 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/user"
 )
 
-// mostQuoted is how many numbers may stand in quotes in a column: more are no
-// names.
+// mostQuoted is how many numbers may stand in quotes in a column: more are no names.
 const mostQuoted = 64
 
 // Words that become labels: so many a column, each of so many bytes.
@@ -72,8 +71,7 @@ func (p *Program) checkWidth(i int, cells []cell) error {
 
 func failedRun(cells []cell) bool { return len(cells) == 1 && cells[0].form == failed }
 
-// put writes a value of column c as the engine sees it, and returns how many
-// numbers that took.
+// put writes a value of column c as the engine sees it, and returns how many numbers that took.
 func (p *Program) put(c int, x cell, out []float64) (int, error) {
 	column := p.columns[c]
 	if x.form == failed {
@@ -221,8 +219,7 @@ func each(answers []answer, row func(int, []cell) error) error {
 	return nil
 }
 
-// checkColumns refuses columns of a report whose labels are not those of their
-// words.
+// checkColumns refuses columns of a report whose labels are not those of their words.
 func checkColumns(columns []audit.Column) error {
 	for i, c := range columns {
 		for _, l := range c.Labels {

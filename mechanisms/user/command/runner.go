@@ -135,8 +135,7 @@ type blocks struct {
 
 func newBlocks() *blocks { return &blocks{seen: map[uint64]uint64{}, hasher: maphash.MakeSeed()} }
 
-// note remembers the numbers of a seed. Where another seed gave the same before, it
-// returns that.
+// note remembers the numbers of a seed, or returns the other seed that gave the same before.
 func (b *blocks) note(seed uint64, numbers []float64) (other uint64, repeated bool) {
 	text, _ := binary.Append(nil, binary.LittleEndian, numbers)
 	h := maphash.Bytes(b.hasher, text)

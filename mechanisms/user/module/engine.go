@@ -21,8 +21,7 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/user"
 )
 
-// engine is a module that is compiled in this process, the one that it may hang
-// or bring down.
+// engine is a module compiled in this process, the one that it may hang or bring down.
 type engine struct {
 	name     string
 	patience time.Duration
@@ -112,8 +111,7 @@ func signature(f api.FunctionDefinition) string {
 	return shown(types(f.ParamTypes()) + " -> " + types(f.ResultTypes()))
 }
 
-// call draws outputs on a fresh instance, so that they depend on the arguments
-// alone.
+// call draws outputs on a fresh instance, so that they depend on the arguments alone.
 func (m *engine) call(d audit.Dataset, seed uint64, out []float64) error {
 	n := len(out) / m.width
 	return m.instance(func(in *instance) error {
@@ -211,8 +209,7 @@ func (in *instance) failure(what string, err error) error {
 	return &user.Failed{Err: &audit.InputError{Field: in.m.name + ": " + what, Found: "ended by a trap: " + firstLine(err), Want: "a result"}}
 }
 
-// firstLine is an error without its stack trace, but with the function where it
-// happened.
+// firstLine is an error without its stack trace, but with the function where it happened.
 func firstLine(err error) string {
 	text, trace, found := strings.Cut(err.Error(), "\nwasm stack trace:\n\t")
 	text, _, _ = strings.Cut(text, "\n")

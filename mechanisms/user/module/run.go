@@ -85,8 +85,7 @@ func (m *Module) UserMechanism() audit.UserMechanism {
 	return audit.UserMechanism{Kind: audit.UserModule, Name: m.job.Name, SHA256: m.sum, Datasets: m.o.Space, Columns: m.columns, Unseeded: m.unseeded}
 }
 
-// call draws outputs on a fresh instance, so that they depend on the arguments
-// alone.
+// call draws outputs on a fresh instance, so that they depend on the arguments alone.
 func (m *Module) call(d audit.Dataset, seed uint64, out []float64) error {
 	h, err := m.pool.Take(m.start)
 	if err != nil {

@@ -72,8 +72,7 @@ func Start(path string, argv, env []string) (*Process, error) {
 	return p, nil
 }
 
-// End lets the program end by itself for the time given, then kills it with its
-// group.
+// End lets the program end by itself for so long, then kills it with its group.
 func (p *Process) End(wait time.Duration) {
 	p.once.Do(func() {
 		p.In.Close()
@@ -102,12 +101,10 @@ func (p *Process) within(wait time.Duration) bool {
 	}
 }
 
-// Stderr is the end of what the program wrote to its standard error, without
-// what a terminal would obey.
+// Stderr is the end of its standard error, without what a terminal would obey.
 func (p *Process) Stderr() string { return p.stderr.String() }
 
-// Begin is the first line that the program wrote to its standard error, or as
-// much as is kept of it.
+// Begin is the first line of its standard error, or as much as is kept of it.
 func (p *Process) Begin() string {
 	p.stderr.mu.Lock()
 	defer p.stderr.mu.Unlock()
@@ -131,8 +128,7 @@ func (p *Process) Death() string {
 	return fmt.Sprintf("it ended with exit code %d", state.ExitCode())
 }
 
-// Failed reports whether the program ended by itself with an exit code that is not 0, after
-// End.
+// Failed reports whether it ended by itself with an exit code that is not 0, after End.
 func (p *Process) Failed() bool { return !p.killed && p.within(0) && p.cmd.ProcessState.ExitCode() > 0 }
 
 // tail keeps the end of what is written to it, and the beginning.
