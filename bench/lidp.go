@@ -178,7 +178,7 @@ type lidpSource struct {
 // Run implements [source.Source].
 func (s lidpSource) Run(st *stream.Stream, in, out []float64) (diverged bool, err error) {
 	if diverged, err = s.Source.Run(st, in, out); err == nil && !diverged {
-		*s.accuracy = append(*s.accuracy, s.Outcome(s.test).Accuracy)
+		*s.accuracy = append(*s.accuracy, s.Accuracy(s.test))
 	}
 	return diverged, err
 }

@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
@@ -146,52 +147,20 @@ func (s *Source) trial(st *stream.Stream, inside canaries, w *witness) (diverged
 	return diverged, nil
 }
 
-// Outcome is how well a model learned its examples.
-type Outcome struct {
-	Accuracy float64 `json:"accuracy"` // share of the examples whose class has the largest output
-	Loss     float64 `json:"loss"`     // mean cross-entropy, nats
-	Diverged bool    `json:"diverged"` // the rest is 0
-}
-
-// Train trains once without canaries and looks at the examples.
-func (s *Source) Train(st *stream.Stream) (Outcome, error) {
-	t := s.t
-	finite, err := t.run(st, t.draw(nil, 0), t.noise(), nil, s.Check)
-	if err != nil || !finite {
-		return Outcome{Diverged: !finite}, err
-	}
-	return t.outcome(t.data), nil
-}
-
-// Outcome is how well the model of the last training does on these examples, which have
-// the features and classes of those that it was trained on.
-func (s *Source) Outcome(d *Dataset) Outcome { return s.t.outcome(d) }
-
 const evaluated = 1024 // rows at a time
 
-func (t *Model) outcome(data *Dataset) Outcome {
-	m, d, n := t.model, len(data.Features), data.Len()
-	var o Outcome
-	right := 0
-	for at := 0; at < n; at += evaluated {
-		to := min(n, at+evaluated)
-		m.forward(data.X[at*d:to*d], data.Labels[at:to])
-		for i, label := range data.Labels[at:to] {
-			o.Loss += m.losses[i] / float64(n)
-			best, p := 0, m.probs[i*m.classes():(i+1)*m.classes()]
-			for j, v := range p {
-				if v > p[best] {
-					best = j
-				}
-			}
-			if best == int(label) {
+// Accuracy is the share of these examples whose class has the largest output of the model of
+// the last training. They have the features and classes of those that it was trained on.
+func (s *Source) Accuracy(d *Dataset) float64 {
+	m, width, right := s.t.model, len(d.Features), 0
+	for at := 0; at < d.Len(); at += evaluated {
+		to := min(d.Len(), at+evaluated)
+		m.forward(d.X[at*width:to*width], d.Labels[at:to])
+		for i, label := range d.Labels[at:to] {
+			if p := m.probs[i*m.classes() : (i+1)*m.classes()]; slices.Index(p, slices.Max(p)) == int(label) {
 				right++
 			}
 		}
 	}
-	if o.Loss-o.Loss != 0 {
-		return Outcome{Diverged: true}
-	}
-	o.Accuracy = float64(right) / float64(n)
-	return o
+	return float64(right) / float64(d.Len())
 }
