@@ -91,13 +91,7 @@ func (c CanaryInterval) Check(k, m, n int, delta, beta float64) error {
 // of the data in the event and no fresh one, certifies an epsilon above 0. At most
 // 2^40 are tried.
 func (c CanaryInterval) MinRuns(k, m int, delta, beta float64) int {
-	enough := func(n int) bool { return CanaryCeiling(c, k, m, n, delta, beta) > 0 }
-	hi := 1
-	for hi < maxTrials && !enough(hi) {
-		hi *= 2
-	}
-	lo := hi/2 + 1
-	return lo + sort.Search(hi-lo, func(i int) bool { return enough(lo + i) })
+	return 1 + sort.Search(maxTrials-1, func(i int) bool { return CanaryCeiling(c, k, m, i+1, delta, beta) > 0 })
 }
 
 // CanaryCeiling is the largest bound that n pairs of runs could give, that of all

@@ -45,9 +45,7 @@ func CountCells(k, m int, cells []CanaryCell) CanaryTable {
 		}
 		t.Cells = append(t.Cells, c)
 	}
-	if err := t.Validate(); err != nil {
-		panic("bounds: " + err.Error())
-	}
+	refuse(t.Validate() != nil, "cells of a canary table out of range")
 	return t
 }
 
