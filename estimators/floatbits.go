@@ -33,14 +33,12 @@ const (
 
 // bitColumns are the derived columns: sign, exponent, grid, zeros at the end of
 // the mantissa, and its bits, the highest first.
-var bitColumns = func() []audit.Column {
-	var columns []audit.Column
-	bits := audit.Listed(mantissaBits, func(i int) string { return fmt.Sprintf("bit %d", i+1) })
-	for _, n := range append([]string{"sign", "exponent", "grid", "end zeros"}, bits...) {
-		columns = append(columns, audit.Column{Name: n, Kind: audit.Symbol})
+var bitColumns = audit.Listed(4+mantissaBits, func(i int) audit.Column {
+	if i < 4 {
+		return audit.Column{Name: [...]string{"sign", "exponent", "grid", "end zeros"}[i], Kind: audit.Symbol}
 	}
-	return columns
-}()
+	return audit.Column{Name: fmt.Sprintf("bit %d", i-3), Kind: audit.Symbol}
+})
 
 // readBits writes derived columns of x into out: all, or the first three.
 func readBits(x float64, out []float64) {

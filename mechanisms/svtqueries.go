@@ -80,11 +80,7 @@ var queryFamilies = []queryFamily{
 }
 
 func queryFamilyNames() []string {
-	names := []string{"direct"}
-	for _, f := range queryFamilies {
-		names = append(names, f.name)
-	}
-	return names
+	return append([]string{"direct"}, audit.Each(queryFamilies, func(f queryFamily) string { return f.name })...)
 }
 
 func direct(p audit.Params) bool { return p.Word("queries") == "direct" }
@@ -130,15 +126,11 @@ func (v svtVariant) flips(m int) []flip {
 func (v svtVariant) directPairs(m int, threshold, sensitivity float64) pairs {
 	half := float64(sensitivity / 2)
 	low, high := threshold-half, threshold+half
-	var list pairs
-	for _, f := range v.flips(m) {
-		list = append(list, f.pair(m, low, high))
-	}
-	list = append(list, flip{falls: 1}.pair(m, low, high))
+	moves := append(v.flips(m), flip{falls: 1})
 	if m > 1 {
-		list = append(list, flip{falls: m}.pair(m, low, high))
+		moves = append(moves, flip{falls: m})
 	}
-	return list
+	return audit.Each(moves, func(f flip) neighbours { return f.pair(m, low, high) })
 }
 
 func (f flip) pair(m int, low, high float64) neighbours {

@@ -112,10 +112,10 @@ func (f family) spec() audit.MechanismSpec {
 		},
 		Pairs: func(p audit.Params, _ audit.Relation) []audit.Pair { return pairs(f.unit(p)) },
 		New: func(p audit.Params) (audit.Mechanism, error) {
-			m := &mechanism{release: f.release(p), unit: len(f.unit(p))}
-			for _, name := range f.outputs(p) {
-				m.columns = append(m.columns, audit.Column{Name: name, Kind: audit.Real, Bits: !f.wholeAt(p)})
-			}
+			columns := audit.Each(f.outputs(p), func(name string) audit.Column {
+				return audit.Column{Name: name, Kind: audit.Real, Bits: !f.wholeAt(p)}
+			})
+			m := &mechanism{release: f.release(p), columns: columns, unit: len(f.unit(p))}
 			err := checkBounds(p)
 			if err == nil { // the library checks its parameters when it is used
 				err = m.once(audit.Dataset{Columns: m.unit}, make([]float64, len(m.columns)))
@@ -136,11 +136,7 @@ func pairs(unit []interval) []audit.Pair {
 		upper[i], lower[i] = v.upper, v.lower
 	}
 	data := func(rows ...[]float64) audit.Dataset {
-		d := audit.Dataset{Columns: len(unit), Values: []float64{}}
-		for _, r := range rows {
-			d.Values = append(d.Values, r...)
-		}
-		return d
+		return audit.Dataset{Columns: len(unit), Values: append([]float64{}, slices.Concat(rows...)...)}
 	}
 	return []audit.Pair{
 		{Label: "none against one unit at the upper ends", First: data(), Second: data(upper)},

@@ -88,10 +88,7 @@ func (s *Scores) oneFile(f *File) error {
 	if len(f.Tables) == 1 && f.Tables[0].Name == "" {
 		t := f.Tables[0]
 		// Columns are looked up as one-column arrays.
-		split := &File{RecordedFile: f.RecordedFile}
-		for _, c := range t.Columns {
-			split.Tables = append(split.Tables, &Table{Name: c.Name, Columns: []*Column{c}})
-		}
+		split := &File{RecordedFile: f.RecordedFile, Tables: audit.Each(t.Columns, func(c *Column) *Table { return &Table{Name: c.Name, Columns: []*Column{c}} })}
 		if split.Table("run") != nil {
 			return s.byRun(f, t, split)
 		}

@@ -32,11 +32,7 @@ func Check(name string, data []byte) error {
 }
 
 func listed(names []string, most int) string {
-	var out []string
-	for _, name := range names[:min(most, len(names))] {
-		out = append(out, shown(name))
-	}
-	text := strings.Join(out, ", ")
+	text := strings.Join(audit.Each(names[:min(most, len(names))], shown), ", ")
 	if more := len(names) - most; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}

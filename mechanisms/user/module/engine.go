@@ -102,11 +102,7 @@ func (m *engine) check() error {
 
 func signature(f api.FunctionDefinition) string {
 	types := func(values []api.ValueType) string {
-		var names []string
-		for _, v := range values {
-			names = append(names, api.ValueTypeName(v))
-		}
-		return "(" + strings.Join(names, ", ") + ")"
+		return "(" + strings.Join(audit.Each(values, api.ValueTypeName), ", ") + ")"
 	}
 	return shown(types(f.ParamTypes()) + " -> " + types(f.ResultTypes()))
 }
