@@ -280,16 +280,8 @@ func candidateFeatures(ex audit.Exploration) (list []feature, carriers []float64
 		return nil, nil, err
 	}
 	list = hotFeatures(seen, all)
-	symbolic, numeric := 0, 0
-	for _, c := range columns {
-		if c.Kind != audit.Symbol {
-			numeric++
-		}
-		if c.Kind != audit.Real {
-			symbolic++
-		}
-	}
-	if symbolic > 1 {
+	numeric := audit.Count(columns, func(c audit.Column) bool { return c.Kind != audit.Symbol })
+	if len(columns)-audit.Reals(columns) > 1 {
 		list = append(list, countFeatures(all, len(columns))...)
 	}
 	share := windows

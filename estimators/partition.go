@@ -35,13 +35,7 @@ func (p partition) cells(kind audit.ColumnKind) int {
 	case audit.Symbol:
 		return len(p.Symbols)
 	}
-	n := 0
-	for i := range p.Symbols {
-		if n++; p.Carries[i] {
-			n += len(p.Edges)
-		}
-	}
-	return n
+	return len(p.Symbols) + len(p.Edges)*audit.Count(p.Carries, func(yes bool) bool { return yes })
 }
 
 func (p partition) validate(field string, kind audit.ColumnKind) error {

@@ -17,12 +17,7 @@ var laplaceCount = mechanism{
 
 	Output: oneColumn(audit.Real, "noisy count"),
 	Release: func(p audit.Params, d audit.Dataset) sampler {
-		var yes float64
-		for _, v := range d.Values {
-			if v > 0.5 {
-				yes++
-			}
-		}
-		return plusLaplace(1/p.Num("epsilon"), yes)
+		yes := audit.Count(d.Values, func(v float64) bool { return v > 0.5 })
+		return plusLaplace(1/p.Num("epsilon"), float64(yes))
 	},
 }

@@ -56,16 +56,10 @@ var queryFamilies = []queryFamily{
 	// half of the queries, or all, across the threshold.
 	{name: "count-above",
 		answers: func(records []float64, m int) []float64 {
-			q := make([]float64, m)
-			for i := range q {
+			return audit.Listed(m, func(i int) float64 {
 				cut := (float64(i) + 0.5) / float64(m)
-				for _, v := range records {
-					if v > cut {
-						q[i]++
-					}
-				}
-			}
-			return q
+				return float64(audit.Count(records, func(v float64) bool { return v > cut }))
+			})
 		},
 		pairs: func(below int) (added, replaced pairs) {
 			return pairs{

@@ -88,13 +88,7 @@ type shape struct {
 }
 
 func newShape(columns []audit.Column, carriers []float64) shape {
-	s := shape{columns: columns, at: audit.Offsets(columns), carrier: carriers}
-	for _, c := range columns {
-		if c.Kind != audit.Real {
-			s.symbols++
-		}
-	}
-	return s
+	return shape{columns, audit.Offsets(columns), carriers, len(columns) - audit.Reals(columns)}
 }
 
 // number is the number in a column, if the output has one there.

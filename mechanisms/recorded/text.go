@@ -139,12 +139,10 @@ func (t *textReader) settleHeader(second []string) error {
 	}
 	header := t.p.o.Header == HeaderYes
 	if t.p.o.Header == "" {
-		header = true
-		for _, c := range cells {
-			if _, class := parse(c); class != textCell {
-				header = false
-			}
-		}
+		header = !slices.ContainsFunc(cells, func(c string) bool {
+			_, class := parse(c)
+			return class != textCell
+		})
 		for i, c := range cells {
 			header = header || columnWords[strings.ToLower(columnName(i, c))]
 		}

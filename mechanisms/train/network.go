@@ -2,6 +2,7 @@ package train
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/audit/stream/matmul"
@@ -129,12 +130,7 @@ func tanh(x float64) float64 {
 
 // softmax replaces sums by probabilities and returns -log of that of the label.
 func softmax(z []float64, label int) float64 {
-	top := z[0]
-	for _, v := range z[1:] {
-		if v > top {
-			top = v
-		}
-	}
+	top := slices.Max(z)
 	own := z[label] - top
 	sum := 0.0
 	for i, v := range z {

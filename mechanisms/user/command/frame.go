@@ -127,13 +127,8 @@ func ended(err error) error {
 // floats reports whether the block holds float64 for columns of numbers only, and writes
 // them to out where all are finite.
 func (p *Program) floats(a answer, out []float64) bool {
-	if a.json != nil || a.failed != nil || a.ints || a.columns != len(p.columns) || a.n*a.columns != len(out) {
+	if a.json != nil || a.failed != nil || a.ints || a.columns != audit.Reals(p.columns) || a.columns != len(p.columns) || a.n*a.columns != len(out) {
 		return false
-	}
-	for _, c := range p.columns {
-		if c.Kind != audit.Real {
-			return false
-		}
 	}
 	for i := range out {
 		v := math.Float64frombits(binary.LittleEndian.Uint64(a.block[8*i:]))
