@@ -15,22 +15,19 @@ const (
 	bandwidthLeast = 1e-3
 )
 
-// kernelMean scores by the witness of the maximum mean
+// kernelMean, which [published] names, scores by the witness of the maximum mean
 // discrepancy, f(z) = mean k(x, z) - mean k(y, z) over landmarks x and y, some
 // training outputs of the first and of the second side, with a Gaussian kernel
-// on standardised inputs whose bandwidth is the landmarks' median distance. The
+// on standardised inputs whose bandwidth is the landmarks' median distance
+// (Gretton et al. 2012, section 2.3; the median heuristic, section 8 there). The
 // score is (1 + f)/2, in [0, 1]. Learning takes next to no time; scoring 2
 // landmarks (inputs + 5) operations an output.
 //
 // f is the difference of two smoothed densities, not their ratio: it is high
 // where many outputs lie, and blind in tails.
 // landmarks, of a side, are at most 1024; the bandwidth is in median distances.
-func kernelMean(name string, landmarks int, bandwidth float64) audit.LearnerSpec {
+func kernelMean(landmarks int, bandwidth float64) audit.LearnerSpec {
 	return audit.LearnerSpec{
-		Name:    name,
-		Title:   "Difference of kernel means",
-		Source:  "Witness function of Gretton et al. 2012, section 2.3; bandwidth by the median heuristic, section 8 there",
-		ByName:  true,
 		Applies: anyColumn("kernel means need at least one output column"),
 		Learn:   learner(func(ex audit.Exploration) (audit.Model, error) { return learnKernelMean(ex, landmarks, bandwidth) }),
 		Decode:  decoder[kernelMeanModel],

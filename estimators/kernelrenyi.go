@@ -25,7 +25,7 @@ func kernelRenyi() audit.LearnerSpec {
 	}, func(p audit.Params) audit.LearnerSpec {
 		spec := published("kernel-renyi", "Regularised kernel Rényi divergence of RKRDTester",
 			"Domingo-Enrich and Mroueh 2022, arXiv 2205.13941; RényiTester (Kong, Muñoz Medina and Ribero 2023), section B.6",
-			kernelMean("", p.Int("outputs"), p.Num("bandwidth")))
+			kernelMean(p.Int("outputs"), p.Num("bandwidth")))
 		means := spec.Learn
 		spec.Learn = func(ex audit.Exploration) (audit.Model, error) {
 			alpha, err := renyiOrder(ex.Claim, chebyshevAlpha, "a kernel divergence")

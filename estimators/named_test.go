@@ -18,7 +18,7 @@ var quick = []audit.LearnerSpec{
 	mlp("mlp-small-renyi", mlpOptions{hidden: [2]int{5, 7}, epochs: 2, loss: renyiLoss, rate: 0.01}),
 	chebyshev,
 	logisticVector(),
-	kernelMean("kernel-mean-small", 20, 1),
+	published("kernel-mean-small", "", "", kernelMean(20, 1)),
 	histogramTester,
 	floatBits,
 }

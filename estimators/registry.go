@@ -82,7 +82,7 @@ func mmdTester() audit.LearnerSpec {
 	}, func(p audit.Params) audit.LearnerSpec {
 		spec := published("mmd-tester", "Witness of MMDTester",
 			"DP-Auditorium (Kong et al. 2023), section 4.2.3; Gretton et al. 2012, section 2.3",
-			kernelMean("", p.Int("landmarks"), p.Num("bandwidth")))
+			kernelMean(p.Int("landmarks"), p.Num("bandwidth")))
 		spec.Tester = audit.MMDTester
 		return spec
 	})

@@ -115,7 +115,7 @@ func PublishedAdvancedEpsilon(eps float64, k int, delta float64) float64 {
 
 func mustCompose(eps, delta float64, k int) {
 	mustBeEpsilon(eps)
-	refuse(CheckSteps(k) != nil, "steps out of range; call CheckSteps first")
+	refuse(k < 1 || k > MaxSteps, "steps out of range")
 	refuse(!(delta >= 0 && delta < 1), "delta outside [0, 1)")
 }
 

@@ -133,7 +133,7 @@ func (c Concentrated) At(alpha float64) float64 {
 type RenyiDP struct{ Alpha, Epsilon float64 }
 
 func (r RenyiDP) Validate() error {
-	return cmp.Or(CheckAlpha(r.Alpha), checkEpsilon("epsilon", r.Epsilon))
+	return cmp.Or(checkAlpha(r.Alpha), checkEpsilon("epsilon", r.Epsilon))
 }
 
 func (r RenyiDP) At(alpha float64) float64 {
@@ -212,7 +212,7 @@ func corners(c Curve) []float64 {
 // size, orders below 2 taking the value at 2; where the largest log ratio is finite, the curve of
 // size times that, if lower. It panics if size is not in [1, MaxGroup].
 func Group(c Curve, size int) Curve {
-	refuse(CheckGroup(size) != nil, "group size out of range; call CheckGroup first")
+	refuse(size < 1 || size > MaxGroup, "group size out of range")
 	k := float64(size)
 	if size == 1 {
 		return c

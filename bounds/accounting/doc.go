@@ -30,6 +30,6 @@
 //
 // Epsilon and divergences are in nats, sigma is a standard deviation, an order
 // alpha exceeds 1. Arguments out of range are programmer errors and panic; what
-// comes from a user goes through the Validate methods and the Check functions
-// first, which return a [audit.InputError].
+// comes from a user goes through the Validate methods first, which return a
+// [audit.InputError].
 package accounting

@@ -217,7 +217,7 @@ func (q Query) Validate() error {
 		}
 	}
 	q = q.filled()
-	if err := cmp.Or(CheckSteps(*q.Steps), CheckGroup(*q.Group), CheckDelta(*q.Delta)); err != nil {
+	if err := cmp.Or(checkCount("steps", *q.Steps, MaxSteps), checkCount("group", *q.Group, MaxGroup), checkDelta(*q.Delta)); err != nil {
 		return err
 	}
 	if q.TargetEpsilon != nil {
@@ -249,7 +249,7 @@ func (q Query) Validate() error {
 		for _, part := range parts {
 			total += *part.Steps
 		}
-		if err := cmp.Or(err, CheckSteps(min(total, MaxSteps+1))); err != nil {
+		if err := cmp.Or(err, checkCount("steps", min(total, MaxSteps+1), MaxSteps)); err != nil {
 			return err
 		}
 	}
@@ -307,7 +307,7 @@ func checkOrders(orders []float64) error {
 	}
 	for i, alpha := range orders {
 		field := fmt.Sprintf("orders[%d]", i)
-		if alpha != 1 && CheckAlpha(alpha) != nil {
+		if alpha != 1 && checkAlpha(alpha) != nil {
 			return fault(field, audit.Exactly(alpha), "at least 1 and at most 1e6", "")
 		}
 		if i > 0 && alpha <= orders[i-1] {
@@ -422,16 +422,14 @@ func fault(field, found, want, remedy string) error {
 	return &audit.InputError{Field: field, Found: found, Want: want, Remedy: remedy}
 }
 
-// CheckAlpha reports an order that is not above 1 and at most [MaxOrder].
-func CheckAlpha(alpha float64) error {
+func checkAlpha(alpha float64) error {
 	if !(alpha > 1 && alpha <= MaxOrder) {
 		return fault("alpha", audit.Exactly(alpha), "above 1 and at most 1e6", "2 to 64 are usual")
 	}
 	return nil
 }
 
-// CheckDelta reports a delta outside [MinDelta, 1).
-func CheckDelta(delta float64) error {
+func checkDelta(delta float64) error {
 	const usual = "usually less than 1 / (number of records), such as 1e-5"
 	switch {
 	case !(delta > 0 && delta < 1):
@@ -441,12 +439,6 @@ func CheckDelta(delta float64) error {
 	}
 	return nil
 }
-
-// CheckSteps reports a number of mechanisms outside [1, MaxSteps].
-func CheckSteps(k int) error { return checkCount("steps", k, MaxSteps) }
-
-// CheckGroup reports a group size outside [1, MaxGroup].
-func CheckGroup(size int) error { return checkCount("group", size, MaxGroup) }
 
 func checkCount(field string, k, most int) error {
 	if k < 1 || k > most {
@@ -487,7 +479,7 @@ func checkRate(q float64) error {
 func mustBeOrder(alpha float64) { refuse(!(alpha >= 1), "an order is at least 1") }
 
 func mustBeDelta(delta float64) {
-	refuse(!(delta > 0 && delta < 1), "delta outside (0, 1); call CheckDelta first")
+	refuse(!(delta > 0 && delta < 1), "delta outside (0, 1)")
 }
 
 func mustBeEpsilon(eps float64) { refuse(!isEpsilon(eps), "epsilon must be at least 0 and finite") }

@@ -21,9 +21,6 @@ type step struct {
 	present  []float64 // 1 for every canary that took part, else 0
 }
 
-// watcher looks at the training after each step, before the weights move.
-type watcher func(step)
-
 // Rows are examples: features, an example a row, and numbers of classes.
 type Rows struct {
 	X      []float64
@@ -73,9 +70,9 @@ func (c Config) move(examples int) float64 {
 
 // run trains from the first weights, with these canaries among the examples and
 // noise of deviation sigma C, and reports whether the weights stayed finite. Each
-// step draws who takes part, the examples first, then the noise. A diverged
-// training ends where it diverged.
-func (t *Model) run(st *stream.Stream, inside canaries, sigma float64, watch watcher, check func() error) (finite bool, err error) {
+// step draws who takes part, the examples first, then the noise, and is watched
+// before the weights move. A diverged training ends where it diverged.
+func (t *Model) run(st *stream.Stream, inside canaries, sigma float64, watch func(step), check func() error) (finite bool, err error) {
 	c, m, n := t.config, t.model, t.data.Len()
 	copy(m.theta, t.start)
 	scale := -c.move(t.expected)
@@ -136,7 +133,7 @@ func (t *Model) Train(st *stream.Stream, further Rows, see func(released, common
 	if st == nil {
 		st, noise = stream.New(stream.Key{Purpose: "train/noiseless"}), 0
 	}
-	var watch watcher
+	var watch func(step)
 	if see != nil {
 		watch = func(s step) { see(s.released, s.data) }
 	}

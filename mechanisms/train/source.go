@@ -124,7 +124,7 @@ func (s *Source) trial(st *stream.Stream, inside canaries, w *witness) (diverged
 	t := s.t
 	clear(w.scores)
 	w.residual = s.residual
-	var watch watcher
+	var watch func(step)
 	if t.config.Access == Steps {
 		watch = func(at step) { w.see(t, at) }
 	}
