@@ -109,10 +109,10 @@ func (r RandomisedResponse) Validate() error {
 	return nil
 }
 
-// Epsilon is the pure differential privacy of the report, |log(P/(1-P))|.
-func (r RandomisedResponse) Epsilon() float64 { return math.Abs(math.Log(r.P) - math.Log1p(-r.P)) }
-
-func (r RandomisedResponse) At(alpha float64) float64 { return PureDP{r.Epsilon()}.At(alpha) }
+// At is that of pure differential privacy at |log(P/(1-P))|.
+func (r RandomisedResponse) At(alpha float64) float64 {
+	return PureDP{math.Abs(math.Log(r.P) - math.Log1p(-r.P))}.At(alpha)
+}
 
 // Concentrated is a mechanism of Rho zero-concentrated differential privacy:
 // Rho alpha (Bun and Steinke 2016, definition 1.1).

@@ -60,7 +60,7 @@ type setting struct {
 var settings = []setting{
 	{audit.ParamSpec{Name: "canary", Doc: "gradient: its gradient is a random direction of the weights; poison: it is a random corner of the domain with a random label; tail: it is one of the last principal components of the examples, with the label that fits it least", Choices: []string{Gradient, Poison, Tail}}, func(c *Config) any { return &c.Canary }},
 	{audit.ParamSpec{Name: "access", Doc: "what the auditor sees: every step, or the final model only", Choices: []string{Steps, Final}}, func(c *Config) any { return &c.Access }},
-	{audit.ParamSpec{Name: "fault", Doc: "no-clipping: gradients are summed without clipping; quarter-noise: only a quarter of the noise is added", Choices: []string{NoFault, FaultNoClipping, FaultQuarterNoise}}, nil},
+	{audit.ParamSpec{Name: "fault", Doc: "no-clipping: gradients are summed without clipping; quarter-noise: only a quarter of the noise is added", Choices: []string{"none", "no-clipping", "quarter-noise"}}, nil},
 	{audit.ParamSpec{Name: "model", Doc: "a perceptron with two hidden layers, or a linear model", Choices: []string{Perceptron, Linear}}, func(c *Config) any { return &c.Model }},
 	{audit.ParamSpec{Name: "hidden", Doc: "units in each hidden layer", Default: 32, Min: 1, Max: unitsMost, Integer: true}, func(c *Config) any { return &c.Hidden }},
 	{audit.ParamSpec{Name: "activation", Doc: "of the hidden units", Choices: []string{Tanh, ReLU}}, func(c *Config) any { return &c.Activation }},
@@ -178,13 +178,6 @@ func Params() []audit.ParamSpec {
 	return audit.Each(settings, func(s setting) audit.ParamSpec { return s.ParamSpec })
 }
 
-// Faults by name.
-const (
-	NoFault           = "none"
-	FaultNoClipping   = "no-clipping"
-	FaultQuarterNoise = "quarter-noise"
-)
-
 // FromParams is the configuration that resolved parameters of [Params] mean, but for those
 // of [Idle]. Relation, Epsilon, Delta and Data.Seed remain to be set.
 func FromParams(p audit.Params, builtIn bool) (c Config) {
@@ -195,9 +188,9 @@ func FromParams(p audit.Params, builtIn bool) (c Config) {
 		}
 	}
 	switch p.Word("fault") {
-	case FaultNoClipping:
+	case "no-clipping":
 		c.NoClipping = true
-	case FaultQuarterNoise:
+	case "quarter-noise":
 		c.NoiseFactor = 0.25
 	}
 	return c

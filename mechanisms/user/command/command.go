@@ -252,14 +252,6 @@ func (w *worker) End(wait time.Duration) {
 	w.process.End(wait)
 }
 
-// Stderr is the end of what the process wrote to its standard error.
-func (w *worker) Stderr() string {
-	if w.process == nil {
-		return ""
-	}
-	return w.process.Stderr()
-}
-
 func startWorker(path string, argv, more []string) (*worker, error) {
 	env := append(os.Environ(), more...)
 	if os.Getenv("PYTHONUNBUFFERED") == "" {

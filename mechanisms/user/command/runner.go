@@ -121,8 +121,8 @@ func (r *runner) drop(x *worker, err error) error {
 
 func (r *runner) fault(x *worker, err error) error {
 	e := &Error{Command: r.command, Err: err}
-	if x != nil {
-		e.Stderr = x.Stderr()
+	if x != nil && x.process != nil {
+		e.Stderr = x.process.Stderr()
 	}
 	return e
 }

@@ -101,9 +101,6 @@ func (p *Process) within(wait time.Duration) bool {
 	}
 }
 
-// Stderr is the end of its standard error, without what a terminal would obey.
-func (p *Process) Stderr() string { return p.stderr.String() }
-
 // Begin is the first line of its standard error, or as much as is kept of it.
 func (p *Process) Begin() string {
 	p.stderr.mu.Lock()
@@ -150,8 +147,9 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// String is the last lines, without what a terminal would obey.
-func (t *tail) String() string {
+// Stderr is the end of its standard error, the last lines without what a terminal would obey.
+func (p *Process) Stderr() string {
+	t := &p.stderr
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	kept := t.kept
