@@ -1,6 +1,9 @@
 package bounds
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // nullFit is the maximum-likelihood fit under p1 = th p0 + delta, written for
 // one pair of counts with X/N1 > delta. Its path over all th has a closed form
@@ -246,7 +249,8 @@ func (r *region) prob(p0, p1 float64) float64 {
 
 	// First count: w1[j] becomes proportional to P(X >= lo1+j).
 	lo1, hi1 := window(r.n1, p1, r.width)
-	w1 := sized(&r.w1, hi1-lo1+1)
+	r.w1 = slices.Grow(r.w1[:0], hi1-lo1+1)[:hi1-lo1+1]
+	w1 := r.w1
 	mass(w1, r.n1, lo1, mode(r.n1, p1), p1)
 	sum := 0.0
 	for j := len(w1) - 1; j >= 0; j-- {
@@ -256,7 +260,8 @@ func (r *region) prob(p0, p1 float64) float64 {
 
 	// Second count.
 	lo0, hi0 := window(r.n0, p0, r.width)
-	w0 := sized(&r.w0, hi0-lo0+1)
+	r.w0 = slices.Grow(r.w0[:0], hi0-lo0+1)[:hi0-lo0+1]
+	w0 := r.w0
 	mass(w0, r.n0, lo0, mode(r.n0, p0), p0)
 	total := 0.0
 	for _, v := range w0 {
@@ -282,11 +287,4 @@ func (r *region) prob(p0, p1 float64) float64 {
 		}
 	}
 	return hit/(sum*total)*rounding + rest
-}
-
-func sized(buf *[]float64, n int) []float64 {
-	if cap(*buf) < n {
-		*buf = make([]float64, n+n/4)
-	}
-	return (*buf)[:n]
 }

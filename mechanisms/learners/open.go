@@ -16,9 +16,8 @@ import (
 // nothing of the file, which may move.
 const FileTable = "file"
 
-// Open is every learner over the table of a CSV file of examples, and what reports say
-// of the file. Every feature needs declared bounds: see [Read]. Errors are of type
-// [audit.InputError].
+// Open is every learner over the table of a CSV file of examples whose features have declared
+// bounds, and what reports say of the file. Errors are of type [audit.InputError].
 func Open(name string, text []byte, r audit.LabelledReading) ([]audit.MechanismSpec, *audit.Labelled, error) {
 	o := train.CSV{Label: r.Label, Classes: r.Classes}
 	rest, err := declared(r.Bounds, &o)
