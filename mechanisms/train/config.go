@@ -122,13 +122,14 @@ func (c Config) Resolve(data *Dataset) (Config, error) {
 		if s.at == nil {
 			continue
 		}
-		v := s.of(&c)
-		if none := (audit.ParamValue{}); slices.Contains(idle(c.Model, c.Canary, data == nil), s.Name) {
+		v, none := s.of(&c), audit.ParamValue{}
+		if slices.Contains(idle(c.Model, c.Canary, data == nil), s.Name) {
 			if v != none {
 				return c, &audit.InputError{Field: s.Name, Found: v.String(), Want: fmt.Sprintf("absent with the model %q and %s canaries", c.Model, c.Canary)}
 			}
 			continue
-		} else if v == none {
+		}
+		if v == none {
 			v = s.Usual()
 		}
 		if err := s.Check(s.Name, v); err != nil {
