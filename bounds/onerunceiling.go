@@ -180,10 +180,7 @@ func (r ratio) sum(n int) ratio {
 
 // mix makes the other law one that is G with probability p.
 func (r *ratio) mix(p float64) {
-	most := float64(ratioSize/2-1) * r.step
-	if p > 0 {
-		most = math.Min(most, -math.Log(p))
-	}
+	most := math.Min(float64(ratioSize/2-1)*r.step, -math.Log(p))
 	out := newRatio(math.Max(8*most, 1)) // for as many runs as are allowed
 	for i, g := range r.law {
 		k := p*g + (1-p)*g*math.Exp(-float64(i-r.zero)*r.step)

@@ -278,11 +278,7 @@ func (r *region) prob(p0, p1 float64) float64 {
 	w0 = w0[first-lo0 : last-lo0+1]
 	hit := 0.0
 	for i, v := range w0[:len(cuts)] {
-		j := cuts[i] - lo1
-		if j < 0 {
-			j = 0
-		}
-		if j < len(w1) {
+		if j := max(0, cuts[i]-lo1); j < len(w1) {
 			hit += v * w1[j]
 		}
 	}

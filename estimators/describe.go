@@ -20,12 +20,7 @@ const (
 func inEvent(score, threshold float64, above bool) bool { return (score > threshold) == above }
 
 // side is where of its threshold the event lies.
-func side(above bool) string {
-	if above {
-		return ">"
-	}
-	return "<="
-}
+func side(above bool) string { return audit.Pick(above, ">", "<=") }
 
 func figure(v float64) string { return fmt.Sprintf("%.4g", v) }
 
@@ -144,10 +139,7 @@ func (m *tableModel) Describe(threshold float64, above bool) string {
 	case rest:
 		text += ", or one that the table does not list"
 	}
-	if len(in) == 1 {
-		return "outcome " + text
-	}
-	return fmt.Sprintf("one of %d outcomes: %s", len(in), text)
+	return audit.Pick(len(in) == 1, "outcome "+text, fmt.Sprintf("one of %d outcomes: %s", len(in), text))
 }
 
 func (m *histogramModel) Describe(threshold float64, above bool) string {
@@ -191,10 +183,7 @@ func (m *histogramModel) Describe(threshold float64, above bool) string {
 	if len(list) == 0 {
 		return "no output"
 	}
-	if column.Kind == audit.Real {
-		return name + " in " + strings.Join(list, " or ")
-	}
-	return name + " is " + strings.Join(list, " or ")
+	return name + audit.Pick(column.Kind == audit.Real, " in ", " is ") + strings.Join(list, " or ")
 }
 
 func (m *logisticModel) Describe(threshold float64, above bool) string {

@@ -164,10 +164,7 @@ func (r outputReader) readSymbols(f feature, from, to int, rows []float64, n int
 		j, here := r.at[c], uint32(c)
 		for i := range found[:n] {
 			old := found[i]
-			then := old + 1
-			if first {
-				then = here
-			}
+			then := audit.Pick(first, here, old+1)
 			if math.Float64bits(rows[j]+0) == symbol { // -0 is 0
 				old = then
 			}
@@ -284,10 +281,7 @@ func candidateFeatures(ex audit.Exploration) (list []feature, carriers []float64
 	if len(columns)-audit.Reals(columns) > 1 {
 		list = append(list, countFeatures(all, len(columns))...)
 	}
-	share := windows
-	if numeric > rampedMost {
-		share = windows[1:3]
-	}
+	share := audit.Pick(numeric > rampedMost, windows[1:3], windows)
 	for i, c := range columns {
 		if c.Kind == audit.Symbol || numeric > numbersMost {
 			continue

@@ -143,10 +143,7 @@ func learnFloatBits(ex audit.Exploration) (audit.Model, error) {
 			best, least = width, loss
 		}
 	}
-	limit := bitsRows
-	if best == bitsShort {
-		limit = max(ex.First.Len(), ex.Second.Len())
-	}
+	limit := audit.Pick(best == bitsShort, max(ex.First.Len(), ex.Second.Len()), bitsRows)
 	return learnBits(ex, best, limit, all)
 }
 
@@ -156,10 +153,7 @@ func learnBits(ex audit.Exploration, width, limit int, keep func(i int) bool) (*
 	if err != nil {
 		return nil, err
 	}
-	learn := outcomeTable.Learn
-	if width > bitsShort {
-		learn = learnFeatures(plainFeatures, designRows)
-	}
+	learn := audit.Pick(width > bitsShort, learnFeatures(plainFeatures, designRows), outcomeTable.Learn)
 	m, err := learn(ex)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/audit/stream/linalg"
 	"github.com/dpscope/dpscope/audit/stream/matmul"
@@ -358,10 +359,7 @@ func minimise(f func(gradient, x []float64) (float64, error), x []float64, toler
 			} else {
 				low, atLow = step, value
 			}
-			next := (low + high) / 2
-			if math.IsInf(high, 1) {
-				next = step * 2
-			}
+			next := audit.Pick(math.IsInf(high, 1), step*2, (low+high)/2)
 			if next == step {
 				return best, nil
 			}

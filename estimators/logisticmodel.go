@@ -148,10 +148,7 @@ func (m *logisticModel) open(columns []audit.Column) error {
 			return err
 		}
 		if f.ramped() {
-			source := string(f.Kind)
-			if f.Kind == valueFeature || f.Kind == squareFeature {
-				source = fmt.Sprint(f.Column)
-			}
+			source := audit.Pick(f.Kind == valueFeature || f.Kind == squareFeature, fmt.Sprint(f.Column), string(f.Kind))
 			if ramps[source]++; ramps[source] > mostRamps {
 				return &audit.InputError{Field: field, Found: "one ramp too many", Want: fmt.Sprintf("at most %d", mostRamps)}
 			}

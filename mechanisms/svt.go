@@ -169,10 +169,7 @@ func (v svtVariant) complete() mechanism {
 		return nil
 	}
 	m.Relations = func(p audit.Params) []audit.Relation {
-		if direct(p) {
-			return []audit.Relation{audit.LInfinity}
-		}
-		return []audit.Relation{audit.AddRemove, audit.Replace}
+		return audit.Pick(direct(p), []audit.Relation{audit.LInfinity}, []audit.Relation{audit.AddRemove, audit.Replace})
 	}
 	if m.Fault != "" {
 		// The queries cannot show the fault where there is a single one, or copies of one

@@ -138,10 +138,7 @@ func (r RenyiDP) Validate() error {
 
 func (r RenyiDP) At(alpha float64) float64 {
 	mustBeOrder(alpha)
-	if alpha > r.Alpha {
-		return math.Inf(1)
-	}
-	return r.Epsilon
+	return audit.Pick(alpha > r.Alpha, math.Inf(1), r.Epsilon)
 }
 
 func (r RenyiDP) corners() []float64 { return []float64{r.Alpha} }

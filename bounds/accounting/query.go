@@ -329,12 +329,7 @@ func (q Query) filled() Query {
 	return q
 }
 
-func (q *Query) noise() **float64 {
-	if q.Mechanism == KindLaplace {
-		return &q.Scale
-	}
-	return &q.Sigma
-}
+func (q *Query) noise() **float64 { return audit.Pick(q.Mechanism == KindLaplace, &q.Scale, &q.Sigma) }
 
 func fill[T any](p **T, value T) {
 	if *p == nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
 )
@@ -39,12 +40,7 @@ func (s MMDSummary) Validate() error {
 	return nil
 }
 
-func (s MMDSummary) width() float64 {
-	if s.Signed {
-		return 8
-	}
-	return 4
-}
+func (s MMDSummary) width() float64 { return audit.Pick(s.Signed, 8.0, 4) }
 
 // lower is the empirical Bernstein bound of E h (Maurer and Pontil 2009, theorem
 // 4): below it with probability at most beta.
@@ -102,12 +98,7 @@ func TightMMDThreshold(eps, delta float64, signed bool) float64 {
 	return mmdFactor(signed) * (math.Expm1(eps) + 2*delta) / (math.Exp(eps) + 1)
 }
 
-func mmdFactor(signed bool) float64 {
-	if signed {
-		return 2
-	}
-	return math.Sqrt2
-}
+func mmdFactor(signed bool) float64 { return audit.Pick(signed, 2, math.Sqrt2) }
 
 // MMDThreshold is theorem 4.13 of DP-Auditorium,
 // e^eps - 1 + (1 + e^-eps) delta. Valid but loose: at eps = 1, delta = 0 it is

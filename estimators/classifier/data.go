@@ -116,10 +116,7 @@ func (d *Data) inFold(i, fold int) [2]float64 {
 	if d.fold != nil {
 		return d.fold[i][fold]
 	}
-	if i%folds == fold {
-		return d.count[i]
-	}
-	return [2]float64{}
+	return audit.Pick(i%folds == fold, d.count[i], [2]float64{})
 }
 
 // eachInFold tells, fold by fold, every distinct output that was seen there, and how often.

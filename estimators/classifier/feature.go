@@ -285,10 +285,7 @@ func featuresOf(d *Data) ([]feature, []float64) {
 			continue
 		}
 		told++
-		kinds := []featureKind{logFeature, valueFeature, squareFeature}
-		if reals > carriersWhole {
-			kinds = kinds[:1]
-		}
+		kinds := []featureKind{logFeature, valueFeature, squareFeature}[:audit.Pick(reals > carriersWhole, 1, 3)]
 		numbers(func(row []float64) (float64, bool) { return row[s.at[c]], true }, c, kinds...)
 	}
 	if reals > 1 {

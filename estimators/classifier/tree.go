@@ -80,10 +80,7 @@ func (g *grower) bySymbols(list []int32, column int) int {
 		if n := g.tree.Nodes[at].N; n[0]+n[1] < g.least && d.columns[column].Kind != audit.Real {
 			return at
 		}
-		part := g.part
-		if d.columns[column].Kind == audit.Real {
-			part = g.partAtoms
-		}
+		part := audit.Pick(d.columns[column].Kind == audit.Real, g.partAtoms, g.part)
 		kids, symbols := part(list, d.at[column])
 		if len(kids) < 2 {
 			continue

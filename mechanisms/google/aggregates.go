@@ -82,10 +82,7 @@ func sumFamily(f family, unbounded bool) family {
 	f.outputs = func(p audit.Params) []string { return partitions(width(p), "sum") }
 	f.release = func(p audit.Params) release {
 		s, l0, lower, upper := spends(p), int64(p.Int(maxPartitions.Name)), p.Num("lower"), p.Num("upper")
-		one := s.sumFloat64
-		if whole(p) {
-			one = s.sumInt64
-		}
+		one := audit.Pick(whole(p), s.sumInt64, s.sumFloat64)
 		return each(func(d audit.Dataset, j int) (float64, error) { return one(d, j, l0, lower, upper) })
 	}
 	return f

@@ -150,10 +150,7 @@ func (c *Column) addWhole(n uint64, negative bool, o *Options) *fault {
 		}
 		return c.addValue(v, o)
 	}
-	text := strconv.FormatUint(n, 10)
-	if negative {
-		text = "-" + text
-	}
+	text := audit.Pick(negative, "-", "") + strconv.FormatUint(n, 10)
 	if c.Kind == audit.Symbol {
 		return c.addSymbol(text, o)
 	}

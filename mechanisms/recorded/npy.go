@@ -60,10 +60,7 @@ func half(b uint16) float64 {
 	case 0:
 		return sign * math.Ldexp(fraction, -24)
 	case 31:
-		if fraction > 0 {
-			return math.NaN()
-		}
-		return math.Inf(int(sign))
+		return audit.Pick(fraction > 0, math.NaN(), math.Inf(int(sign)))
 	}
 	return sign * math.Ldexp(1024+fraction, exponent-25)
 }

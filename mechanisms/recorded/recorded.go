@@ -78,9 +78,4 @@ func Replay(rec *audit.Recording, files []*File) (*Samples, error) {
 	return Pair(moved, rec.Reading)
 }
 
-func countFiles(n int) string {
-	if n == 1 {
-		return "one file"
-	}
-	return fmt.Sprintf("%d files", n)
-}
+func countFiles(n int) string { return audit.Pick(n == 1, "one file", fmt.Sprintf("%d files", n)) }

@@ -196,10 +196,7 @@ func (s *Samples) split(f *File, t *Table) error {
 		s.Datasets[side] = "rows with " + by.Name + " = " + v
 	}
 	for i := range by.Len() {
-		side := 0
-		if by.key(i) == codes[1] {
-			side = 1
-		}
+		side := audit.Pick(by.key(i) == codes[1], 1, 0)
 		s.rows[side] = append(s.rows[side], uint32(i))
 	}
 	columns := t.without(by)

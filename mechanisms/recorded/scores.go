@@ -278,12 +278,7 @@ func (s *Scores) sort(in, out []float64) {
 	s.Sorted = [2][]float64{In: audit.Ascending(in), Out: audit.Ascending(out)}
 }
 
-func class(in bool) int {
-	if in {
-		return In
-	}
-	return Out
-}
+func class(in bool) int { return audit.Pick(in, In, Out) }
 
 func (c *Column) areScores(name string) error {
 	if c.Kind == audit.Real {

@@ -203,10 +203,7 @@ func (t *tabulator) kind(i int) audit.ColumnKind {
 			numbers++
 		}
 	}
-	if texts > numbers {
-		return audit.Symbol
-	}
-	return audit.Real
+	return audit.Pick(texts > numbers, audit.Symbol, audit.Real)
 }
 
 func (t *tabulator) add(cells []string, line func() int) error {

@@ -53,12 +53,7 @@ func GaussianSum() Spec {
 	}
 }
 
-func sensitivity(r audit.Relation) float64 {
-	if r == audit.Replace {
-		return 2
-	}
-	return 1
-}
+func sensitivity(r audit.Relation) float64 { return audit.Pick(r == audit.Replace, 2.0, 1) }
 
 func sumSigma(s Setup) float64 {
 	sigma := Sigma(s.Params.Word("calibration"), s.Params.Num("epsilon"), s.Params.Num("delta"))

@@ -282,12 +282,7 @@ func (w *witness) see(t *Model, s step) {
 }
 
 // length is what a canary's gradient is longer than a clipped one.
-func (c Config) length(stretch float64) float64 {
-	if c.NoClipping {
-		return stretch
-	}
-	return 1
-}
+func (c Config) length(stretch float64) float64 { return audit.Pick(c.NoClipping, stretch, 1) }
 
 func (w *witness) final(t *Model, r *network) {
 	c, m, scores := t.config, t.model, w.scores

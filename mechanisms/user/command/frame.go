@@ -117,12 +117,7 @@ func readBlock(kind string, body []byte) (answer, error) {
 }
 
 // ended is io.EOF also where a frame was cut off.
-func ended(err error) error {
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return io.EOF
-	}
-	return err
-}
+func ended(err error) error { return audit.Pick(errors.Is(err, io.ErrUnexpectedEOF), io.EOF, err) }
 
 // floats reports whether the block holds float64 for columns of numbers only, and writes
 // them to out where all are finite.
