@@ -10,6 +10,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/calibration"
+	"github.com/dpscope/dpscope/core/finders"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/must"
@@ -34,7 +35,7 @@ func TestBenchCalibration(t *testing.T) {
 func TestBenchCalibrationWhole(t *testing.T) {
 	testsize.Long(t)
 	text := printedBy(t, "calibration", "-mechanisms", "randomised-response", "-runs", "16", "-samples", "600", "-explore", "400", "-quick")
-	for part, least := range map[string]int{"\nlearner ": 6, "\nfinder ": 8, "Kinds of guarantees": 1} {
+	for part, least := range map[string]int{"\nlearner ": 6, "\nfinder ": len(finders.All) + len(finders.Named()), "Kinds of guarantees": 1} {
 		if n := strings.Count(text, part); n < least {
 			t.Errorf("%d cells of %q", n, part)
 		}

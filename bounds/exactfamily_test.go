@@ -134,28 +134,35 @@ func TestExactFamilyAgainstDefinition(t *testing.T) {
 		c.X, c.Y = 1+r.IntN(c.N1), r.IntN(c.N0)
 		beta := []float64{0.05, 0.3, 0.6, 1e-3}[r.IntN(4)]
 		eps := []float64{-0.5, 0, 1, 3}[r.IntN(4)]
-		// compare allows what a quarter of a per cent of beta and the grid can make.
-		compare := func(what string, got, want float64) {
+		// compare allows what one per cent of beta, or half of it, and the grid can make: p-values
+		// are not monotone.
+		compare := func(what string, got float64, definition func(beta float64) float64) {
+			want := definition(beta)
 			if want > 0 {
 				shown++
 			}
-			if got > want+2e-4 || got < want-0.012 {
+			if got > want+2e-4 || got < want-0.012 && got < min(definition(beta*0.995), definition(beta*0.99))-2e-4 {
 				t.Errorf("%s of %+v at beta %v: %v, by definition %v", what, c, beta, got, want)
 			}
 		}
-		compare("mu", ExactMu(c, beta), slowBound(c, beta, 12, func(c Counts, th float64) float64 {
-			return slowGaussianRoot(float64(c.X), float64(c.N1), float64(c.Y), float64(c.N0), th)
-		}, gaussian{}.rise))
+		compare("mu", ExactMu(c, beta), func(beta float64) float64 {
+			return slowBound(c, beta, 12, func(c Counts, th float64) float64 {
+				return slowGaussianRoot(float64(c.X), float64(c.N1), float64(c.Y), float64(c.N0), th)
+			}, gaussian{}.rise)
+		})
 		// An epsilon below log .01 counts as that.
 		delta := []float64{0, 1e-3, 0.1}[r.IntN(3)]
-		ratio := slowBound(c, beta, 1e4, func(c Counts, th float64) float64 {
-			return newNullFit(c, delta).score(max(th, 1e-9))
-		}, func(th, p0 float64) float64 { return th*p0 + delta })
-		compare(fmt.Sprintf("epsilon with %v", delta), max(Exact(c, delta, beta), math.Log(0.01)), math.Log(max(ratio, 0.01)))
+		compare(fmt.Sprintf("epsilon with %v", delta), max(Exact(c, delta, beta), math.Log(0.01)), func(beta float64) float64 {
+			return math.Log(max(0.01, slowBound(c, beta, 1e4, func(c Counts, th float64) float64 {
+				return newNullFit(c, delta).score(max(th, 1e-9))
+			}, func(th, p0 float64) float64 { return th*p0 + delta })))
+		})
 		slope := math.Exp(eps)
-		compare(fmt.Sprintf("delta at %v", eps), ExactDelta(c, eps, beta), slowBound(c, beta, 1, func(c Counts, th float64) float64 {
-			return newNullFit(c, th).score(slope) // T of the lines
-		}, func(th, p0 float64) float64 { return slope*p0 + th }))
+		compare(fmt.Sprintf("delta at %v", eps), ExactDelta(c, eps, beta), func(beta float64) float64 {
+			return slowBound(c, beta, 1, func(c Counts, th float64) float64 {
+				return newNullFit(c, th).score(slope) // T of the lines
+			}, func(th, p0 float64) float64 { return slope*p0 + th })
+		})
 	}
 	if shown < 15 {
 		t.Errorf("only %d bounds were above 0", shown)
