@@ -50,10 +50,9 @@ func (c Catalogue) Learner(name string) (LearnerSpec, error) {
 		in.Field, in.Path = "learner "+base+", "+in.Field, "learner"
 		return l, in
 	}
-	settings, with := l.Settings, l.With
-	l = with(all)
-	l.Name, l.Settings, l.With = name, settings, with
-	return l, nil
+	set := l.With(all)
+	set.Name, set.Settings, set.With = name, l.Settings, l.With
+	return set, nil
 }
 
 // Finder finds a finder by name.
@@ -123,8 +122,7 @@ func Total(counts []int) (sum int) {
 // Auto leaves the choice of learner or finder to dpscope.
 const Auto = "auto"
 
-// MaxSeed is the largest seed of a plan: it keeps seeds exact in JSON numbers that are
-// read as float64.
+// MaxSeed is the largest seed of a plan: such seeds are exact in JSON read as float64.
 const MaxSeed = 1<<53 - 1
 
 // DefaultSeed is the seed where none is named.

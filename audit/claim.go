@@ -42,8 +42,7 @@ type Claim struct {
 	Profile *PrivacyProfile `json:"profile,omitempty"` // profile
 }
 
-// DPClaim is the pure claim at epsilon when delta is zero, and the approximate
-// one otherwise.
+// DPClaim is the pure claim at epsilon where delta is 0, else the approximate one.
 func DPClaim(epsilon, delta float64) Claim {
 	if delta == 0 {
 		return Claim{Kind: Pure, Epsilon: epsilon}
@@ -55,8 +54,7 @@ func DPClaim(epsilon, delta float64) Claim {
 // would overflow, and nothing is promised long before.
 const claimTop = 500.0
 
-// Validate checks that the fields of the claim's kind are in range and that no
-// other field is set.
+// Validate checks that the fields of the claim's kind are in range, and no other is set.
 func (c Claim) Validate() error {
 	switch {
 	case !slices.Contains(claimKinds, string(c.Kind)):
@@ -116,30 +114,23 @@ func (c Claim) Validate() error {
 // where nothing is claimed, epsilon and delta as they stand there, and else what the mechanism's own claim
 // implies for a guarantee of another kind. What nothing implies stays zero.
 func (c Claim) Complete(own Claim) Claim {
+	switch {
+	case c == Claim{}:
+		return own
+	case c == Claim{Profile: c.Profile}:
+		c.Kind = Profile
+		return c
+	}
 	switch c.Kind {
-	case "":
-		if c.Profile != nil && c == (Claim{Profile: c.Profile}) {
-			c.Kind = Profile
-			return c
-		}
-		if c == (Claim{}) {
-			return own
-		}
+	case "", Pure, Approximate:
 		if c.Epsilon == 0 && own.IsDP() {
 			c.Epsilon = own.Epsilon
 		}
-		if c.Delta == 0 {
+		if c.Kind != Pure && c.Delta == 0 {
 			c.Delta = own.Delta
 		}
-		full := DPClaim(c.Epsilon, c.Delta)
-		full.Alpha, full.Mu, full.Rho, full.Profile = c.Alpha, c.Mu, c.Rho, c.Profile // refused by Validate
-		return full
-	case Pure, Approximate:
-		if c.Epsilon == 0 && own.IsDP() {
-			c.Epsilon = own.Epsilon
-		}
-		if c.Kind == Approximate && c.Delta == 0 {
-			c.Delta = own.Delta
+		if c.Kind == "" { // fields of other kinds stay, and Validate refuses them
+			c.Kind = DPClaim(c.Epsilon, c.Delta).Kind
 		}
 	case Renyi:
 		if c.Epsilon == 0 {
@@ -161,10 +152,9 @@ func (c Claim) Complete(own Claim) Claim {
 func (c Claim) IsDP() bool { return c.Kind == Pure || c.Kind == Approximate || c.Kind == "" }
 
 // Group is what a claim of (epsilon, delta) says of datasets that differ by so many steps:
-// (k epsilon, delta (e^(k epsilon)-1)/(e^epsilon-1)). Lu et al., A general framework for
-// auditing differentially private machine learning (2022), lemma 3.4; Dwork and Roth, The
-// algorithmic foundations of differential privacy (2014), theorem 2.2. Delta is rounded
-// up, and at most 1.
+// (k epsilon, delta (e^(k epsilon)-1)/(e^epsilon-1)), delta rounded up and at most 1. Lu et al.,
+// A general framework for auditing differentially private machine learning (2022), lemma 3.4;
+// Dwork and Roth, The algorithmic foundations of differential privacy (2014), theorem 2.2.
 func (c Claim) Group(steps int) Claim {
 	if steps <= 1 {
 		return c
@@ -181,10 +171,9 @@ func (c Claim) Group(steps int) Claim {
 	return DPClaim(float64(float64(steps)*c.Epsilon), delta)
 }
 
-// ImpliedRenyi is the largest Rényi divergence of order alpha that the claim
-// allows; false where it allows any. Pure DP: randomised response is the
-// extreme. A Rényi claim bounds the lower orders too, as D_alpha grows with
-// alpha.
+// ImpliedRenyi is the largest Rényi divergence of order alpha that the claim allows; false where
+// it allows any. Pure DP: randomised response is the extreme. A Rényi claim bounds the lower
+// orders too, as D_alpha grows with alpha.
 func (c Claim) ImpliedRenyi(alpha float64) (float64, bool) {
 	if !(alpha > 1) || math.IsInf(alpha, 1) {
 		return 0, false // orders come from strangers' files too
@@ -216,9 +205,7 @@ func (c Claim) ImpliedRho() (float64, bool) {
 	return 0, false
 }
 
-// ImpliedMu is the mu of Gaussian DP that the claim implies. The trade-off
-// curve of pure DP has its corner where both errors are 1/(1 + e^epsilon); the
-// Gaussian curve through that corner is convex and lies below.
+// ImpliedMu is the mu of Gaussian DP that the claim implies; see [GaussianMuOfPure].
 func (c Claim) ImpliedMu() (float64, bool) {
 	switch c.Kind {
 	case Pure:

@@ -63,14 +63,12 @@ type FinderSpec struct {
 	Name   string
 	Title  string
 	Source string
-	// Attacks are the learners whose tables it poisons; nil: it proposes pairs of any
-	// domain.
+	// Attacks are the learners whose tables it poisons; nil: its pairs are of any domain.
 	Attacks []Learning
 	New     func(FinderProblem) (Finder, error)
 }
 
-// Fits reports whether the finder is for the mechanism at these parameters: an attack is
-// for learners of its kind.
+// Fits reports whether the finder is for the mechanism: an attack is for learners of its kind.
 func (f FinderSpec) Fits(m MechanismSpec, p Params) bool {
 	if f.Attacks == nil {
 		return true

@@ -1,9 +1,9 @@
 package audit
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"sort"
 	"strings"
 )
 
@@ -45,15 +45,9 @@ func (e *InputError) Error() string {
 
 // Place is where the fault is: the name of a setting, p.NAME for a parameter, or a
 // JSON pointer into what was read, / for all of it.
-func (e *InputError) Place() string {
-	if e.Path != "" {
-		return e.Path
-	}
-	return e.Field
-}
+func (e *InputError) Place() string { return cmp.Or(e.Path, e.Field) }
 
-// At says where an error is that comes of the user's input and does not say so
-// itself.
+// At says where an error of the user's input is, unless it says so itself.
 func At(path string, err error) error {
 	if in, ok := errors.AsType[*InputError](err); ok && in.Path == "" {
 		in.Path = path
@@ -67,8 +61,7 @@ func IsInput(err error) bool {
 	return ok
 }
 
-// UnknownName builds the error for a name that is not in a registry, with the
-// nearest names that are.
+// UnknownName is the error of a name that no registry has, with the nearest that one has.
 func UnknownName(field, name string, known []string) error {
 	near := Nearest(name, known)
 	remedy := "known: " + strings.Join(known, ", ")
@@ -85,24 +78,18 @@ func UnknownName(field, name string, known []string) error {
 
 // Nearest returns the known name with the smallest edit distance to name, or
 // "" when none is near enough to be a slip of the hand.
-func Nearest(name string, known []string) string {
-	type scored struct {
-		name string
-		d    int
-	}
-	all := make([]scored, 0, len(known))
+func Nearest(name string, known []string) (near string) {
+	least := max(2, len(name)*2/3) + 1
 	for _, k := range known {
 		d := editDistance(strings.ToLower(name), k)
 		if name != "" && (strings.HasPrefix(k, name) || strings.HasPrefix(name, k)) {
 			d = min(d, 2)
 		}
-		all = append(all, scored{k, d})
+		if d < least {
+			near, least = k, d
+		}
 	}
-	sort.SliceStable(all, func(i, j int) bool { return all[i].d < all[j].d })
-	if len(all) == 0 || all[0].d > max(2, len(name)*2/3) {
-		return ""
-	}
-	return all[0].name
+	return near
 }
 
 // editDistance is the Levenshtein distance in bytes.

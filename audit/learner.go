@@ -7,8 +7,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// Exploration is what a learner sees: outputs on both datasets of one pair,
-// for training only.
+// Exploration is what a learner sees: outputs on both datasets of a pair, for training only.
 type Exploration struct {
 	First, Second Samples
 	Claim         Claim
@@ -37,8 +36,7 @@ type LearnerSpec struct {
 	With     func(Params) LearnerSpec
 	// Tester is the published tester whose witness the learner trains, if it is one of those.
 	Tester Tester
-	// Applies returns nil where the learner can work on such outputs, and
-	// else an error that says why not.
+	// Applies returns nil where the learner can work on such outputs, else an error.
 	Applies func(columns []Column) error
 	// Learn returns a model that scores outputs. A learner that finds nothing
 	// to learn (constant outputs, say) returns a model all the same, or an
@@ -49,8 +47,7 @@ type LearnerSpec struct {
 	Decode func(data json.RawMessage, columns []Column) (Model, error)
 }
 
-// Tester is a published tester with a statistic of its own, which a report shows beside what
-// is certified.
+// Tester is a published tester whose statistic a report shows beside what is certified.
 type Tester string
 
 // Testers.

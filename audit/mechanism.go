@@ -6,8 +6,7 @@ import (
 
 // Mechanism is a randomised algorithm under audit, with its parameters fixed.
 type Mechanism interface {
-	// Columns describes one output. It does not change between calls and does
-	// not depend on the dataset.
+	// Columns describes one output, the same in every call and on every dataset.
 	Columns() []Column
 	// Sample fills out with independent outputs on d: len(out) is a multiple
 	// of Width(Columns()), and one row is one output. All randomness comes
@@ -42,8 +41,7 @@ type MechanismSpec struct {
 	Truth func(Params) string
 	// Domain is where its datasets live.
 	Domain func(Params, Relation) Domain
-	// Pairs are neighbouring pairs known to tell much, the best first. The
-	// first one is the default pair.
+	// Pairs are neighbouring pairs known to tell much, the best and default one first.
 	Pairs func(Params, Relation) []Pair
 	// Table is what an attack knows of a learner at these parameters; nil for
 	// mechanisms that train nothing. The answer is read only.
@@ -54,8 +52,7 @@ type MechanismSpec struct {
 	Block func(Params) int
 	// New fixes the parameters, which were checked against Params.
 	New func(Params) (Mechanism, error)
-	// Custom: the mechanism is the caller's own and has no name that a command
-	// line would know.
+	// Custom: the mechanism is the caller's own; no command line knows its name.
 	Custom bool
 	// Recording is there where New makes a [Recorded] mechanism.
 	Recording *Recording
@@ -87,8 +84,7 @@ type Tight struct {
 	Floats bool
 }
 
-// Build fixes the mechanism's parameters: those given, and defaults for the
-// rest.
+// Build fixes the mechanism's parameters: those given, and defaults for the rest.
 func (s MechanismSpec) Build(given Params) (Mechanism, error) {
 	params, err := ResolveParams(s.Params, given, Claim{})
 	if err != nil {

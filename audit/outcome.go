@@ -52,8 +52,7 @@ func (o Outcome) String() string {
 	return ""
 }
 
-// In is the outcome in a column of this kind: in one with symbols it is the symbol of its
-// word.
+// In is the outcome in a column of this kind: where there are symbols, that of its word.
 func (o Outcome) In(kind ColumnKind) float64 {
 	if kind == Real {
 		return float64(o)
@@ -96,6 +95,5 @@ func TakeOutcomes(columns []Column, rows []float64) {
 	}
 }
 
-// SpentError ends an audit whose mechanism cannot give so many outputs; what the audit found
-// before holds.
+// SpentError ends an audit whose mechanism can give no more outputs; what was found holds.
 type SpentError struct{ InputError }

@@ -107,9 +107,8 @@ const shortRun = 4
 // mostKinds bounds the columns that one range names.
 const mostKinds = 1 << 16
 
-// ParseKind adds to kinds what the flag -kind says: name=kind, or c3..c9=kind for
-// columns that have no names of their own. Whether there are such columns and such a
-// kind is not checked.
+// ParseKind adds to kinds what the flag -kind says: name=kind, or c3..c9=kind for columns
+// without names of their own. Whether there are such columns and such a kind is not checked.
 func ParseKind(flag string, kinds map[string]ColumnKind) error {
 	i := strings.LastIndexByte(flag, '=')
 	if i <= 0 {
@@ -131,8 +130,7 @@ func ParseKind(flag string, kinds map[string]ColumnKind) error {
 	return nil
 }
 
-// columnNumber is the number of a column that is called c1, c2, ..., 0 for one that
-// has a name of its own.
+// columnNumber is the number of a column that is called c1, c2, ..., 0 of any other.
 func columnNumber(name string) int {
 	digits, ok := strings.CutPrefix(name, "c")
 	n, err := strconv.Atoi(digits)

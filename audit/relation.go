@@ -19,14 +19,13 @@ func (r Relation) Unit() string {
 	return "one individual, who changes each query's answer by at most its sensitivity"
 }
 
-// Given is the relation of recorded outputs: the datasets are not known here,
-// and that they are neighbours is the word of whoever recorded the outputs.
-const Given Relation = "given"
-
 // Relation says which datasets are neighbours.
 type Relation string
 
 const (
+	// Given is of recorded outputs: the datasets are not known here, and that they are
+	// neighbours is the word of whoever recorded the outputs.
+	Given Relation = "given"
 	// AddRemove: one dataset is the other with one row more.
 	AddRemove Relation = "add-remove"
 	// Replace: the datasets have as many rows and differ in one of them.
@@ -70,11 +69,10 @@ func (r Relation) Check(p Pair, dom Domain) error {
 	return err
 }
 
-// Steps is by how many steps of the relation the pair's datasets differ, each from one
-// dataset of the domain to a neighbour: at least 1, at most the given number, else an
-// error. More than one is known of AddRemove and Replace only: between two datasets that
-// differ by k rows added or removed lie k-1 others whose sizes are in the domain, as that has
-// more than one size.
+// Steps is by how many steps of the relation the pair's datasets differ, each from one dataset of
+// the domain to a neighbour: at least 1, at most the given number, else an error. More than one is
+// known of AddRemove and Replace only: between datasets that differ by k rows added or removed lie
+// k-1 others whose sizes are in the domain, as that has more than one size.
 func (r Relation) Steps(p Pair, dom Domain, most int) (int, error) {
 	if err := dom.Contains(p.First, "pair.first"); err != nil {
 		return 0, err

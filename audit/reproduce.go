@@ -61,8 +61,7 @@ func ShellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// FragmentWord percent-encodes what does not stand for itself in the value of
-// an address's fragment.
+// FragmentWord percent-encodes what does not stand for itself in an address's fragment.
 func FragmentWord(s string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder

@@ -8,8 +8,7 @@ import (
 )
 
 const (
-	// MinSamples is the least number of outputs on each dataset from which anything is
-	// learned or bounded.
+	// MinSamples is the least number of outputs a side that anything is learned of or bounded by.
 	MinSamples = 100
 	// BlockRows is the most outputs that an audit asks a mechanism for at a time. It is
 	// part of what makes a report replay: another one would change which random numbers
@@ -128,8 +127,7 @@ func Reals(columns []Column) int {
 	return Count(columns, func(c Column) bool { return c.Kind == Real })
 }
 
-// Ascending are sorted numbers; 0 has no sign in them. It leaves the list as it is, and returns
-// it where it is so already.
+// Ascending are sorted numbers, in which 0 has no sign: the list itself where it is so already.
 func Ascending(list []float64) []float64 {
 	if slices.IsSorted(list) && !slices.ContainsFunc(list, func(x float64) bool { return x == 0 && math.Signbit(x) }) {
 		return list
@@ -170,16 +168,13 @@ func (s Samples) Slice(lo, hi int) Samples {
 	return Samples{Columns: s.Columns, Rows: s.Rows[lo*w : hi*w]}
 }
 
-// CheckColumns refuses a description of outputs that nothing can be learnt
-// from.
+// CheckColumns refuses a description of outputs that nothing can be learnt from.
 func CheckColumns(columns []Column) error {
 	if len(columns) == 0 {
 		return fmt.Errorf("the mechanism describes no output column, must describe at least one")
 	}
 	for i, c := range columns {
-		switch c.Kind {
-		case Real, Symbol, Mixed:
-		default:
+		if c.Kind != Real && c.Kind != Symbol && c.Kind != Mixed {
 			return fmt.Errorf("output column %d has kind %q, must be real, symbol or mixed", i, c.Kind)
 		}
 	}
@@ -204,8 +199,7 @@ func NonFinite(rows []float64) int {
 	return -1
 }
 
-// Unordered returns the index of the first number that is not finite, or not above the one
-// before it, or -1.
+// Unordered is the index of the first number not finite, or not above the one before, or -1.
 func Unordered(list []float64) int {
 	for i, x := range list {
 		if x-x != 0 || i > 0 && !(x > list[i-1]) {

@@ -12,9 +12,8 @@ import (
 	"strings"
 )
 
-// DecodeStrict reads exactly one JSON value into v. what names the value in
-// errors ("plan", "report"), which are of type [*InputError]. A field that v does
-// not have is refused by name.
+// DecodeStrict reads exactly one JSON value into v, and refuses by its name a field that v has not.
+// what names the value in errors ("plan", "report"), which are of type [*InputError].
 func DecodeStrict(data []byte, what string, v any) error {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return &InputError{Field: what, Path: "/", Found: "empty", Want: "a JSON object"}
@@ -45,9 +44,8 @@ func FieldNames(v any) []string {
 	return names
 }
 
-// checkNames refuses what encoding/json lets pass and other readers see
-// otherwise: a name that comes twice in one object, and a field's name in other
-// letters than its own.
+// checkNames refuses what encoding/json lets pass and other readers see otherwise: a name that
+// comes twice in one object, and a field's name in other letters than its own.
 func checkNames(data []byte, what string, v any) error {
 	if name := repeated(json.NewDecoder(bytes.NewReader(data))); name != "" {
 		return &InputError{Field: fmt.Sprintf("%s: field %q", what, name), Path: "/" + name, Found: "given twice in one object", Want: "given once"}
@@ -65,8 +63,7 @@ func checkNames(data []byte, what string, v any) error {
 	return nil
 }
 
-// repeated reads one JSON value and returns a name that comes twice in an
-// object of it, or "".
+// repeated reads one JSON value and returns a name that an object of it has twice, or "".
 func repeated(dec *json.Decoder) string {
 	tok, err := dec.Token()
 	if err != nil {

@@ -19,8 +19,7 @@ const (
 	UserPython  UserKind = "python"      // a Python function
 )
 
-// Scripted says whether a report holds the function as its text, which only the page
-// runs.
+// Scripted says whether a report holds the function as its text, which only the page runs.
 func (k UserKind) Scripted() bool { return k == UserScript || k == UserPython }
 
 // UserMechanism says of a mechanism that the user brought what it takes to find and
@@ -161,23 +160,15 @@ func (s Space) Trial() Pair {
 		}
 		return v
 	}
-	stay := s.MinRows
+	first := slices.Repeat(row(0), s.MinRows)
+	same := slices.Clone(first)
 	if s.Relation != AddRemove {
-		stay--
+		same = same[:len(same)-s.Columns]
 	}
-	rest := []float64{}
-	for range stay {
-		rest = append(rest, row(0)...)
-	}
-	p := Pair{First: Dataset{s.Columns, rest}, Second: Dataset{s.Columns, append(slices.Clone(rest), row(1)...)}}
-	if s.Relation != AddRemove {
-		p.First.Values = append(slices.Clone(rest), row(0)...)
-	}
-	return p
+	return Pair{First: Dataset{s.Columns, first}, Second: Dataset{s.Columns, append(same, row(1)...)}}
 }
 
-// Spec is the line of a catalogue for the mechanism m, which may be called from
-// several workers at once.
+// Spec is a catalogue's line for the mechanism m, which several workers may call at once.
 func (b UserMechanism) Spec(m Mechanism) MechanismSpec {
 	title := map[UserKind]string{UserCommand: "A user's command", UserModule: "A user's WebAssembly module", UserScript: "A user's JavaScript function", UserPython: "A user's Python function"}[b.Kind]
 	return MechanismSpec{

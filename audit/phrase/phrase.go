@@ -1,5 +1,4 @@
-// Package phrase prints numbers and tables for reports. Bounds are rounded down,
-// p-values up.
+// Package phrase prints numbers and tables for reports: bounds rounded down, p-values up.
 package phrase
 
 import (
@@ -74,8 +73,7 @@ func Visible(s string) string {
 	return escaped(s, func(r rune) bool { return r == '\n' || r == '\t' || strconv.IsGraphic(r) })
 }
 
-// Block is Visible with all lines but the first indented, so that none of them looks
-// like a verdict of ours.
+// Block is Visible with all lines but the first indented: none looks like a verdict of ours.
 func Block(s string) string {
 	lines := strings.Split(Visible(s), "\n")
 	for i := 1; i < len(lines); i++ {

@@ -52,8 +52,7 @@ type Key[P any] struct {
 	Usage string // what it is, for the command line
 	// Default is what the audit takes where nothing is given, for the command line.
 	Default string
-	// Preset is read where nothing is given: of settings whose zero in a plan is no
-	// default.
+	// Preset is read where nothing is given, where zero in a plan is no default.
 	Preset string
 	Needed string // what has to be given, of settings that have no default
 	Always bool   // reports name it even where it has its default
@@ -257,8 +256,7 @@ func Words[P any](at func(*P) *[]string) Value[P] {
 	}}
 }
 
-// Between stands between the texts of a setting of type [EachType]. No argument of a
-// command holds it.
+// Between stands between texts of a setting of [EachType]: no argument of a command holds it.
 const Between = "\x00"
 
 // Kinds is a setting that is kinds of columns, each as [audit.ParseKind] reads it.
@@ -381,12 +379,10 @@ func (v Value[P]) Then(also func(p *P, text string)) Value[P] {
 // paramPrefix is what stands before the name of a parameter.
 const paramPrefix = "p."
 
-// Texts are settings as they are given: texts by name, those of parameters by
-// p.NAME.
+// Texts are settings as they are given, by name, parameters by p.NAME.
 type Texts map[string]string
 
-// Given are the texts that are not empty, without space around them: an empty field of a
-// form has its default.
+// Given are the texts that are not empty, without space around: an empty field has its default.
 func (t Texts) Given() Texts {
 	out := Texts{}
 	for name, text := range t {
@@ -397,9 +393,8 @@ func (t Texts) Given() Texts {
 	return out
 }
 
-// Read puts texts into a plan, in the order of the table. An error is an
-// [audit.InputError] whose path is the setting's name; so is that of a name that no
-// key has.
+// Read puts texts into a plan, in the order of the table. An error is an [audit.InputError]
+// whose path is the setting's name, which may be a name that no key has.
 func Read[P any](keys []Key[P], texts Texts, p *P) error {
 	known := map[string]bool{}
 	for _, k := range keys {
@@ -432,7 +427,7 @@ func Read[P any](keys []Key[P], texts Texts, p *P) error {
 }
 
 func (k Key[P]) readParams(texts Texts, p *P) error {
-	for _, name := range sorted(texts) {
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		param, ok := strings.CutPrefix(name, paramPrefix)
 		if !ok {
 			continue
@@ -443,8 +438,6 @@ func (k Key[P]) readParams(texts Texts, p *P) error {
 	}
 	return nil
 }
-
-func sorted(t Texts) []string { return slices.Sorted(maps.Keys(t)) }
 
 // placed says which setting an error is about.
 func placed(name string, err error) error {

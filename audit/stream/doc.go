@@ -13,6 +13,5 @@
 // style. Only Sqrt, Floor, RoundToEven and Abs come from package math, which are
 // exact everywhere.
 //
-// A new stream costs about 1 us and 1.5 KB. Fill blocks: samples drawn one by one cost
-// two to three times as much.
+// A new stream costs about 1 us and 1.5 KB; samples drawn one by one two to three times a block.
 package stream

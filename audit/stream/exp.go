@@ -64,8 +64,7 @@ func Exp(x float64) float64 {
 	return timesPow2(y, k)
 }
 
-// Expm1 returns e^x - 1, to within 1 ulp, also for x near 0, with the same bits
-// on every platform.
+// Expm1 returns e^x - 1, to within 1 ulp, also for x near 0, with the same bits everywhere.
 //
 //	Expm1(±0)   = ±0
 //	Expm1(+Inf) = +Inf, and so for x > 709.782712893384
@@ -135,8 +134,7 @@ func Logistic(x float64) float64 {
 	return 1 / (1 + Exp(-x))
 }
 
-// reduceLn2 writes x, |x| < 2^20, as k ln 2 + hi - lo with |hi - lo| at most
-// about ln(2)/2.
+// reduceLn2 writes x, |x| < 2^20, as k ln 2 + hi - lo with |hi - lo| at most about ln(2)/2.
 func reduceLn2(x float64) (k int, hi, lo float64) {
 	n := math.Floor(float64(log2e*x) + 0.5)
 	return int(n), x - float64(n*ln2Hi), float64(n * ln2Lo)
@@ -145,8 +143,7 @@ func reduceLn2(x float64) (k int, hi, lo float64) {
 // pow2 returns 2^k for -1022 <= k <= 1023.
 func pow2(k int) float64 { return math.Float64frombits(uint64(1023+k) << 52) }
 
-// timesPow2 returns y * 2^k for |y| in [1/2, 4] and |k| < 1100, rounded once if
-// it is subnormal.
+// timesPow2 returns y * 2^k for |y| in [1/2, 4] and |k| < 1100, rounded once if subnormal.
 func timesPow2(y float64, k int) float64 {
 	half := k / 2
 	return float64(float64(y*pow2(half)) * pow2(k-half))

@@ -87,8 +87,7 @@ func Log(x float64) float64 {
 	return logSum(n, f, s, logRatio(s), float64(n*ln2Lo))
 }
 
-// Log1p returns log(1+x), to within 1 ulp, also for x near 0, with the same bits
-// on every platform.
+// Log1p returns log(1+x), to within 1 ulp, also for x near 0, with the same bits everywhere.
 //
 //	Log1p(±0)   = ±0
 //	Log1p(+Inf) = +Inf

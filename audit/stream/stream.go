@@ -67,16 +67,14 @@ func (s *Stream) Uint64() uint64 {
 	return r
 }
 
-// Float64 returns one number uniform on the multiples of 2^-53 in [0, 1).
-// It takes one word.
+// Float64 returns one number uniform on the multiples of 2^-53 in [0, 1), from one word.
 func (s *Stream) Float64() float64 { return float64(float64(int64(s.Uint64()>>11)) * 0x1p-53) }
 
 // Intn returns a number uniform on {0, ..., n-1}, without bias, the same on 32-
 // and 64-bit platforms. It takes one word, and another with probability below
 // n/2^64, again and again. It panics if n < 1.
 //
-// D. Lemire, Fast random integer generation in an interval, ACM TOMACS 29(1),
-// 2019.
+// D. Lemire, Fast random integer generation in an interval, ACM TOMACS 29(1), 2019.
 func (s *Stream) Intn(n int) int {
 	if n < 1 {
 		panic("stream: Intn: n must be at least 1")
@@ -91,8 +89,7 @@ func (s *Stream) Intn(n int) int {
 	return int(hi)
 }
 
-// Perm returns a uniformly random permutation of 0, ..., n-1, by Shuffle.
-// It panics if n < 0.
+// Perm returns a random permutation of 0, ..., n-1, by Shuffle. It panics if n < 0.
 func (s *Stream) Perm(n int) []int {
 	if n < 0 {
 		panic("stream: Perm: n must be at least 0")

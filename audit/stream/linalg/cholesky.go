@@ -14,9 +14,8 @@ func Dot(x, y []float64) float64 {
 	return sum
 }
 
-// Cholesky makes the lower triangle of an n x n matrix its Cholesky factor L, in place.
-// It reports whether all squares of the factor's diagonal are above least; those that are
-// not become least.
+// Cholesky makes the lower triangle of an n x n matrix its Cholesky factor L, in place. Squares of
+// the diagonal that are not above least become least, and it reports whether there was none.
 func Cholesky(a []float64, n int, least float64) bool {
 	ok := true
 	for i := range n {

@@ -3,8 +3,7 @@ package linalg
 import "math"
 
 const (
-	// Least is the norm below which a row counts as zero, where the largest entry of
-	// the matrix is about 1.
+	// Least is the norm below which a row counts as zero, the largest entry being about 1.
 	Least = 1e-100
 
 	sweeps = 60
@@ -19,8 +18,7 @@ const (
 // With A for the first n entries and A = U S V', the rows end as those of S V'; what follows
 // the first n entries, if it starts as the identity, ends as U'.
 //
-// This is Hestenes' method: Golub and Van Loan, Matrix Computations, section 8.6.3,
-// with the order of de Rijk (1989).
+// Hestenes' method, Golub and Van Loan, Matrix Computations, 8.6.3, in de Rijk's order (1989).
 func Rows(rows [][]float64, n int) bool {
 	near := (10 + math.Sqrt(float64(n))) * 0x1p-52
 	squares := make([]float64, len(rows))

@@ -1,11 +1,9 @@
-// Package matmul multiplies matrices: one kernel for the models that learners
-// train and for those that canaries audit. Sums run in a fixed order and every
-// product is rounded before it is added, so results have the same bits on every
-// platform.
+// Package matmul multiplies matrices: one kernel for the models that learners train and for those
+// that canaries audit. Sums run in a fixed order and every product is rounded before it is added,
+// so results have the same bits on every platform.
 package matmul
 
-// Real is what is computed in: float32 in models, float64 where gradients are
-// exact.
+// Real is what is computed in: float32 in models, float64 where gradients are exact.
 type Real interface{ ~float32 | ~float64 }
 
 // A panel holds rows (or columns) of a matrix side by side: entry k of all of
