@@ -73,15 +73,14 @@ func (l lab) alarms(runs, samples int, seed uint64, forced bool) (rows []alarmRo
 			}
 			return sequential(ctx, p, seed+uint64(run)).Refuted > 0
 		})
-		row := alarmRow{c.name, a.Claim.String(), count(refuted, func(alarm bool) bool { return alarm }), len(refuted)}
+		row := alarmRow{c.name, a.Claim.String(), audit.Count(refuted, func(alarm bool) bool { return alarm }), len(refuted)}
 		l.say("%s: %d of %d", row.name, row.alarms, row.runs)
 		rows = append(rows, row)
 	}
 	return rows
 }
 
-// benchAlarms prints how often claims that just hold are refuted; the exit code says whether
-// a rate is above beta.
+// benchAlarms prints how often claims that just hold are refuted; it exits by rates above beta.
 func benchAlarms(c *call) {
 	runs, samples := 2500, 2000
 	c.Count(&runs, "runs", runs, "audits of a claim")

@@ -275,15 +275,13 @@ func (l canaryLaw) side(shock, coin float64, u []float64, p float64) int {
 		}
 		return 0
 	}
-	return count(u, func(v float64) bool { return v < p })
+	return audit.Count(u, func(v float64) bool { return v < p })
 }
 
 func (b *canaryBench) coverage() *table {
 	t := &table{title: fmt.Sprintf("Coverage: share of %d audits whose bound exceeds the true epsilon, nominal .05 at most", b.audits)}
 	kinds := bounds.CanaryIntervals()
-	for _, k := range kinds {
-		t.columns = append(t.columns, string(k)+choose(k.Valid(), "", " (asymptotic)"))
-	}
+	t.columns = audit.Each(kinds, func(k bounds.CanaryInterval) string { return string(k) + choose(k.Valid(), "", " (asymptotic)") })
 	worst := 0.0
 	for i, l := range canaryLaws() {
 		over := results(b.lab, b.audits, func(_ context.Context, run int) []float64 {

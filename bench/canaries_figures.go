@@ -86,9 +86,9 @@ func (b *canaryBench) canaryGrid() []int {
 func (b *canaryBench) byQuantile() *table {
 	t := &table{title: "Section 4 in words: lower bound by the range of the threshold, epsilon = 2, d = 1000, Wilson, first order at K = 1, else second"}
 	quantiles := []float64{.05, .09, .10, .20, 0}
-	for _, q := range quantiles {
-		t.columns = append(t.columns, choose(q > 0, fmt.Sprintf("up to the %.0f %% quantile", 100-100*q), "any"))
-	}
+	t.columns = audit.Each(quantiles, func(q float64) string {
+		return choose(q > 0, fmt.Sprintf("up to the %.0f %% quantile", 100-100*q), "any")
+	})
 	for _, c := range []canaryCell{{eps: 2, n: 1024, k: 32, d: 1000}, {eps: 2, n: 4096, k: 1, d: 1000}, {eps: 2, n: 4096, k: 64, d: 1000}, {eps: 2, n: 65536, k: 1, d: 1000}} {
 		ways := audit.Each(quantiles, func(q float64) canaryWay {
 			return canaryWay{choose(c.k == 1, bounds.CanaryWilson1, bounds.CanaryWilson2), q}

@@ -216,16 +216,6 @@ func sorted[X any, V cmp.Ordered](all []X, of func(X) V) []V {
 	return slices.Sorted(slices.Values(audit.Each(all, of)))
 }
 
-// count is of how many something is so.
-func count[X any](all []X, is func(X) bool) (n int) {
-	for _, x := range all {
-		if is(x) {
-			n++
-		}
-	}
-	return n
-}
-
 func median(xs []float64) float64 {
 	s := slices.Sorted(slices.Values(xs))
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2

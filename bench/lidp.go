@@ -59,8 +59,7 @@ type lidpKind struct{ name, canary string }
 
 var lidpKinds = []lidpKind{{"data poisoning", train.Tail}, {"random gradient", train.Gradient}} // of section 5
 
-// lidpDataset is a dataset by its name, its name in words and that in table 1, with how its
-// examples are read.
+// lidpDataset is a dataset by its name, in words and in table 1, with how its examples are read.
 type lidpDataset struct {
 	name, words, paper string
 	read               func(*lidpBench) (examples, error)
@@ -151,9 +150,8 @@ func (b *lidpBench) sizes() {
 	}
 }
 
-// config is the training of a cell. Its noise is accounted for as usual, by addition and
-// removal, and the recipe is that of appendix B.2, which trains once a trial: K canaries on
-// both sides, one replaced.
+// config is the training of a cell, whose noise is accounted for as usual, by addition and removal.
+// The recipe of appendix B.2 trains once a trial: K canaries on both sides, one replaced.
 func (b *lidpBench) config(c lidpCell) (train.Config, error) {
 	t := train.Config{Model: b.model, Steps: b.epochs * b.train / lidpBatch, Rate: float64(lidpBatch) / float64(b.train), Clip: 1, LearningRate: b.rate,
 		Epsilon: c.eps, Delta: canaryDelta, Canary: c.kind.canary, Access: train.Final}

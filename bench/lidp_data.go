@@ -164,9 +164,8 @@ func divided(all *train.Dataset, rows, tests int) (e examples, err error) {
 	return examples{train: &first, test: &second}, nil
 }
 
-// generatedPurchases are examples like those of Purchase-100: 600 binary features of which
-// few are 1, in 100 classes. A class has a tenth of the features with probability .6, and all
-// others with .03.
+// generatedPurchases are examples like those of Purchase-100: 600 sparse binary features in 100
+// classes. A class has a tenth of the features with probability .6, and all others with .03.
 func generatedPurchases(rows, tests int) (examples, error) {
 	const features, classes = 600, 100
 	st := stream.New(stream.Key{Purpose: "bench/lidp/purchases"})

@@ -1,6 +1,5 @@
-// Command bench is the laboratory. It measures what dpscope does: how often it catches
-// known violations, how often it errs, how it compares with published figures, and how
-// long it takes.
+// Command bench is the laboratory. It measures how often dpscope catches known violations, how
+// often it errs, how it compares with published figures, and how long it takes.
 //
 //	go run ./bench NAME [flags]
 package main

@@ -54,8 +54,7 @@ const (
 	museumSeconds = 0.3  // to the verdict, at the median
 )
 
-// benchMuseum prints how many outputs and how long a verdict takes, how long the default audit
-// goes on, and its bound.
+// benchMuseum prints how many outputs and seconds a verdict and the default audit take, and bounds.
 func benchMuseum(c *call) {
 	c.workers = 1 // seconds are of one audit alone
 	seeds, samples := 5, 200_000
@@ -96,7 +95,7 @@ func benchMuseum(c *call) {
 				return v
 			})
 		})
-		refuted := count(all, func(v verdict) bool { return v.refuted })
+		refuted := audit.Count(all, func(v verdict) bool { return v.refuted })
 		outputs := sorted(all, func(v verdict) int { return v.outputs })
 		seconds := sorted(all, func(v verdict) float64 { return v.seconds })
 		whole := sorted(all, func(v verdict) float64 { return v.whole })

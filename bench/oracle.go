@@ -27,8 +27,7 @@ const (
 	oracleBeta    = 0.05
 )
 
-// benchOracle prints which share of the bound of the best event an audit certifies that
-// has to find it, on the best pair.
+// benchOracle prints, on the best pair, an audit's share of the bound of the best event.
 func benchOracle(c *call) {
 	seeds, large := 20, 10_000_000
 	c.Count(&seeds, "seeds", seeds, "runs of each mechanism and size, with seeds 1, 2, ...")

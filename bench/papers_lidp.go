@@ -43,9 +43,8 @@ var lidpPaper = paper{
 	},
 }
 
-// paperRows are rows of a table at some columns, or at all. Where the paper prints no number
-// it says what published has; why is said where a number differs by more than its last digit
-// and two standard errors.
+// paperRows are rows of a table at some columns, or at all. published stands where the paper prints
+// no number, why where a number differs by more than its last digit and two standard errors.
 func (t *table) paperRows(published, why string, columns ...int) (rows []paperRow) {
 	for _, r := range t.rows {
 		for i, cell := range r.cells {

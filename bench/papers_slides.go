@@ -57,11 +57,10 @@ var slidesPaper = paper{
 				{"the same, optimal conversion", printed, guaranteed(a, accounting.MethodRenyiOptimal), "later work: Balle et al. 2020, Asoodeh et al. 2021; nothing better follows from one order"},
 			}
 		}),
-		accounted("Lemma, advanced composition", "-mechanism pure -epsilon 0.1 -orders 2,16", func(a accounting.Account) (rows []paperRow) {
-			for _, p := range a.Curve {
-				rows = append(rows, paperRow{fmt.Sprintf("bound at order %v, epsilon = 0.1", p.Alpha), "2 alpha epsilon^2 = " + four(*p.Lemma), four(p.Divergence), "the lemma holds and is loose; ours is that of randomised response, which attains it"})
-			}
-			return rows
+		accounted("Lemma, advanced composition", "-mechanism pure -epsilon 0.1 -orders 2,16", func(a accounting.Account) []paperRow {
+			return audit.Each(a.Curve, func(p accounting.Point) paperRow {
+				return paperRow{fmt.Sprintf("bound at order %v, epsilon = 0.1", p.Alpha), "2 alpha epsilon^2 = " + four(*p.Lemma), four(p.Divergence), "the lemma holds and is loose; ours is that of randomised response, which attains it"}
+			})
 		}),
 		accounted("Advanced composition theorem and corollary", "-mechanism pure -epsilon 0.1 -steps 100 -event 0.001,1e-6", func(a accounting.Account) (rows []paperRow) {
 			for _, o := range a.Outcomes {

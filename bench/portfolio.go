@@ -22,8 +22,7 @@ const (
 	portfolioShare = 0.97
 )
 
-// portfolioRow is one mechanism: bounds by learner, one a seed. The portfolio's name is
-// [audit.Auto].
+// portfolioRow is one mechanism: bounds by learner, the portfolio as [audit.Auto], one a seed.
 type portfolioRow struct {
 	mechanism, claim string
 	pair             audit.Pair
@@ -32,8 +31,7 @@ type portfolioRow struct {
 	silent           map[string]bool // could not learn in some run, which counts as 0
 }
 
-// benchPortfolio compares the portfolio's bounds with each learner's alone, on the first pair
-// of each mechanism.
+// benchPortfolio compares the portfolio with each learner alone, on each mechanism's first pair.
 func benchPortfolio(c *call) {
 	plan, runs := pair.Plan{Mode: pair.Fixed, Trials: 1}, 8
 	c.Count(&plan.Samples, "samples", 20_000, "outputs a side that certify, and that explore")
@@ -45,10 +43,7 @@ func benchPortfolio(c *call) {
 	plan.Explore = plan.Samples
 	learners := catalogue.Learners
 	if *names != "" {
-		learners = nil
-		for _, name := range namesOf(*names) {
-			learners = append(learners, get(catalogue.Learner(name)))
-		}
+		learners = audit.Each(namesOf(*names), func(name string) audit.LearnerSpec { return get(catalogue.Learner(name)) })
 	}
 	var mechanisms []string
 	for _, m := range seeded.Mechanisms {
@@ -62,8 +57,7 @@ func benchPortfolio(c *call) {
 	c.exit = choose(short == 0, cli.ExitOK, cli.ExitViolation)
 }
 
-// portfolio does the audits. A single learner that cannot learn certifies nothing; a
-// portfolio that cannot is an error.
+// portfolio does the audits. A learner that cannot learn certifies nothing; a portfolio fails.
 func (l lab) portfolio(plan pair.Plan, cat audit.Catalogue, mechanisms []string, learners []audit.LearnerSpec, runs int) []*portfolioRow {
 	type job struct {
 		row     *portfolioRow
@@ -125,9 +119,7 @@ func portfolioTable(rows []*portfolioRow, learners []audit.LearnerSpec) (t *tabl
 		fmt.Sprintf("*: the portfolio has less than %g of this learner's bound, by more than three standard errors of the difference paired by seed", portfolioShare),
 		leftOut + " does not count: it refutes every mechanism that adds its noise in floating point, and the portfolio does without it on purpose",
 		".: does not apply. !: could not learn in some run, which counts as 0"}}
-	for _, x := range learners {
-		t.columns = append(t.columns, x.Name)
-	}
+	t.columns = append(t.columns, audit.Each(learners, func(x audit.LearnerSpec) string { return x.Name })...)
 	for _, r := range rows {
 		best, behind := 0.0, false
 		var alone []any
@@ -153,11 +145,8 @@ func portfolioTable(rows []*portfolioRow, learners []audit.LearnerSpec) (t *tabl
 
 // shortOf reports whether the portfolio is short of a learner.
 func (r *portfolioRow) shortOf(learner string) bool {
-	var d []float64
-	for i, p := range r.bounds[audit.Auto] {
-		d = append(d, p-portfolioShare*r.bounds[learner][i])
-	}
-	f := figureOf(d...)
+	own, alone := r.bounds[audit.Auto], r.bounds[learner]
+	f := figureOf(audit.Listed(len(own), func(i int) float64 { return own[i] - portfolioShare*alone[i] })...)
 	return f.mean+3*f.err < 0
 }
 

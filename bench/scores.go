@@ -41,9 +41,8 @@ func scoreCases() []scoreCase {
 		}, mixtureEpsilon(canaryDelta)})
 }
 
-// scaledExponential: an exponential of scale 2 exceeds t with probability e^(-t/2), one of
-// scale 1 with e^-t. The largest of e^(-t/2) - e^(eps-t) is e^-eps/4, at e^(-t/2) =
-// e^-eps/2.
+// scaledExponential: an exponential of scale 2 exceeds t with probability e^(-t/2), one of scale 1
+// with e^-t. The largest of e^(-t/2) - e^(eps-t) is e^-eps/4, at e^(-t/2) = e^-eps/2.
 func scaledExponential(delta float64) float64 { return -math.Log(4 * delta) }
 
 // mixtureEpsilon is that of .8 N(0, 1) + .2 N(10, 1) over N(0, 1): the largest over
@@ -78,10 +77,9 @@ func fixedTwoSided(scores []float64, in []bool) (pure, gaussian float64) {
 		bounds.OneRunGDPEpsilon(m, g, bounds.OneRunRight(scores, in)(g-g/2, g/2), canaryDelta, canaryBeta)
 }
 
-// jaxPrivacy are bounds as CanaryScoreAuditor.epsilon_one_run and epsilon_one_run_fdp of
-// jax_privacy find them (google-deepmind/jax_privacy, jax_privacy/auditing.py, commit
-// 8967688c26d4), written anew from what they compute: all canaries at or above a
-// threshold are guessed in.
+// jaxPrivacy are bounds as epsilon_one_run and epsilon_one_run_fdp of jax_privacy find them
+// (google-deepmind/jax_privacy, CanaryScoreAuditor in auditing.py, commit 8967688c26d4), written
+// anew from what they compute: all canaries at or above a threshold are guessed in.
 type jaxPrivacy struct {
 	scores     []float64 // falling
 	in         []bool
@@ -161,10 +159,7 @@ func (a jaxPrivacy) bonferroni() (pure, gaussian float64) {
 
 // split is the strategy Split: half of the canaries choose the threshold, the rest is guessed by it.
 func (a jaxPrivacy) split(st *stream.Stream) (pure, gaussian float64) {
-	var half [2]struct {
-		scores []float64
-		in     []bool
-	}
+	var half [2]jaxPrivacy
 	var seen [2]int // by class, so that both halves have as many of each
 	for _, i := range st.Perm(len(a.scores)) {
 		class := choose(a.in[i], 1, 0)
@@ -231,10 +226,9 @@ func (l lab) scores(seed uint64, seeds, m int) *table {
 			}
 			return got
 		})
-		var cells []any
-		for i := range len(t.columns) - 1 {
-			cells = append(cells, figureOf(audit.Each(all, func(got [8]float64) float64 { return got[i] })...))
-		}
+		cells := audit.Listed(len(t.columns)-1, func(i int) any {
+			return figureOf(audit.Each(all, func(got [8]float64) float64 { return got[i] })...)
+		})
 		t.add(c.name, append(cells, figureOf(c.truth))...)
 	}
 	return t

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -32,8 +33,6 @@ var tablePapers = map[string]func(tablesPlan) []paperTable{
 	"auditorium":  auditoriumTables,
 	"renyitester": renyiTesterTables,
 }
-
-var tablePaperNames = []string{"auditorium", "renyitester"}
 
 // paperTable is a table or a figure of a paper, with our figures beside it.
 type paperTable struct {
@@ -107,7 +106,7 @@ const maxTablesSeed = 1 << 40
 func (p tablesPlan) tables() []paperTable {
 	make, ok := tablePapers[p.paper]
 	if !ok {
-		check(audit.UnknownName("-paper", p.paper, tablePaperNames))
+		check(audit.UnknownName("-paper", p.paper, slices.Sorted(maps.Keys(tablePapers))))
 	}
 	within("-runs", p.runs, 0, 10_000)
 	within("-seed", p.seed, 0, maxTablesSeed)
@@ -233,9 +232,8 @@ func search(ctx context.Context, plan pair.Plan, out *auditRun) {
 	}
 }
 
-// mostConfirmed is how many trials a search may have, each of which may be
-// confirmed. Seeds of confirmations are multiples of it, and a little: those of
-// neighbouring runs are far apart.
+// mostConfirmed is how many trials a search may have, each of which may be confirmed. Seeds of
+// confirmations are multiples of it and a little: those of neighbouring runs are far apart.
 const mostConfirmed = 4096
 
 // confirmSeed is above every seed of a run.
@@ -249,7 +247,7 @@ func (r *auditRow) mean(of func(auditRun) float64) float64 {
 	return sum / float64(len(r.found))
 }
 
-func (r *auditRow) count(is func(auditRun) bool) int { return count(r.found, is) }
+func (r *auditRow) count(is func(auditRun) bool) int { return audit.Count(r.found, is) }
 
 func refuted(x auditRun) bool { return x.refuted }
 func own(x auditRun) bool     { return x.own }

@@ -34,8 +34,7 @@ func flipPair(a, b int) *audit.Pair {
 
 func number(x float64) audit.ParamValue { return audit.ParamValue{Number: x} }
 
-// auditoriumCell is a claim on a broken mechanism at delta = 0: what the paper found, and what
-// an oracle could see there.
+// auditoriumCell is a claim on a broken mechanism at delta = 0: what paper and oracle found there.
 type auditoriumCell struct {
 	name, mechanism string // name: as the paper has it
 	epsilon         float64
@@ -159,10 +158,7 @@ func auditoriumTable2(p tablesPlan) paperTable {
 				row := &auditRow{name: c.name, runs: p.runsOf(choose(hopeless, 2, 10), 2),
 					plan: pair.Plan{Mechanism: c.mechanism, Claim: new(audit.DPClaim(epsilon, 0)), Relation: choose(c.mean(), audit.AddRemove, ""), Finder: f, Trials: 50, Explore: ifQuick(p, 10_000, choose(epsilon == 1, 50_000, 20_000)), Samples: ifQuick(p, 50_000, 200_000)}}
 				if theirs, ok := auditoriumTrials[f]; ok && epsilon == 0.01 {
-					for j, tester := range []string{"Histogram", "Rényi", "MMD", "HS"} {
-						value := choose(c.mean(), theirs[i/2][j], []string{"-", "50.0", "50.0", "50.0"}[j])
-						row.figures = append(row.figures, printed{tester, value})
-					}
+					row.figures = printedAs([]string{"Histogram", "Rényi", "MMD", "HS"}, choose(c.mean(), theirs[i/2][:], []string{"-", "50.0", "50.0", "50.0"}))
 				}
 				t.rows = append(t.rows, row)
 			}
@@ -227,9 +223,8 @@ func auditoriumFigure3(p tablesPlan) paperTable {
 		notes:     []string{"n: certification outputs a side; exploration draws as many"}}
 	for _, m := range figure3 {
 		for _, n := range figure3Sizes(p) {
-			claim := audit.DPClaim(1, m.delta)
 			row := &auditRow{name: m.name, setting: fmt.Sprintf("n = %d", n), runs: p.runsOf(10, 4),
-				plan:  pair.Plan{Mechanism: m.mechanism, Claim: &claim, Samples: n, Explore: n, Pair: meanPair()},
+				plan:  pair.Plan{Mechanism: m.mechanism, Claim: new(audit.DPClaim(1, m.delta)), Samples: n, Explore: n, Pair: meanPair()},
 				truth: fmt.Sprintf("hockey-stick divergence %g at the claim", m.hockey)}
 			if m.mechanism[:3] == "svt" {
 				row.plan.Pair = flipPair(5, 5)

@@ -80,24 +80,19 @@ func renyiTable1(p tablesPlan) paperTable {
 	} {
 		for _, name := range []string{"NonDPMean1", "NonDPMean2"} {
 			for _, through := range []float64{0, cell.alpha} {
-				m, claim := renyiNamed(name), audit.DPClaim(cell.epsilon, 0)
 				row := &auditRow{name: name, runs: p.runsOf(5, 3), ladder: rungs, setting: "event",
-					plan: pair.Plan{Mechanism: m.mechanism, Claim: &claim, Relation: audit.AddRemove, Pair: meanPair(), ThroughRenyi: through}}
-				if through > 0 {
+					plan: pair.Plan{Mechanism: renyiNamed(name).mechanism, Claim: new(audit.DPClaim(cell.epsilon, 0)), Relation: audit.AddRemove, Pair: meanPair(), ThroughRenyi: through}}
+				row.figures = printedAs([]string{"RényiTester", "aDPTester m=10", "m=100", "m=1000", "DP-Sniper"}, cell.figures[:])
+				switch {
+				case through > 0:
 					row.setting = fmt.Sprintf("Rényi, alpha = %g", through)
-				} else if cell.alpha == 2 {
+					row.figures = append(row.figures, printed{"ours: its first term again", thousands(published.RenyiSamples(cell.alpha, 16*cell.epsilon, cell.eta, 1.0/3))},
+						printed{"ours: corrected", thousands(published.CorrectedRenyiSamples(cell.alpha, 16*cell.epsilon, cell.eta, 1.0/3))})
+				case cell.alpha == 2:
 					continue // the event test has no alpha
+				default:
+					row.figures[0].value = "-"
 				}
-				for i, of := range []string{"RényiTester", "aDPTester m=10", "m=100", "m=1000", "DP-Sniper"} {
-					value := choose(i == 0 && through == 0, "-", cell.figures[i])
-					row.figures = append(row.figures, printed{of, value})
-				}
-				again, corrected := "-", "-"
-				if through > 0 {
-					again = thousands(published.RenyiSamples(cell.alpha, 16*cell.epsilon, cell.eta, 1.0/3))
-					corrected = thousands(published.CorrectedRenyiSamples(cell.alpha, 16*cell.epsilon, cell.eta, 1.0/3))
-				}
-				row.figures = append(row.figures, printed{"ours: its first term again", again}, printed{"ours: corrected", corrected})
 				t.rows = append(t.rows, row)
 			}
 		}
@@ -241,8 +236,7 @@ func renyiTable4(p tablesPlan) paperTable {
 	return t
 }
 
-// renyiTable5 is trials until a violation, with those of table 6 for
-// WrongSensitivitySGD.
+// renyiTable5 is trials until a violation, with those of table 6 for WrongSensitivitySGD.
 func renyiTable5(p tablesPlan) paperTable {
 	t := paperTable{id: "table-5", title: fmt.Sprintf("Average trials until a pair refutes the claim, at most %d", ifQuick(p, 15, 25)),
 		published: "RényiTester, tables 5 and 6: average trials of five runs, NSGA-II, at most 25",

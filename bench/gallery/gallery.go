@@ -1,6 +1,5 @@
-// Command gallery audits published libraries at pinned commits and prints a table. Here are
-// what is audited, the adapter that runs it, and the results of a run; it fetches the
-// libraries' own code.
+// Command gallery audits published libraries at pinned commits, whose code it fetches, and prints
+// a table. Here are what is audited, the adapter that runs it, and the results of a run.
 package main
 
 import (
@@ -32,9 +31,8 @@ const (
 	Sound   = "no fault known" // nobody, as far as we know, has reported one that shows in what the entry releases
 )
 
-// Adapter holds the programs that answer -exec with a library's code: main.py with a
-// module of cases for each library, main.R and main.js. What is compiled in answers
-// in package bench/gallery/google.
+// Adapter holds the programs that answer -exec with a library's code: main.py with a module of
+// cases for each library, main.R and main.js. Package google answers for what is compiled in.
 //
 //go:embed adapter
 var Adapter embed.FS
@@ -86,12 +84,8 @@ func (e Entry) Broken() bool { return e.Kind == Fault || e.Kind == Planted || e.
 // Arguments are those of dpscope audit for the entry, where command runs the adapter.
 // The first answer of a library that imports much may be long in coming.
 func (e Entry) Arguments(command string) []string {
-	samples := e.Samples
-	if samples == 0 {
-		samples = 20000
-	}
 	args := []string{"-exec", command, "-epsilon", fmt.Sprint(e.Epsilon), "-relation", e.Relation, "-rows", e.Rows, "-domain=" + e.Domain,
-		"-beta", fmt.Sprint(Beta), "-samples", fmt.Sprint(samples), "-exec-timeout", "10m", "-format", "json", "-seed", fmt.Sprint(Seed)}
+		"-beta", fmt.Sprint(Beta), "-samples", fmt.Sprint(cmp.Or(e.Samples, 20_000)), "-exec-timeout", "10m", "-format", "json", "-seed", fmt.Sprint(Seed)}
 	if e.Delta != 0 {
 		args = append(args, "-delta", fmt.Sprint(e.Delta))
 	}
