@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds/accounting"
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
@@ -17,25 +18,19 @@ type Accounted struct {
 // curve is the plot of what is at most y at each x, on a logarithmic axis.
 func curve(x, y string, points [][2]float64) plot.Plot {
 	n := len(points) - 1
-	p := plot.Plot{Height: plot.Squarish, Items: points, Hit: [2]float64{16, 16}, Outline: 16, Numbers: plot.Numbers{Title: "The curve of " + y + " over " + x, Head: []string{x, y + " at most"}},
-		X:     plot.Axis{Title: x + " (logarithmic)", Scale: plot.Scale{Lo: points[0][0] / 1.1, Hi: points[n][0] * 1.1, Log: true}, Words: plot.Power},
-		Y:     plot.Axis{Title: y, Scale: plot.Scale{Hi: max(points[0][1], points[n][1]) * 1.08}, Words: plot.Short},
-		Marks: []plot.Mark{plot.Line{Key: y, Paint: plot.Ink(plot.First), Points: points}, plot.Points{At: points, Radius: 3, Paint: plot.Ink(plot.First)}}}
-	for _, q := range points {
-		p.Rows = append(p.Rows, []any{q[0], plot.Up(q[1])})
-	}
-	return p
+	return plot.Plot{Height: plot.Squarish, Items: points, Hit: [2]float64{16, 16}, Outline: 16,
+		Numbers: plot.Numbers{Title: "The curve of " + y + " over " + x, Head: []string{x, y + " at most"}, Rows: audit.Each(points, func(q [2]float64) []any { return []any{q[0], plot.Up(q[1])} })},
+		X:       plot.Axis{Title: x + " (logarithmic)", Scale: plot.Scale{Lo: points[0][0] / 1.1, Hi: points[n][0] * 1.1, Log: true}, Words: plot.Power},
+		Y:       plot.Axis{Title: y, Scale: plot.Scale{Hi: max(points[0][1], points[n][1]) * 1.08}, Words: plot.Short},
+		Marks:   []plot.Mark{plot.Line{Key: y, Paint: plot.Ink(plot.First), Points: points}, plot.Points{At: points, Radius: 3, Paint: plot.Ink(plot.First)}}}
 }
 
 // NewAccount shows the divergence that an account allows at each order; nil for no curve.
 func NewAccount(c accounting.Account) *plot.View {
-	var points [][2]float64
-	for _, q := range c.Curve {
-		points = append(points, [2]float64{q.Alpha, q.Divergence})
-	}
-	if points == nil {
+	if len(c.Curve) == 0 {
 		return nil
 	}
+	points := audit.Each(c.Curve, func(q accounting.Point) [2]float64 { return [2]float64{q.Alpha, q.Divergence} })
 	low, high := points[0], points[len(points)-1]
 	p := curve("alpha", "divergence", points)
 	p.X.Words, p.Caption = plot.Short, fmt.Sprintf("The divergence, in nats, is at most %s at alpha = %s", plot.Short(low[1]), plot.Short(low[0]))
@@ -81,9 +76,8 @@ func NewAccount(c accounting.Account) *plot.View {
 	return plot.View{ID: "account", Title: "Rényi curve"}.Always(p)
 }
 
-// NewSteps shows epsilon over the steps of an account and, read off at a target, about how
-// many it allows. The target is what the account has, or at a share of the axis. It is nil
-// where nothing is known.
+// NewSteps shows epsilon over the steps of an account and, read off at a target, about how many it
+// allows. The target is the account's own, or at a share of the axis. It is nil for no steps.
 func NewSteps(a Accounted, at *float64) *plot.View {
 	if len(a.OverSteps) == 0 || !(a.OverSteps[0][1] > 0) || a.Epsilon == nil {
 		return nil
@@ -101,10 +95,7 @@ func NewSteps(a Accounted, at *float64) *plot.View {
 	case target > last[1]:
 		allows = fmt.Sprintf("more than %s steps", plot.Grouped(int(last[0])))
 	default:
-		var turned [][2]float64 // logarithms, epsilon first
-		for _, q := range a.OverSteps {
-			turned = append(turned, [2]float64{math.Log(q[1]), math.Log(q[0])})
-		}
+		turned := audit.Each(a.OverSteps, func(q [2]float64) [2]float64 { return [2]float64{math.Log(q[1]), math.Log(q[0])} })
 		steps := math.Exp(plot.Along(turned, math.Log(target)))
 		unit := math.Pow(10, max(0, math.Floor(math.Log10(steps))-1))
 		steps = max(1, math.Floor(steps/unit+1e-9)*unit)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair/chart"
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
@@ -50,9 +51,8 @@ func (b Bin) LogRatio() float64 {
 // z is the normal quantile of a two-sided 95 % interval.
 const z = 1.959963984540054
 
-// Spread is half the width of the approximate 95 % interval of the log ratio
-// (Katz, Baptista, Azen and Pike 1978), for this bin alone; NaN where a side was
-// never seen.
+// Spread is half the width of the approximate 95 % interval of the log ratio (Katz, Baptista, Azen
+// and Pike 1978), for this bin alone; NaN where a side was never seen.
 func (b Bin) Spread() float64 {
 	if b.First == 0 || b.Second == 0 {
 		return math.NaN()
@@ -67,13 +67,8 @@ const MostBins = 1000
 // binsOf are a chart's bins, or outcomes with all others last, with what was counted in each;
 // nil where nothing was counted, or in too many.
 func binsOf(c chart.Chart) []Bin {
-	n := len(c.Edges) + 1
-	if c.Kind == chart.Outcomes {
-		n = len(c.Outcomes) + 1
-	} else if len(c.Edges) < 2 {
-		return nil
-	}
-	if n > MostBins {
+	n := plot.If(c.Kind == chart.Outcomes, len(c.Outcomes), len(c.Edges)) + 1
+	if c.Kind != chart.Outcomes && n < 3 || n > MostBins {
 		return nil
 	}
 	at := func(list []int, i int) int {
@@ -106,11 +101,7 @@ func outcomeWords(chart chart.Chart, i int) string {
 	case i < len(chart.Labels) && chart.Labels[i] != "":
 		return chart.Labels[i]
 	}
-	words := make([]string, len(chart.Outcomes[i]))
-	for k, v := range chart.Outcomes[i] {
-		words[k] = plot.Short(v)
-	}
-	return "(" + strings.Join(words, ", ") + ")"
+	return "(" + strings.Join(audit.Each(chart.Outcomes[i], plot.Short), ", ") + ")"
 }
 
 // ends are those of bin i of a histogram, infinite beyond the edges.
@@ -177,9 +168,7 @@ func (l level) axis(title string, bins []Bin) plot.Axis {
 		a.Values, a.Words = &plot.Window{Lo: least, Hi: most}, plot.Short
 		return a
 	}
-	for k := range l.edges {
-		a.Ticks = append(a.Ticks, float64(k))
-	}
+	a.Ticks = audit.Listed(len(l.edges), func(k int) float64 { return float64(k) })
 	a.Words = func(k float64) string { return plot.Short(plot.Round(l.edges[int(k)], 2)) }
 	return a
 }

@@ -141,9 +141,9 @@ func canaryRuns(t bounds.CanaryTable, coins bool) *plot.View {
 			plot.Grouped(runs), plot.Grouped(t.K), plot.Percent(in), plot.Percent(out))
 		p.Head[0], p.Head[2] = "in and in the event", "out and in the event"
 	}
-	for _, c := range t.Cells {
-		p.Rows = append(p.Rows, []any{c.X, t.K, c.Y, t.M, c.Runs, plot.Share(share(c.Runs, runs))})
-	}
+	p.Rows = audit.Each(t.Cells, func(c bounds.CanaryCell) []any {
+		return []any{c.X, t.K, c.Y, t.M, c.Runs, plot.Share(share(c.Runs, runs))}
+	})
 	return plot.View{ID: "runs", Title: "Canaries"}.Always(p)
 }
 

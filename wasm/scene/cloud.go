@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
@@ -187,11 +188,9 @@ func (c *Cloud) plot(threshold float64, most int) plot.Plot {
 // below is how the points lie along a direction: inside upwards, fresh downwards.
 func (c *Cloud) below(tilt, border float64, axis plot.Scale) plot.Plot {
 	const bins = 48
-	h := histogram{membership.Histogram{In: make([]int, bins), Out: make([]int, bins)}, int(c.sides[0].n), int(c.sides[1].n)}
 	wide := (axis.Hi - axis.Lo) / bins
-	for i := range bins - 1 {
-		h.Edges = append(h.Edges, axis.Lo+float64(float64(i+1)*wide))
-	}
+	edges := audit.Listed(bins-1, func(i int) float64 { return axis.Lo + float64(float64(i+1)*wide) })
+	h := histogram{membership.Histogram{Edges: edges, In: make([]int, bins), Out: make([]int, bins)}, int(c.sides[0].n), int(c.sides[1].n)}
 	for _, q := range c.points {
 		plot.If(q.side == 0, h.In, h.Out)[min(bins-1, max(0, int((along(q.at, tilt)-axis.Lo)/wide)))]++
 	}

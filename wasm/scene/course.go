@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
@@ -87,9 +88,7 @@ func (c Course) plot(choice string) plot.Plot {
 	if choice == "log" {
 		p.X.Scale, p.X.Words = plot.Scale{Lo: float64(max(1, c.Moments[0].Pairs)) * 0.9, Hi: last * 1.05, Log: true}, plot.Power
 	}
-	for _, m := range c.Moments {
-		p.Items = append(p.Items, [2]float64{float64(m.Pairs), m.Bound})
-	}
+	p.Items = audit.Each(c.Moments, func(m Moment) [2]float64 { return [2]float64{float64(m.Pairs), m.Bound} })
 	p.Marks = []plot.Mark{plot.Line{Key: "bound so far, valid if stopped", Paint: plot.Ink(plot.First), Points: plot.Stairs(p.Items)}}
 	if !c.Valid {
 		p.Marks = []plot.Mark{plot.Points{Key: "bound so far, not certified (dots)", Paint: plot.Ink(plot.Muted), At: p.Items, Radius: 2.5}}

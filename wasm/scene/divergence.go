@@ -55,9 +55,7 @@ func (v *outputs) divergence(words string) *plot.View {
 		words += " "
 	}
 	x := plot.View{ID: "divergence", Title: "Divergence", ChoiceLabel: "Divergence"}
-	for _, k := range kinds(v.claim) {
-		x.Choices = append(x.Choices, plot.Choice{ID: k.id, Words: k.words})
-	}
+	x.Choices = audit.Each(kinds(v.claim), func(k divergenceKind) plot.Choice { return plot.Choice{ID: k.id, Words: k.words} })
 	var flat *plane
 	if v.chart.Kind == chart.Score {
 		flat = newPlane(v.chart, v.claim)

@@ -156,11 +156,9 @@ func (v *roc) at(i int) string {
 const leastRate = 1e-4
 
 func (v *roc) band() plot.Band {
-	b := plot.Band{Key: v.level + " band", Paint: plot.Ink(plot.First)}
-	for _, p := range v.points {
-		b.Within = append(b.Within, plot.Span(p.FPRLower, p.FPRUpper, p.TPRLower, p.TPRUpper))
-	}
-	return b
+	return plot.Band{Key: v.level + " band", Paint: plot.Ink(plot.First), Within: audit.Each(v.points, func(p bounds.ROCPoint) plot.Box {
+		return plot.Span(p.FPRLower, p.FPRUpper, p.TPRLower, p.TPRUpper)
+	})}
 }
 
 func (v *roc) plot(choice string) plot.Plot {
@@ -170,9 +168,7 @@ func (v *roc) plot(choice string) plot.Plot {
 	}
 	p := plot.Plot{X: axis, Y: axis, Height: plot.Large, Caption: v.caption(), Hit: [2]float64{24, 24}, Outline: 10}
 	p.X.Title, p.Y.Title = "false positive rate", "true positive rate"
-	for _, q := range v.points {
-		p.Items = append(p.Items, [2]float64{q.FPR, q.TPR})
-	}
+	p.Items = audit.Each(v.points, func(q bounds.ROCPoint) [2]float64 { return [2]float64{q.FPR, q.TPR} })
 	p.Marks = []plot.Mark{plot.Line{Key: "as seen", Paint: plot.Ink(plot.First), Points: p.Items}}
 	p.Numbers = plot.Numbers{Title: "The ROC curve", Head: []string{"threshold", "false positive rate", "true positive rate"}}
 	band := v.band()

@@ -156,10 +156,7 @@ func newOutputs(x outputsOf) *outputs {
 
 // lists makes the marks of outcomes, in an order that can be read.
 func (v *outputs) lists(n int, bin func(from, to int) mark) {
-	labels := make([]string, n-1)
-	for i := range labels {
-		labels[i] = outcomeWords(v.chart, i)
-	}
+	labels := audit.Listed(n-1, func(i int) string { return outcomeWords(v.chart, i) })
 	firsts, firstOf := firstComes(labels)
 	in := map[int]bool{}
 	if e := v.event; e != nil && e.Where != nil {
@@ -205,9 +202,7 @@ func (v *outputs) lists(n int, bin func(from, to int) mark) {
 	if firsts != nil {
 		v.firstOf = firstOf
 	}
-	for _, m := range list {
-		v.marks = append(v.marks, m.mark)
-	}
+	v.marks = audit.Each(list, func(m *placed) mark { return m.mark })
 }
 
 // firstComes puts outcomes into words that are each where a symbol first comes, in as
@@ -379,9 +374,7 @@ func (v *outputs) given(all [2]int) *tested {
 	if v.event.Where == nil {
 		return t
 	}
-	for _, x := range v.event.Where.Intervals {
-		t.spans = append(t.spans, v.span(x))
-	}
+	t.spans = audit.Each(v.event.Where.Intervals, v.span)
 	return t
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
@@ -71,9 +72,7 @@ func (v *outputs) plot(parts []float64, of string) plot.Plot {
 		if lit {
 			event.Paint = plot.Ink(plot.Lit).At(0.35) // words on it stay readable in the dark
 		}
-		for _, w := range t.spans {
-			event.Boxes = append(event.Boxes, plot.Column(w.Lo, w.Hi))
-		}
+		event.Boxes = audit.Each(t.spans, func(w plot.Window) plot.Box { return plot.Column(w.Lo, w.Hi) })
 		switch {
 		case v.outcomes && v.apart():
 			event.Boxes = append(event.Boxes, plot.Row(len(v.marks)))
@@ -139,10 +138,7 @@ func (v *outputs) shares(p *plot.Plot, bins []Bin) plot.Axis {
 	a := plot.Axis{Title: "share of outputs", Scale: plot.Scale{Hi: 1.08 * most}, Words: func(p float64) string { return percentWords(p) }}
 	switch {
 	case !v.outcomes:
-		under := plot.Bars{Paint: plot.Ink(plot.First).At(0.16), Tight: true}
-		for _, b := range bins {
-			under.Boxes = append(under.Boxes, plot.Span(b.From, b.To, 0, b.share(0)))
-		}
+		under := plot.Bars{Paint: plot.Ink(plot.First).At(0.16), Tight: true, Boxes: audit.Each(bins, func(b Bin) plot.Box { return plot.Span(b.From, b.To, 0, b.share(0)) })}
 		p.Marks = append(p.Marks, outline(plot.Line{Key: key[0], Paint: plot.Ink(plot.First)}, bins, 0), outline(plot.Line{Key: key[1] + " (dashed)", Paint: plot.Ink(plot.Second), Dash: true}, bins, 1), under)
 	case len(v.marks) <= 3:
 		p.Marks = append(p.Marks, shareBars(key[0], key[1]+" (hatched)", bins)...)

@@ -202,8 +202,7 @@ func (v *plane) plot(claim audit.Claim) plot.Plot {
 		across, up := &v.across[c.j], &v.up[c.i]
 		box := plot.Span(across.From, across.To, up.From, up.To)
 		p.Items, p.Within = append(p.Items, [2]float64{(box.X0 + box.X1) / 2, (box.Y0 + box.Y1) / 2}), append(p.Within, box)
-		// Its area is the share of outputs, up to a full one, and it is the stronger the
-		// larger the ratio.
+		// Its area is the share of outputs, up to a full one; a larger ratio makes it stronger.
 		less := (1 - max(0.12, math.Sqrt(min(1, c.mass()/v.full)))) / 2
 		dx, dy := less*(box.X1-box.X0), less*(box.Y1-box.Y0)
 		shown := plot.Bars{Boxes: []plot.Box{plot.Span(box.X0+dx, box.X1-dx, box.Y0+dy, box.Y1-dy)}, Paint: plot.Ink(plot.Muted).At(0.75), Form: plot.KeyHollow}

@@ -109,8 +109,7 @@ func (v *outputs) allowed() string {
 	return times(v.epsilon) + plot.If(v.claim.Delta > 0, " times, and "+percentWords(v.claim.Delta)+" more", "")
 }
 
-// toldApart are the certified ratio, rounded down, and the one that is allowed, to as many
-// decimals as tell them apart.
+// toldApart are the certified ratio, rounded down, and the allowed one, by enough decimals.
 func toldApart(bound, epsilon float64) (least, allowed string) {
 	least, allowed = timesDown(bound), times(epsilon)
 	for d := 2; d <= 6 && bound > epsilon && least == allowed; d++ {

@@ -139,8 +139,7 @@ func (s *calibrating) do(ctx context.Context, cat audit.Catalogue, crew *workerP
 		}
 	}
 	audits, ctx := errgroup.WithContext(ctx)
-	// One audit more than there are workers: none waits while the engine
-	// reads what it has done.
+	// One audit more than workers: none waits while the engine reads what it has done.
 	audits.SetLimit(crew.pool(crew).Size() + 1)
 	var mu sync.Mutex
 	done := make([]*calibration.Outcome, len(all))

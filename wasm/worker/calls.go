@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -14,8 +15,7 @@ import (
 // doing is what a call does; it is told of progress by the message's id.
 type doing func(context.Context, *coordinator, message) (any, error)
 
-// call is something that the page asks of the coordinator: it sends a value, may be told
-// of progress, and gets one answer.
+// call is what the page asks of the coordinator: it sends a value, and gets progress and an answer.
 type call struct {
 	name  string
 	needs bool // needs the workers, which serve one call at a time
@@ -93,13 +93,25 @@ func (c *coordinator) tell(id int, so any) {
 
 // answer posts exactly one answer to a request, whatever happens.
 func (c *coordinator) answer(ctx context.Context, m message, do doing) {
-	out := message{Type: msgAnswer, ID: m.ID}
-	if value, err := guarded(fmt.Sprintf("%q", m.Type), func() (any, error) { return do(ctx, c, m) }); err == nil {
-		out.JSON = mustJSON(value)
-	} else {
-		out.Type, out.JSON = msgRefused, mustJSON(refusalOf(err))
+	c.page.post(replyTo(m, msgAnswer, msgRefused, fmt.Sprintf("%q", m.Type), func() (any, error) { return do(ctx, c, m) }))
+}
+
+// refusing answers with an error.
+func refusing(err error) doing {
+	return func(context.Context, *coordinator, message) (any, error) { return nil, err }
+}
+
+// replyTo is the answer of type done with what do returns, or of type failed with its error.
+func replyTo(m message, done, failed, what string, do func() (any, error)) message {
+	value, err := guarded(what, do)
+	var data []byte
+	if err == nil {
+		data, err = json.Marshal(value)
 	}
-	c.page.post(out)
+	if err != nil {
+		return message{Type: failed, ID: m.ID, JSON: mustJSON(refusalOf(err))}
+	}
+	return message{Type: done, ID: m.ID, JSON: string(data)}
 }
 
 // guarded makes an error of a panic.
@@ -119,7 +131,7 @@ func (c *coordinator) begin(m message, do doing) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.cancel != nil {
-		go c.answer(context.Background(), m, func(context.Context, *coordinator, message) (any, error) { return nil, errBusy })
+		go c.answer(context.Background(), m, refusing(errBusy))
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())

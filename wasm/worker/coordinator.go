@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -95,19 +96,13 @@ func (c *coordinator) handle(m message) {
 			c.cancel()
 		}
 	default:
-		for _, call := range calls {
-			switch {
-			case call.name != m.Type:
-			case call.needs:
-				c.begin(m, call.does)
-				return
-			default:
-				go c.answer(context.Background(), m, call.does)
-				return
-			}
+		switch i := slices.IndexFunc(calls, func(x call) bool { return x.name == m.Type }); {
+		case i < 0:
+			go c.answer(context.Background(), m, refusing(fmt.Errorf("no such request: %q", m.Type)))
+		case calls[i].needs:
+			c.begin(m, calls[i].does)
+		default:
+			go c.answer(context.Background(), m, calls[i].does)
 		}
-		go c.answer(context.Background(), m, func(context.Context, *coordinator, message) (any, error) {
-			return nil, fmt.Errorf("no such request: %q", m.Type)
-		})
 	}
 }

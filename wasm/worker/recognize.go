@@ -69,9 +69,8 @@ type function struct {
 // beginnings are what a line begins with that defines a function.
 var beginnings = map[string][]string{"python": {"def "}, "javascript": {"function ", "export function ", "export default function "}}
 
-// functionIn finds the function of a text that is to be audited: that which is called
-// mechanism, or else the last one at the beginning of a line, as what it calls stands
-// above. Nil where there is none.
+// functionIn finds the function of a text that is to be audited: that which is called mechanism, or
+// else the last one at the beginning of a line, as what it calls stands above. Nil for none.
 func functionIn(text, language string) (found *function) {
 	for at := 0; at < len(text); at += strings.IndexByte(text[at:]+"\n", '\n') + 1 {
 		for _, begin := range beginnings[language] {
@@ -101,8 +100,7 @@ func parameters(text string) (needs []string) {
 // arguments are what a mechanism gives for parameters of these names.
 var arguments = map[string]string{"rows": "rows", "records": "rows", "table": "rows", "dataset": "rows", "n": "n", "random": "random", "rng": "random", "generator": "random", "epsilon": "1", "eps": "1"}
 
-// recognized is the function, with a function mechanism(rows, random) that calls it if it is
-// none itself.
+// recognized is the function, with a function mechanism(rows, random) that calls it if it is none.
 func (f function) recognized(text string) recognized {
 	text = "\n" + text + "\n"
 	for _, begin := range beginnings["javascript"][1:] {

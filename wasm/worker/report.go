@@ -189,19 +189,14 @@ func (c *coordinator) verify(ctx context.Context, asks request[reportText]) (ver
 	if trained {
 		v.Notes = append(v.Notes, "a program trained, which runs on the command line only: dpscope verify -exec draws the trainings again")
 	}
-	found := verified{OK: v.OK(), Recomputed: v.Recomputed, Summary: v.Summary, Checked: []string{}, Differences: append([]string{}, v.Differences...), Notes: []string{}}
-	for _, g := range v.Groups() {
-		found.Checked = append(found.Checked, fmt.Sprintf("%s: %s", g.Name, phrase.Count(g.Fields, "field")))
-	}
-	for _, s := range v.Skipped {
-		found.Notes = append(found.Notes, s.Words(false))
-	}
-	found.Notes = append(found.Notes, v.Notes...)
-	return found, nil
+	return verified{
+		OK: v.OK(), Recomputed: v.Recomputed, Summary: v.Summary, Differences: append([]string{}, v.Differences...),
+		Checked: audit.Each(v.Groups(), func(g engine.Part) string { return fmt.Sprintf("%s: %s", g.Name, phrase.Count(g.Fields, "field")) }),
+		Notes:   append(audit.Each(v.Skipped, func(s engine.Skipped) string { return s.Words(false) }), v.Notes...),
+	}, nil
 }
 
-// watched is a worker whose outputs are counted, for a replay, which tells no
-// progress of its own.
+// watched is a worker whose outputs are counted, for a replay, which tells no progress itself.
 type watched struct {
 	engine.Worker
 	*throttle

@@ -168,8 +168,7 @@ func inOrder(files []*recorded.File, q inspectRequest) []*recorded.File {
 
 var errStopped = errors.New("stopped before the end")
 
-// sameBytesRead reports whether two readings differ at most in which columns are
-// what.
+// sameBytesRead reports whether two readings differ at most in which columns are what.
 func sameBytesRead(a, b audit.Reading) bool {
 	return a.Header == b.Header && a.NonFinite == b.NonFinite && maps.Equal(a.Kinds, b.Kinds)
 }
@@ -204,8 +203,7 @@ func (out *inspected) describe(files []*recorded.File, q inspectRequest) {
 	}
 }
 
-// read reads files. After an error it says what columns the file has, if that is
-// known.
+// read reads files. After an error it says what columns the file has, if that is known.
 func (d *sampleStore) read(ctx context.Context, id int, given []userFile, o recorded.Options) ([]*recorded.File, []audit.Column, error) {
 	if len(given) == 0 {
 		return nil, nil, &audit.InputError{Field: "samples", Found: audit.Absent, Want: "a file, or one for each dataset"}
@@ -308,8 +306,7 @@ func (d *sampleStore) scores(columns recorded.ScoreColumns) (*scores.Scores, err
 	return scores.ReadScores(inOrder(d.files, d.asked), columns)
 }
 
-// The card of files: sentences that say what they are taken for, of which the user may
-// change what stands in choices.
+// The card of files: sentences that say what they are taken for, with choices for the user.
 
 // part of a sentence is a text, or a choice.
 type part struct {

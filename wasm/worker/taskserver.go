@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"sync"
 	"time"
 
@@ -59,17 +58,7 @@ func (s *taskServer) handle(m message) {
 func (s *taskServer) answer(ctx context.Context, m message) {
 	s.running.Lock()
 	defer s.running.Unlock()
-	out := message{Type: msgDone, ID: m.ID}
-	res, err := guarded("a task", func() (any, error) { return s.execute(ctx, m) })
-	if err == nil {
-		var data []byte
-		if data, err = json.Marshal(res); err == nil {
-			out.JSON = string(data)
-		}
-	}
-	if err != nil {
-		out = message{Type: msgFailed, ID: m.ID, JSON: mustJSON(refusalOf(err))}
-	}
+	out := replyTo(m, msgDone, msgFailed, "a task", func() (any, error) { return s.execute(ctx, m) })
 	s.mu.Lock()
 	s.cancels[m.ID]()
 	delete(s.cancels, m.ID)

@@ -48,8 +48,7 @@ func (r userRequest) space() (audit.Space, error) {
 	return o.User.Space(r.Relation)
 }
 
-// question asks the sandbox for n outputs. The first one brings the module, where
-// the mechanism is one.
+// question asks the sandbox for n outputs. The first one brings the module, if there is one.
 type question struct {
 	module  []byte
 	dataset audit.Dataset

@@ -14,9 +14,8 @@ import (
 
 // Patience with task workers.
 const (
-	// hangAfter is how long a task may go on without a sign of life. A task
-	// that draws or learns gives one many times a second, one that
-	// computes a bound none at all.
+	// hangAfter is how long a task may go on without a sign of life. One that draws or learns gives
+	// many a second, one that computes a bound none at all.
 	hangAfter = 20 * time.Second
 	// cancelAfter is how long a cancelled task may take to end.
 	cancelAfter = 500 * time.Millisecond
@@ -27,10 +26,9 @@ const (
 	hangTicks = 20
 )
 
-// workerPool is the task workers that the page attached. It is a [engine.Worker] that
-// executes as many tasks at once as it has live workers: a task goes to any
-// that is idle, so that one that was lost and never came back costs nothing
-// but its share of the speed.
+// workerPool is the task workers that the page attached. It is a [engine.Worker] that executes as
+// many tasks at once as it has live workers: a task goes to any that is idle, so that one that was
+// lost and never came back costs nothing but its share of the speed.
 type workerPool struct {
 	replace   func(number int, reason string) // asks the page for a fresh worker
 	hangAfter time.Duration

@@ -115,9 +115,8 @@ func (p Points) draw(c canvas) {
 	c.add(Shape{Kind: Dots, Points: c.all(p.At), Radius: p.Radius, Form: p.Form, Paint: p.Paint, Paints: p.Paints, Clip: around(c.box, 6)})
 }
 
-// Band is what lies between the limits of a curve of which points lie within rectangles:
-// those at its left and at its right bound it from below and above, or where it falls from
-// above and below.
+// Band is what lies between the limits of a curve whose points lie within rectangles: those at its
+// left and right bound it from below and above, or where it falls from above and below.
 type Band struct {
 	Key    string
 	Paint  Paint

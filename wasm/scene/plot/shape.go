@@ -30,8 +30,7 @@ const (
 	Roles  // how many there are
 )
 
-// Paint is a colour: a role's, or part of the way from it to another's, at an
-// opacity in (0, 1].
+// Paint is a colour: a role's, or part of the way from it to another's, at an opacity in (0, 1].
 type Paint struct {
 	Role, To Role
 	Mix      float64 // in [0, 1], the share of To

@@ -77,8 +77,7 @@ type Look struct {
 	Title string
 }
 
-// manyDots are painted in a shorter way, and more than mostTargets items cannot be pointed at:
-// a page holds each as an element.
+// manyDots are painted in a shorter way; of more than mostTargets items none can be pointed at.
 const manyDots, mostTargets = 64, 2000
 
 // margin is around a picture that is a file, and heading the height of its title, in px.

@@ -11,8 +11,7 @@ import (
 type Numbers struct {
 	Title string
 	Head  []string
-	// Rows hold words, counts, values, Share, bounds as Down and Up, yes or no, and as a
-	// first cell Range.
+	// Rows hold words, counts, values, Share, Down and Up, yes or no, and first cells Range.
 	Rows [][]any
 }
 
