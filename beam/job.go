@@ -57,11 +57,10 @@ func (j *job) do(ctx context.Context) ([]byte, error) {
 	if err := j.draw(ctx, of); err != nil {
 		return nil, err
 	}
-	return j.store.read(ctx, j.store.report())
+	return j.store.open(ctx)(j.store.report())
 }
 
-// search makes the search of the store where it is missing, and checks that it is of this
-// audit.
+// search makes the store's search where it is missing, and checks that it is of this audit.
 func (j *job) search(ctx context.Context) error {
 	_, err := j.audit.After(j.store.search(), j.store.open(ctx))
 	if missing(err) {
@@ -90,8 +89,7 @@ func missing(err error) bool {
 // usualShares are those of an audit of which nobody says into how many it is cut.
 const usualShares = 64
 
-// divide says into how many shares the audit is cut: as the shares that are there say, or
-// as the flag says.
+// divide says into how many shares the audit is cut: as those that are there say, or the flag.
 func (j *job) divide(ctx context.Context) (int, error) {
 	_, of, err := j.store.drawn(ctx)
 	if asked := j.flags.shares; err == nil && of > 0 && asked > 0 && asked != of {
@@ -100,8 +98,7 @@ func (j *job) divide(ctx context.Context) (int, error) {
 	return cmp.Or(of, j.flags.shares, usualShares), err
 }
 
-// draw runs jobs until no share is missing, and merges. A job that failed leaves the
-// shares that it drew.
+// draw runs jobs until no share is missing, and merges. A failed job leaves its shares.
 func (j *job) draw(ctx context.Context, of int) error {
 	missing, err := j.store.missing(ctx, of)
 	if err != nil {

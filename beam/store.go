@@ -16,9 +16,8 @@ import (
 	"github.com/dpscope/dpscope/internal/shares"
 )
 
-// A store is the folder of one audit, as workers on all machines name it: of a disk that
-// all see, or gs://bucket/folder. Below it lie partials/search, partials/I-of-N and
-// report.json.
+// A store is the folder of one audit, as workers on all machines name it: of a disk that all see,
+// or gs://bucket/folder. In it are partials/search, partials/I-of-N and report.json.
 type store string
 
 const searchName = "search"
@@ -32,8 +31,6 @@ func (s store) share(index, of int) string {
 }
 
 func (s store) report() string { return strings.TrimSuffix(string(s), "/") + "/report.json" }
-
-func (s store) local() bool { return !strings.Contains(string(s), "://") }
 
 // use calls f with the file system that the folder is in.
 func (s store) use(ctx context.Context, f func(filesystem.Interface) error) error {
@@ -50,7 +47,7 @@ func (s store) use(ctx context.Context, f func(filesystem.Interface) error) erro
 func (s store) write(ctx context.Context, name string, data []byte) error {
 	return s.use(ctx, func(fs filesystem.Interface) error {
 		to := name
-		if s.local() {
+		if !strings.Contains(string(s), "://") {
 			to = filepath.Join(filepath.Dir(name), cli.Unfinished+rand.Text())
 		}
 		f, err := fs.OpenWrite(ctx, to)
@@ -89,8 +86,6 @@ func (s store) open(ctx context.Context) shares.Opener {
 		return data, err
 	}
 }
-
-func (s store) read(ctx context.Context, name string) ([]byte, error) { return s.open(ctx)(name) }
 
 // drawn are the shares that are there, and of how many the audit has they are, 0 for none.
 func (s store) drawn(ctx context.Context) (there map[int]bool, of int, err error) {

@@ -13,18 +13,17 @@ import (
 	brought "github.com/dpscope/dpscope/mechanisms/user/command"
 )
 
-// trainer is a program of the user's that trains for an audit with canaries, on every
-// worker; the zero value is none.
+// trainer is a user's program that trains for an audit with canaries; the zero value is none.
 type trainer struct {
 	Exec    string
 	Timeout time.Duration
 }
 
 // programs are those that this process runs.
-var programs struct {
+var programs = struct {
 	sync.Mutex
 	open map[trainer]opened
-}
+}{open: map[trainer]opened{}}
 
 // opened is a program that runs, and all sources, with that of its trainings.
 type opened struct {
@@ -43,9 +42,6 @@ func (t trainer) program() (opened, error) {
 	if err != nil {
 		return opened{}, err
 	}
-	if programs.open == nil {
-		programs.open = map[trainer]opened{}
-	}
 	programs.open[t] = opened{p, sources}
 	return programs.open[t], nil
 }
@@ -56,7 +52,7 @@ func closePrograms() {
 	for _, o := range programs.open {
 		o.program.Close()
 	}
-	programs.open = nil
+	clear(programs.open)
 }
 
 // sources are all that audits with canaries are of; nil: those that dpscope has.
@@ -68,8 +64,7 @@ func (t trainer) sources() ([]source.Spec, error) {
 	return o.sources, err
 }
 
-// repeats puts into the plan what asking the program twice gave: the search that is there
-// says it, or the program is asked.
+// repeats puts into the plan what asking the program twice gave, by the search or anew.
 func (j *job) repeats(ctx context.Context) error {
 	t := j.flags.trainer
 	plan, err := j.audit.Single()

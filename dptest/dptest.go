@@ -6,12 +6,10 @@
 //		})
 //	}
 //
-// A test that passes found no violation. It has not shown that the mechanism
-// is private.
+// A test that passes found no violation. It has not shown that the mechanism is private.
 //
-// [Run] audits known pairs in subtests, [ExpectViolation] wants a broken
-// mechanism found out, [Fuzz] lets Go's fuzzer look for pairs, [Check] and
-// [Audit] need no test.
+// [Run] audits known pairs in subtests, [ExpectViolation] wants a broken mechanism found out,
+// [Fuzz] lets Go's fuzzer look for pairs, [Check] and [Audit] need no test.
 package dptest
 
 import (
@@ -37,37 +35,31 @@ type Options struct {
 	// Pairs of neighbouring datasets to try. At least one, unless Domain is
 	// set or the mechanism comes from [From].
 	Pairs []audit.Pair
-	// Relation that makes the pairs neighbours; default add-remove, or the
-	// registered mechanism's own.
+	// Relation of the pairs; default add-remove, or the registered mechanism's own.
 	Relation audit.Relation
 	// Domain to search for further pairs, up to Trials; its Reach is needed
 	// for the relations bounded-replace and l-infinity. Default none, or the registered mechanism's own.
 	Domain *audit.Domain
-	// Samples is the number of outputs a side, at most; default 100000, with go test
-	// -short 10000.
+	// Samples is the most outputs a side; default 100000, with go test -short 10000.
 	Samples int
-	// Mode says what the audit is after; default [pair.UntilRefuted]: it ends, with a
-	// violation, as soon as the claim is refuted, and Samples outputs a side of all pairs
-	// are the most that it draws. The other modes go on to a bound; [pair.Fixed] is the
-	// default where Explore is given.
+	// Mode says what the audit is after; default [pair.UntilRefuted]: it ends, with a violation,
+	// as soon as the claim is refuted, after Samples outputs a side of all pairs at most. Other
+	// modes go on to a bound; [pair.Fixed] is the default where Explore is given.
 	Mode pair.Mode
 	// Explore is the number of exploration outputs a side, of all pairs, of a fixed audit;
 	// default one and a half times Samples.
 	Explore int
-	// Trials is how many pairs are explored; default all of Pairs, and ten
-	// where there is a domain to search.
+	// Trials is how many pairs are explored; default all of Pairs, ten where a domain is searched.
 	Trials int
 	// FalseAlarm is the probability, over the seed, that the whole call
 	// reports a violation of a mechanism that keeps its claim, at most.
 	// Default 0.001. It is spent once, however many pairs are tried.
 	FalseAlarm float64
-	// Learner by name, with settings behind it as in mlp:epochs=5:units=64; default the
-	// portfolio of all that apply.
+	// Learner by name, with settings as in mlp:epochs=5:units=64; default all that apply.
 	Learner string
 	// Seed of all randomness; the default, 0, is a seed like any other.
 	Seed uint64
-	// Workers run in parallel; default one a processor. The result does not
-	// depend on it.
+	// Workers run in parallel; default one a processor. The result does not depend on it.
 	Workers int
 	// Learners are further learners to choose from.
 	Learners []audit.LearnerSpec

@@ -11,15 +11,13 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// TestFinder holds a registry entry to the contract of [audit.FinderSpec] on a problem,
-// whose stream it makes itself. How loud a pair is, is how far the sums of its sides
-// lie apart.
+// TestFinder holds a registry entry to the contract of [audit.FinderSpec] on a problem, whose
+// stream it makes itself. How loud a pair is, is how far the sums of its sides lie apart.
 //
-// What it proposes are pairs of different datasets that are neighbours in the domain,
-// each once and with a label of its own; one that attacks learners refuses all else, by
-// an error about the finder; at least one, and never more than are asked
-// for; the same from the same stream. A problem with too few trials for it is refused
-// by an error that says so.
+// What it proposes are pairs of different datasets that are neighbours in the domain, each once and
+// with a label of its own, at least one and never more than are asked for, the same from the same
+// stream. One that attacks learners refuses all else by an error about the finder, and any finder
+// a problem with too few trials for it, by an error that says so.
 func TestFinder(t testing.TB, spec audit.FinderSpec, p audit.FinderProblem) {
 	t.Helper()
 	if spec.Name == "" || spec.Title == "" || spec.Source == "" || spec.New == nil {

@@ -41,18 +41,15 @@ const (
 //		})
 //	}
 //
-// The fuzzer's bytes become a pair in Options.Domain (or that of a mechanism
-// from [From]) under Options.Relation: each is a coordinate, of 241 steps, of the space that
-// the finders search. A pair is screened with few
-// outputs, Options.Explore on a side, default 2000: it is explored, and if it
-// looks loud then, audited with as many for a bound. Louder pairs reach branches
-// that quieter ones do not, so that the fuzzer keeps them and changes them
-// further.
+// The fuzzer's bytes become a pair in Options.Domain (or that of a mechanism from [From]) under
+// Options.Relation: each is a coordinate, of 241 steps, of the space that the finders search. A
+// pair is screened with few outputs, Options.Explore on a side, default 2000: it is explored, and
+// if it looks loud then, audited with as many for a bound. Louder pairs reach branches that
+// quieter ones do not, so that the fuzzer keeps them and changes them further.
 //
-// Where the screening's bound exceeds the claim, the pair is certified with
-// Options.Samples fresh outputs a side, default 20000, on a stream that no
-// screening has seen. Only a certification can fail the test. The k-th of a
-// process has the error
+// Where the screening's bound exceeds the claim, the pair is certified with Options.Samples fresh
+// outputs a side, default 20000, on a stream that no screening has seen. Only a certification can
+// fail the test. The k-th of a process has the error
 //
 //	FalseAlarm * 6/(pi^2 k^2)
 //
@@ -99,8 +96,7 @@ func Fuzz(f *testing.F, m audit.Mechanism, claim audit.Claim, opts Options) {
 	})
 }
 
-// processes is how many processes the fuzzer runs at once; 1 where it does not
-// run.
+// processes is how many processes the fuzzer runs at once; 1 where it does not run.
 func processes() int {
 	fuzz, parallel := flag.Lookup("test.fuzz"), flag.Lookup("test.parallel")
 	n := 1
@@ -176,8 +172,7 @@ func newFuzzer(m audit.Mechanism, claim audit.Claim, opts Options, processes int
 	return z, nil
 }
 
-// pair is the one that bytes stand for; bytes that are not there are 0. It returns false
-// where both datasets are the same.
+// pair is what bytes stand for, 0 where there are none; false where its datasets are the same.
 func (z *fuzzer) pair(data []byte) (audit.Pair, bool) {
 	u := make([]float64, len(z.seeds[0]))
 	for i := range min(len(u), len(data)) {
@@ -282,9 +277,8 @@ func pairLiteral(p audit.Pair) string {
 	return fmt.Sprintf("{First: audit.Dataset%s, Second: audit.Dataset%s}", set(p.First), set(p.Second))
 }
 
-// rungs is how many tenths of the claim an exploration has reached, by a branch
-// for each: the fuzzer keeps inputs that reach code which none before them
-// reached.
+// rungs is how many tenths of the claim an exploration has reached, by a branch for each: the
+// fuzzer keeps inputs that reach code which none before them reached.
 func rungs(share float64) int {
 	switch {
 	case share >= 0.9:

@@ -14,11 +14,10 @@ import (
 // TestLearner holds a registry entry to the contract of [audit.LearnerSpec], on small
 // sets of outputs of every kind of column that it applies to.
 //
-// A model follows from the outputs and the stream alone; its scores are finite, and
-// come out the same, bit by bit, after it was written and read; it does not read for
-// outputs with other columns. Learning ends at the first call of Check that fails,
-// with its error. From outputs that say nothing, or are odd, it makes a model with
-// finite scores, or says why not.
+// A model follows from the outputs and the stream alone; its scores are finite, and come out the
+// same, bit by bit, after it was written and read; it does not read for outputs with other columns.
+// Learning ends at the first call of Check that fails, with its error. From outputs that say
+// nothing, or are odd, it makes a model with finite scores, or says why not.
 func TestLearner(t testing.TB, spec audit.LearnerSpec) {
 	t.Helper()
 	if spec.Name == "" || spec.Name == audit.Auto || spec.Title == "" || spec.Source == "" || spec.Applies == nil || spec.Learn == nil || spec.Decode == nil {

@@ -20,11 +20,10 @@ import (
 // TestMechanism holds a registry entry to the contract of [audit.MechanismSpec], and
 // returns the report of the one audit that it makes.
 //
-// At the defaults, at both ends of every parameter's range, at each of its choices,
-// and at the further settings given: the claim is one, what the mechanism really
-// satisfies is said, every pair is of neighbours in the domain, and the outputs on
-// both datasets are finite, fill what they are asked to fill, and follow from the
-// stream alone.
+// At the defaults, at both ends of every parameter's range, at each of its choices, and at the
+// further settings given: the claim is one, what the mechanism really satisfies is said, every pair
+// is of neighbours in the domain, and the outputs on both datasets are finite, fill what they are
+// asked to fill, and follow from the stream alone.
 //
 // The audit is of the plan, of which every field may be left out. A mechanism that
 // names a fault must be refuted (in one of two audits, where it takes no seed), and
@@ -55,8 +54,7 @@ func TestMechanism(t testing.TB, spec audit.MechanismSpec, plan pair.Plan, setti
 	return auditOnce(t, spec, plan)
 }
 
-// ends are one parameter after another at each of its choices, at both ends of its
-// range, and a whole one at 2 and 3.
+// ends are one parameter after another at each choice, both ends, and a whole one at 2 and 3.
 func ends(spec audit.MechanismSpec) []audit.Params {
 	var all []audit.Params
 	for _, s := range spec.Params {

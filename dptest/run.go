@@ -64,11 +64,9 @@ func ExpectViolation(t testing.TB, m audit.Mechanism, claim audit.Claim, opts Op
 	}
 }
 
-// Run audits every pair of neighbours in a subtest of its own, and the domain,
-// where there is one, in another. The subtests share FalseAlarm in equal parts,
-// so that a mechanism which keeps its claim fails the whole call with that
-// probability at most. Without Pairs the pairs are those of a mechanism from
-// [From].
+// Run audits every pair of neighbours in a subtest of its own, and the domain, where there is one,
+// in another. The subtests share FalseAlarm in equal parts, so that a mechanism which keeps its
+// claim fails the whole call with that probability at most. Without Pairs they are those of [From].
 func Run(t *testing.T, m audit.Mechanism, claim audit.Claim, opts Options) {
 	t.Helper()
 	pairs, err := pairsOf(m, claim, opts)

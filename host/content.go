@@ -96,17 +96,16 @@ func read(data []byte) (*content, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, a := range audits {
-		c.audits = append(c.audits, format.Audit{Name: cmp.Or(a.Name, a.Report.Head().Subject), Report: a.Report})
-	}
+	c.audits = audit.Each(audits, func(a suite.Audited) format.Audit {
+		return format.Audit{Name: cmp.Or(a.Name, a.Report.Head().Subject), Report: a.Report}
+	})
 	if c.suite, c.whole = whole, any(audits[0].Report); whole != nil {
 		c.whole = *whole
 	}
 	return c, nil
 }
 
-// differs refuses a report that its counts contradict. A difference begins with the
-// field's path.
+// differs refuses a report that its counts contradict. A difference begins with its path.
 func differs(differences []string) error {
 	if len(differences) == 0 {
 		differences = []string{"report: nothing of it could be checked"}

@@ -64,8 +64,7 @@ func Owns(path string) bool {
 	return path == ReportsPath || strings.HasPrefix(path, ReportsPath+"/") || strings.HasPrefix(path, ShownPath)
 }
 
-// Policies of answers: nothing runs, nothing is loaded, nothing is sent. A page in words
-// has its style in itself.
+// Policies of answers: nothing runs, is loaded or sent. A page in words has its own style.
 const (
 	closedPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
 	wordsPolicy  = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation"
@@ -203,8 +202,7 @@ func other(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// drain reads a body that nobody wants, within reason: some servers cannot answer before
-// it was read to its end.
+// drain reads a body that nobody wants, within reason: some servers cannot answer before.
 func drain(r *http.Request) {
 	if r.Body != nil {
 		io.Copy(io.Discard, io.LimitReader(r.Body, 2*MostBytes)) //nolint:errcheck // it is not wanted
@@ -288,8 +286,7 @@ func (s *Host) give(w http.ResponseWriter, r *http.Request) {
 	write(w, r, kind, data)
 }
 
-// write answers bytes. What has an id may be kept for a while, and not for ever: it may
-// be deleted.
+// write answers bytes. What has an id is kept for a while, not for ever: it may be deleted.
 func write(w http.ResponseWriter, r *http.Request, kind string, data []byte) {
 	h := w.Header()
 	h.Set("Content-Type", kind)

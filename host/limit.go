@@ -12,8 +12,7 @@ import (
 // mostAddresses bounds what a [Minute] holds.
 const mostAddresses = 1 << 16
 
-// Minute says how often an address may ask for something in each minute, in memory. It may be
-// shared by handlers.
+// Minute says how often an address may ask in each minute, in memory. Handlers may share it.
 type Minute struct {
 	Most int
 
@@ -22,9 +21,9 @@ type Minute struct {
 	asked map[string]int
 }
 
-// Take counts a request of an address and says what is left of how many, and when the
-// count begins anew. left is below 0 where the request is one too many.
-func (m *Minute) Take(who string, now time.Time) (left, of int, anew time.Duration) {
+// Take counts a request of an address and says what is left, below 0 where the request is one
+// too many, and when the count begins anew.
+func (m *Minute) Take(who string, now time.Time) (left int, anew time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if past := now.Sub(m.since); past >= time.Minute || past < 0 || m.asked == nil { // a clock that went back begins anew
@@ -36,22 +35,22 @@ func (m *Minute) Take(who string, now time.Time) (left, of int, anew time.Durati
 	if m.asked[who] < math.MaxInt32 {
 		m.asked[who]++
 	}
-	return m.Most - m.asked[who], m.Most, time.Minute - now.Sub(m.since)
+	return m.Most - m.asked[who], time.Minute - now.Sub(m.since)
 }
 
 // allowed counts a request and says so in headers, one item in each: a line of several
 // would be cut at its commas on its way. Where it is one too many it answers.
 func allowed(w http.ResponseWriter, l *Minute, what, who string, now time.Time) bool {
-	left, of, anew := l.Take(who, now)
+	left, anew := l.Take(who, now)
 	seconds := max(1, int(math.Ceil(anew.Seconds())))
 	h := w.Header()
-	h.Set("RateLimit-Policy", fmt.Sprintf("%q;q=%d;w=60", what, of))
+	h.Set("RateLimit-Policy", fmt.Sprintf("%q;q=%d;w=60", what, l.Most))
 	h.Set("RateLimit", fmt.Sprintf("%q;r=%d;t=%d", what, max(0, left), seconds))
 	if left >= 0 {
 		return true
 	}
 	h.Set("Retry-After", fmt.Sprint(seconds))
-	answer(w, http.StatusTooManyRequests, refusal{Error: fmt.Sprintf("more than %d %s in a minute; try again in %d s", of, what, seconds)})
+	answer(w, http.StatusTooManyRequests, refusal{Error: fmt.Sprintf("more than %d %s in a minute; try again in %d s", l.Most, what, seconds)})
 	return false
 }
 

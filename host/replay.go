@@ -37,8 +37,7 @@ func LastReplay(ctx context.Context, s Store, id string) (r Replayed, err error)
 	return r, err
 }
 
-// KeepReplay keeps what came of replaying an id, and publishes it at its address. One that
-// was deleted meanwhile stays so.
+// KeepReplay publishes what came of replaying an id, unless that was deleted meanwhile.
 func KeepReplay(ctx context.Context, s Store, id string, r Replayed) error {
 	if _, _, err := find(ctx, s, id); err != nil {
 		return err

@@ -14,9 +14,8 @@ import (
 type Store interface {
 	// Get is the value of a key, or an error that is [ErrAbsent].
 	Get(ctx context.Context, key string) ([]byte, error)
-	// Create keeps a value. When it returns, the value stays there whatever happens to the
-	// machine. Where the key has a value already and the store knows, the error is
-	// [ErrExists] and that value stays.
+	// Create keeps a value. When it returns, the value stays there whatever happens to the machine.
+	// Where the store knows a value of the key, the error is [ErrExists] and that value stays.
 	Create(ctx context.Context, key string, value []byte) error
 	// Replace is Create for a key that may have a value.
 	Replace(ctx context.Context, key string, value []byte) error

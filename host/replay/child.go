@@ -29,8 +29,7 @@ const (
 	mostTime   = 10 * time.Minute
 )
 
-// Child replays a report in a process of its own, which a report that takes too much ends
-// alone.
+// Child replays a report in a process of its own, which ends alone where that takes too much.
 type Child struct {
 	Host    []string // the program, by its path, and the arguments with which it does what [Serve] does
 	Workers int
@@ -47,8 +46,7 @@ type question struct {
 // Answer is what came of a replay.
 type Answer struct {
 	engine.Verification
-	// Cannot says why no output was drawn again, where the rest follows from the report's
-	// counts.
+	// Cannot says why no output was drawn again, where the rest follows from the counts.
 	Cannot string
 	Fault  string // why nothing could be checked
 }
@@ -129,8 +127,7 @@ func (a *Answer) verify(cat audit.Catalogue, q question) error {
 	return nil
 }
 
-// one replays an audit. What needs something of whoever made it follows from its own
-// counts, or cannot be checked.
+// one replays an audit. Where that needs more of whoever made it, its counts are checked.
 func (a *Answer) one(r report.View, given core.Env) (engine.Verification, error) {
 	v, err := core.Verify(context.Background(), r, given, true)
 	if err == nil {

@@ -42,9 +42,8 @@ func (j Job) Run(ctx context.Context) {
 	}
 }
 
-// Once replays one report that this version has not replayed, if there is one. Until it is
-// done, the store says that it cannot be replayed: a host that ends on it does not begin
-// with it again.
+// Once replays a report that this version has not replayed, if there is one. Until then the store
+// says that it cannot be replayed: a host that ends on it does not begin with it again.
 func (j Job) Once(ctx context.Context) error {
 	ids, err := j.Store.IDs()
 	for _, id := range ids {

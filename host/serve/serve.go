@@ -27,8 +27,7 @@ import (
 const (
 	// DefaultAddr is where [Run] listens unless it is told.
 	DefaultAddr = "127.0.0.1:8080"
-	// otherPorts is how many ports after the default one are tried when that
-	// is taken.
+	// otherPorts is how many ports after the default one are tried when that is taken.
 	otherPorts = 20
 	// goodbye is how long open requests may take after an interrupt.
 	goodbye = 2 * time.Second
@@ -88,11 +87,9 @@ func Say(w io.Writer, what string) (done func()) {
 	var said sync.WaitGroup
 	fmt.Fprintf(w, "%s…\n", what)
 	said.Go(func() {
-		tick := time.NewTicker(sayEvery)
-		defer tick.Stop()
 		for {
 			select {
-			case <-tick.C:
+			case <-time.After(sayEvery):
 				fmt.Fprintf(w, "%s: %.0f s so far\n", what, time.Since(begun).Seconds())
 			case <-ended:
 				return
@@ -124,10 +121,9 @@ func listen(addr string, elsewhere bool) (net.Listener, error) {
 	return nil, err
 }
 
-// onlyHosts lets through requests for this machine under the names that it is served
-// by. A page elsewhere whose name was made to point here (DNS rebinding) has another
-// one. addr is what -addr said; where that is all addresses, any of them will do, but
-// still no name but localhost.
+// onlyHosts lets through requests for this machine under the names that it is served by. A page
+// elsewhere whose name was made to point here (DNS rebinding) has another one. addr is what -addr
+// said; where that is all addresses, any of them will do, but still no name but localhost.
 func onlyHosts(site http.Handler, addr string, origins ...string) http.Handler {
 	own, _, _ := net.SplitHostPort(addr)
 	all := net.ParseIP(own).IsUnspecified() || own == ""
@@ -169,17 +165,15 @@ func serveUntil(ctx context.Context, l net.Listener, site http.Handler) error {
 	return nil
 }
 
-// openPolicy keeps a page from running any script but its own and from sending
-// anything anywhere but to this server. WebAssembly needs 'wasm-unsafe-eval'.
-// Anybody may frame a page that has it, which is the embed's; policy is that of
-// all others.
+// openPolicy keeps a page from running any script but its own and from sending anything anywhere
+// but to this server. WebAssembly needs 'wasm-unsafe-eval'. Anybody may frame a page that has it,
+// which is the embed's; policy is that of all others.
 const openPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; " +
 	"style-src 'self'; img-src 'self' blob: data:; frame-src 'self'; base-uri 'none'; form-action 'none'"
 
 const policy = openPolicy + "; frame-ancestors 'self'"
 
-// sandboxPolicy is that of the page that runs the user's own code: in an origin of
-// its own, and without any way out.
+// sandboxPolicy is of the page that runs the user's code, in its own origin, with no way out.
 const sandboxPolicy = "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; worker-src blob:; connect-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 
 // mimeTypes are those of the site's files, whatever the system's tables say:
@@ -310,8 +304,7 @@ func (k *keep) file(name string) (*keptFile, error) {
 	return now, nil
 }
 
-// accepts reports whether an Accept-Encoding header names the coding, with a
-// weight above zero.
+// accepts reports whether an Accept-Encoding header names the coding, with a weight above 0.
 func accepts(header []string, coding string) bool {
 	for item := range strings.SplitSeq(strings.Join(header, ","), ",") {
 		name, weight, _ := strings.Cut(item, ";")

@@ -1,5 +1,4 @@
-// Package mutate changes JSON documents one place at a time, for tests that ask
-// whether a verifier notices.
+// Package mutate changes JSON documents, one place at a time, for tests of verifiers.
 package mutate
 
 import (

@@ -1,6 +1,5 @@
-// Package packed writes and reads values in an address as the page does
-// (site/page/packed.js): form, check and deflated JSON, with dots between, in the letters
-// that an address takes as they are.
+// Package packed writes and reads values in an address as the page does (site/page/packed.js):
+// form, check and deflated JSON, with dots between, in letters that an address takes.
 package packed
 
 import (

@@ -262,9 +262,8 @@ func Check(name string, open Opener) error {
 // is alive is the search and some hundred bytes a partial.
 const mergeGarbage = 30
 
-// Merge makes of the partials of those names what one machine would have found. It reads them
-// once, and once more for each audit, one at a time, and refuses those that do not make one
-// audit.
+// Merge makes of the partials of those names what one machine would have found. It reads them once,
+// and once more for each audit, one at a time, and refuses those that do not make one audit.
 func Merge(ctx context.Context, names iter.Seq2[string, error], open Opener, g core.Env) (*Audits, error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(mergeGarbage))
 	m, err := newMerge(ctx, names, open)

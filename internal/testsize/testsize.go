@@ -35,9 +35,8 @@ func Of[T any](short, full T) T {
 	return short
 }
 
-// Most is the most of n independent events of probability p that chance makes: more
-// come up with probability below alarm. It bounds the failures of a simulation, of
-// whatever size.
+// Most is the most of n independent events of probability p that chance makes: more come up with
+// probability below alarm. It bounds the failures of a simulation, of whatever size.
 func Most(n int, p, alarm float64) int {
 	law := distuv.Binomial{N: float64(n), P: p}
 	k := int(float64(n) * p)

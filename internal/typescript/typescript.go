@@ -1,7 +1,6 @@
-// Package typescript writes Go types as TypeScript declares the JSON values that
-// encoding/json makes of them, with the comments of their fields. It is for programs
-// that run in the repository: comments and the words of an enumeration are read from
-// the sources.
+// Package typescript writes Go types as TypeScript declares the JSON values that encoding/json
+// makes of them. It is for programs that run in the repository: comments of types and fields, and
+// the words of an enumeration, are read from the sources.
 package typescript
 
 import (
@@ -60,31 +59,13 @@ func (w *Writer) Of(t reflect.Type) string {
 		w.declared, w.names = map[reflect.Type]string{}, map[string]reflect.Type{}
 		w.out, w.sources = map[string]string{}, map[string]source{}
 	}
-	return w.typeOf(t)
-}
-
-// Declarations are all that Type needed, by name.
-func (w *Writer) Declarations() string {
-	var all []string
-	for _, name := range slices.Sorted(maps.Keys(w.out)) {
-		all = append(all, w.out[name])
-	}
-	return strings.Join(all, "\n")
-}
-
-var (
-	jsonMarshaler = reflect.TypeFor[json.Marshaler]()
-	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
-)
-
-func (w *Writer) typeOf(t reflect.Type) string {
-	if as := w.As[t]; as != "" {
+	if as := cmp.Or(w.As[t], w.declared[t]); as != "" {
 		return as
 	}
 	if t.Kind() == reflect.Pointer {
-		return w.typeOf(t.Elem())
+		return w.Of(t.Elem())
 	}
-	if t.Implements(jsonMarshaler) || t.Implements(textMarshaler) {
+	if t.Implements(reflect.TypeFor[json.Marshaler]()) || t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) {
 		panic(fmt.Sprintf("typescript: %v writes its own JSON: say in As what it is", t))
 	}
 	switch t.Kind() {
@@ -96,11 +77,11 @@ func (w *Writer) typeOf(t reflect.Type) string {
 		if t.Elem().Kind() == reflect.Uint8 {
 			return "string" // in base64
 		}
-		return list(w.typeOf(t.Elem()))
+		return list(w.Of(t.Elem()))
 	case reflect.Array:
-		return "[" + strings.TrimSuffix(strings.Repeat(w.typeOf(t.Elem())+", ", t.Len()), ", ") + "]"
+		return "[" + strings.TrimSuffix(strings.Repeat(w.Of(t.Elem())+", ", t.Len()), ", ") + "]"
 	case reflect.Map:
-		return "Record<string, " + w.typeOf(t.Elem()) + ">"
+		return "Record<string, " + w.Of(t.Elem()) + ">"
 	case reflect.Struct:
 		if t.Name() == "" {
 			return "{ " + strings.TrimSuffix(strings.Join(w.fieldsOf(t, nil, nil, ""), " "), ";") + " }"
@@ -111,6 +92,15 @@ func (w *Writer) typeOf(t reflect.Type) string {
 		return "number"
 	}
 	panic(fmt.Sprintf("typescript: %v has no JSON form", t))
+}
+
+// Declarations are all that Type needed, by name.
+func (w *Writer) Declarations() string {
+	all := slices.Sorted(maps.Keys(w.out))
+	for i, name := range all {
+		all[i] = w.out[name]
+	}
+	return strings.Join(all, "\n")
 }
 
 func list(of string) string {
@@ -129,18 +119,12 @@ func (w *Writer) word(t reflect.Type) string {
 	if len(words) == 0 {
 		return "string"
 	}
-	if name, ok := w.declared[t]; ok {
-		return name
-	}
 	name := w.name(t)
 	w.out[name] = w.comment(t) + fmt.Sprintf("export type %s = %s;\n", name, strings.Join(words, " | "))
 	return name
 }
 
 func (w *Writer) declare(t reflect.Type) string {
-	if name, ok := w.declared[t]; ok {
-		return name
-	}
 	name := w.name(t)
 	src := w.source(t)
 	var b strings.Builder
@@ -190,7 +174,7 @@ func (w *Writer) fieldsOf(t reflect.Type, comments map[string]string, out []stri
 		if strings.ContainsAny(name, "$-") {
 			name = strconv.Quote(name)
 		}
-		of := w.typeOf(f.Type)
+		of := w.Of(f.Type)
 		absent := strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
 		if f.Type.Kind() == reflect.Pointer && !absent {
 			of += " | null"
@@ -300,8 +284,7 @@ type Message struct {
 	Type string
 	// Doc says what it is.
 	Doc string
-	// Carries are its further fields and their types in TypeScript, JSON and what is in
-	// it among them.
+	// Carries are its further fields and their types in TypeScript, with what is in JSON.
 	Carries map[string]string
 }
 

@@ -43,8 +43,7 @@ type fileInfo struct {
 
 const infoName = "build-info.json"
 
-// serviceWorker is the script that keeps a build for use offline; buildMark in it
-// stands for that build's hash.
+// serviceWorker is the script that keeps a build for use offline, with its hash at buildMark.
 const (
 	serviceWorker = "sw.js"
 	buildMark     = "@BUILD@"

@@ -127,8 +127,9 @@ func calibrations() calibrating {
 	if err != nil {
 		panic("build: the page's calibration: " + err.Error())
 	}
-	for i, s := range calibration.Settings(cells) {
-		out.Mechanisms = append(out.Mechanisms, calibratingMechanism{Name: s.Mechanism, Claim: s.Claim, Why: s.Why, Met: cells[i].Met})
-	}
+	all := calibration.Settings(cells)
+	out.Mechanisms = audit.Listed(len(all), func(i int) calibratingMechanism {
+		return calibratingMechanism{Name: all[i].Mechanism, Claim: all[i].Claim, Why: all[i].Why, Met: cells[i].Met}
+	})
 	return out
 }

@@ -25,8 +25,7 @@
 //	The same two datasets, with noise for both answers.
 //	```
 //
-// A page ends with links to the ones before and after it, in the order of the
-// folder's index.
+// A page ends with links to the ones before and after it, in the order of its folder's index.
 //
 // A fenced code block of kind formula is a formula in plain characters, which is
 // typeset, as formulas in the text are: e^(alpha h), D_alpha, x <= 1.
@@ -91,13 +90,11 @@ var sections = []struct{ title, page string }{
 	{"Tutorial", "tutorial.md"}, {"Docs", "index.md"}, {"Museum", "museum/index.md"}, {"Findings", "findings/index.md"}, {"Bounds", "bounds/index.md"},
 }
 
-// Build makes all pages of docs, whose root is the folder docs, and the files of
-// it that they link to. withElement: the site has the script of dp-audit. draw draws the
-// pictures.
+// Build makes all pages of docs, whose root is the folder docs, and the files of it that they link
+// to. withElement: the site has the script of dp-audit. draw draws the pictures.
 //
-// It returns an error for a link to a file that docs does not have, a link that
-// leaves docs, a page without a title, an audit that cannot be read, and a picture that
-// cannot be drawn.
+// It returns an error for a link that leaves docs or leads nowhere, a page without a title, an
+// audit that cannot be read, and a picture that cannot be drawn.
 func Build(docs fs.FS, withElement bool, draw Draw) ([]File, error) {
 	names, err := markdown(docs)
 	if err != nil {

@@ -196,9 +196,8 @@ func (b blocks) code(w util.BufWriter, source []byte, n ast.Node, entering bool)
 	return ast.WalkSkipChildren, nil
 }
 
-// own is a function with a link that opens it in the door of the user's own code, with
-// the settings that it needs there; or, of the kind mended, the lines in place of those
-// with the mark.
+// own is a function with a link that opens it in the door of the user's own code, with the settings
+// that it needs there; or, of the kind mended, the lines in place of those with the mark.
 func (b blocks) own(w util.BufWriter, info []string, code string) error {
 	text := string(util.EscapeHTML([]byte(code)))
 	if info[0] == mended {

@@ -19,8 +19,7 @@ var (
 	}
 	signs = strings.NewReplacer("&lt;=", "≤", "&gt;=", "≥", "sqrt(", "√(", "sqrt ", "√", " - ", " − ")
 
-	// Hyphens that are minus signs: between short terms in brackets, and before
-	// a number.
+	// Hyphens that are minus signs: between short terms in brackets, and before a number.
 	difference = regexp.MustCompile(`\(((?:[\p{L}\p{N}]{1,2}|alpha)(?:/\p{N})?)-([\p{L}\p{N}]{1,2}(?:/\p{N})?(?:\+\p{N})?|eta\p{N}?|delta)\)`)
 	negative   = regexp.MustCompile(`(^|[\s(\[{])-([\p{N}(]|\p{Greek}|[A-Z]\b)|(\()-(\p{L}\b)`)
 
@@ -55,9 +54,7 @@ func typesetText(html string) string {
 		}
 		put(html[:at[0]])
 		t := html[at[0]:at[1]]
-		switch name := strings.TrimPrefix(word.FindString(t), "/"); {
-		case name != "code" && name != "pre" && name != "svg":
-		default:
+		if name := strings.TrimPrefix(word.FindString(t), "/"); name == "code" || name == "pre" || name == "svg" {
 			depth, step := &code, 1
 			if name == "svg" {
 				depth = &drawn
