@@ -18,14 +18,14 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/must"
-	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/internal/testsize"
 	"github.com/dpscope/dpscope/mechanisms/learners"
 )
 
 // A small run has every part, and its bounds of private learners lie below the limits that it
 // names.
 func TestLearners(t *testing.T) {
-	nativetest.Only(t)
+	testsize.Native(t)
 	const n = 1000
 	r := learnersRun{lab: lab{t.Context(), 2, t.Logf}, samples: n, seeds: 1, quick: true, only: "random-forest", cat: catalogue, claims: []float64{0.5, 1, 2}}
 	cells := r.cells()
@@ -172,7 +172,7 @@ func poisonedRow(two audit.Pair) []float64 {
 // A table of the user's takes the place of those that come along, and is refused where it
 // cannot be read.
 func TestLearnersTable(t *testing.T) {
-	nativetest.Only(t)
+	testsize.Native(t)
 	var file strings.Builder
 	iris := learners.BuiltIn()[0].Rows
 	for i := range iris.Len() {

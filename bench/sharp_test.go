@@ -8,14 +8,14 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // Every bound keeps its error in its sharp cell, the exact ones use most of it, and the runs
 // refute as often as the enumeration says. The seed is fixed; each cell's test errs with
 // probability 1e-5 in the choice of a seed.
 func TestSharp(t *testing.T) {
-	nativetest.Only(t)
+	testsize.Native(t)
 	out := printedBy(t, "calibration", "-sharp")
 	if !strings.Contains(out, "No cell is accused.") || strings.Count(out, "/100000") != 6 || strings.Contains(out, "finder") {
 		t.Error(out)

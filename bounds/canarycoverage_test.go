@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit/stream"
-	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/internal/testsize"
 )
 
@@ -71,7 +70,7 @@ func TestExchangeableLaws(t *testing.T) {
 // case with probability 1e-6, so that a false alarm anywhere in the test has
 // probability 2e-4 at most. The asymptotic kinds are measured only.
 func TestCanaryCoverage(t *testing.T) {
-	nativetest.Only(t)
+	testsize.Native(t)
 	trials := testsize.Of(60, 250)
 	allowed := testsize.Most(trials, nominal, 1e-6)
 	type name struct {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/internal/must"
-	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // laplaceSum is the chance of a cell (1, 0) and of (0, 1) in a run of the mechanism
@@ -60,7 +60,7 @@ func exceeds(k, n int, in, out, eps, delta float64, stakes CanaryStakes) float64
 
 // TestCoins enumerates all outcomes of 60 runs, so that probabilities are exact.
 func TestCoins(t *testing.T) {
-	nativetest.Only(t)
+	testsize.Native(t)
 	stakes := CanaryStakes{Paired: []float64{0.1, 0.3}}
 	const n = 60
 	in, out := laplaceSum(1.2, func(bool, bool) bool { return true })

@@ -5,7 +5,6 @@ import (
 	"sort"
 	"testing"
 
-	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/internal/testsize"
 )
 
@@ -17,7 +16,7 @@ func straight(delta float64) func(eps, p0 float64) float64 {
 }
 
 func TestExactCoverage(t *testing.T) {
-	nativetest.Only(t)
+	testsize.Native(t)
 	type size struct {
 		n1, n0 int
 		delta  float64

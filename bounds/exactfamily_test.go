@@ -9,7 +9,6 @@ import (
 
 	"gonum.org/v1/gonum/mathext"
 
-	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/internal/testsize"
 )
 
@@ -57,7 +56,7 @@ func worstOf(n1, n0, truths int, least float64, bound func(Counts) float64, edge
 
 // Everything here is exact enumeration: no simulation, no false alarms.
 func TestExactFamilyCoverage(t *testing.T) {
-	nativetest.Only(t)
+	testsize.Native(t)
 	sizes := [][2]int{{20, 20}, {7, 20}, {20, 9}, {3, 5}}
 	if testsize.All() {
 		sizes = append(sizes, [][2]int{{1, 1}, {2, 19}, {13, 13}, {60, 20}, {45, 45}}...)

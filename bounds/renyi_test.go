@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/internal/must"
-	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/internal/testsize"
 )
 
@@ -21,7 +20,7 @@ func mustTune(t *testing.T, explore Table, h []float64, alpha float64, n int, be
 // targets lie 5 standard errors or more below the means over 20 runs, so a
 // false alarm is rarer than one in a million.
 func TestRenyiCertifies(t *testing.T) {
-	nativetest.Only(t)
+	testsize.Native(t)
 	for _, k := range []struct {
 		pair   pair
 		alpha  float64

@@ -9,13 +9,13 @@ import (
 
 	"github.com/dpscope/dpscope/internal/child"
 	"github.com/dpscope/dpscope/internal/must"
-	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // TestReadmeCompiles: the test that README shows is whole: in a file of its own it
 // compiles, and go vet has nothing to say.
 func TestReadmeCompiles(t *testing.T) {
-	nativetest.Only(t)
+	testsize.Native(t)
 	text := must.Get(os.ReadFile("../README.md"))(t)
 	snippets := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllSubmatch(text, -1)
 	if len(snippets) == 0 {

@@ -7,13 +7,12 @@ import (
 	"github.com/dpscope/dpscope/dptest"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/internal/must"
-	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // TestEveryLearner holds every line of the registry to the contract.
 func TestEveryLearner(t *testing.T) {
-	nativetest.Only(t)
+	testsize.Native(t)
 	// Networks of 100 units take seconds. Small ones of each loss stand for them in the
 	// short tests.
 	large := map[string]bool{"renyi-tester": true, "hockeystick-tester": true}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/internal/must"
-	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/internal/testsize"
 )
 
@@ -16,7 +15,7 @@ import (
 // row's false-alarm rate under another seed is below 8 % (22 %), with 95 %
 // confidence.
 func TestLearnersReachTheOptimum(t *testing.T) {
-	nativetest.Only(t)
+	testsize.Native(t)
 	for i, c := range append(optima, namedOptima...) {
 		if !testsize.All() && (i%2 > 0 || c.learner.Name == "mlp") {
 			continue // a network learns for seconds; TestNetworkSeesCorrelations has one

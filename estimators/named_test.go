@@ -7,7 +7,6 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/internal/must"
-	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/internal/testsize"
 )
 
@@ -94,7 +93,7 @@ func renyiOf(t *testing.T, c scenario, m audit.Model, alpha float64) float64 {
 // p/q), so at most 8.8 % are lost by accident with probability 1e-6 where the
 // witness itself loses 3 %.
 func TestRenyiWitness(t *testing.T) {
-	nativetest.Only(t)
+	testsize.Native(t)
 	c := halfShift()
 	ex := c.exploration(20000)
 	ex.Claim = audit.Claim{Kind: audit.Renyi, Alpha: 2, Epsilon: 0.25}

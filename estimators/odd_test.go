@@ -10,7 +10,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/internal/must"
-	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // oddSamples are outputs that trip careless learners.
@@ -71,7 +71,7 @@ func oddSamples() map[string][2]audit.Samples {
 }
 
 func TestOddOutputs(t *testing.T) {
-	nativetest.Only(t)
+	testsize.Native(t)
 	for name, pair := range oddSamples() {
 		for _, spec := range applying(slices.Concat(All, quick), pair[0].Columns) {
 			t.Run(name+"/"+spec.Name, func(t *testing.T) {

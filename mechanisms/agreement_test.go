@@ -15,7 +15,6 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/internal/must"
-	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/internal/testsize"
 )
 
@@ -32,7 +31,7 @@ var comparedRows = testsize.Of(10_000, 100_000)
 // and last pairs: outcomes by a two-sample chi-square test, numbers by a
 // two-sample Kolmogorov-Smirnov test a column.
 func TestMechanismsAgreeWithTheirTwins(t *testing.T) {
-	nativetest.Only(t)
+	testsize.Native(t)
 	for _, spec := range All() {
 		slow, ok := twins[spec.Name]
 		if !ok {

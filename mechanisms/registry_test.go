@@ -14,7 +14,6 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/dptest"
 	"github.com/dpscope/dpscope/internal/must"
-	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/internal/testsize"
 )
 
@@ -50,7 +49,7 @@ var loud = map[string]pair.Plan{
 // size of the audit. In the short tests the audits that are not in loud are a fifth as
 // large.
 func TestEveryMechanism(t *testing.T) {
-	nativetest.Only(t)
+	testsize.Native(t)
 	seen := map[string]bool{}
 	for _, spec := range All() {
 		if seen[spec.Name] {

@@ -19,7 +19,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/internal/must"
-	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/internal/testsize"
 	"github.com/dpscope/dpscope/mechanisms"
 )
 
@@ -190,7 +190,7 @@ func logRatio(sides [2]audit.Samples, event func([]float64) bool) (value, se flo
 // symbol has more. About 60 comparisons, each wrong with probability 6e-7: false
 // alarms in less than one of 20000 seeds.
 func TestSettingsMeetTheirClaims(t *testing.T) {
-	nativetest.Only(t)
+	testsize.Native(t)
 	const rows = 200_000
 	p := plan()
 	p.Learners = []string{audit.Auto}

@@ -12,7 +12,6 @@ import (
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/must"
-	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/internal/testsize"
 	"github.com/dpscope/dpscope/mechanisms/source"
 )
@@ -33,7 +32,7 @@ func auditOnce(t *testing.T, p Plan, sources []source.Spec) Report {
 // = .05 allows (false alarm below 4e-6 each), and are as high as
 // simulations apart from this program found (see the bench canaries).
 func TestOneRunCoverage(t *testing.T) {
-	nativetest.Only(t)
+	testsize.Native(t)
 	audits := testsize.Of(24, 120)
 	for _, c := range []struct {
 		eps        float64
@@ -117,7 +116,7 @@ func testSources(src source.OneRunSource) []source.Spec {
 // on either side. The bound with all canaries guessed fails in at most .05 of the
 // audits, but for a false alarm below 4e-6.
 func TestOneRunToldCoverage(t *testing.T) {
-	nativetest.Only(t)
+	testsize.Native(t)
 	audits := testsize.Of(100, 1000)
 	sources := testSources(told{keep: 1 / (1 + math.Exp(-1))})
 	failed, sum := 0, 0.0
@@ -155,7 +154,7 @@ func TestOneRunDiverged(t *testing.T) {
 // TestOneRunFaults: a model that forgets to clip, and one with a quarter of its
 // noise, are refuted by enough canaries; a right one is not.
 func TestOneRunFaults(t *testing.T) {
-	nativetest.Only(t)
+	testsize.Native(t)
 	for fault, want := range map[string]audit.Verdict{"none": audit.NoViolation, "no-clipping": audit.Violation, "quarter-noise": audit.Violation} {
 		p := oneRunPlan(2, 1000, audit.Params{"fault": {Text: fault}})
 		p.Source = "dp-sgd"

@@ -16,7 +16,7 @@ import (
 	"github.com/dpscope/dpscope/core/finders"
 	"github.com/dpscope/dpscope/dptest"
 	"github.com/dpscope/dpscope/internal/must"
-	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/internal/testsize"
 	"github.com/dpscope/dpscope/mechanisms"
 	"github.com/dpscope/dpscope/mechanisms/learners"
 )
@@ -53,7 +53,7 @@ func spread(p audit.Pair) float64 {
 
 // Every finder keeps its contract on every mechanism and relation.
 func TestEveryFinderOnEveryMechanism(t *testing.T) {
-	nativetest.Only(t)
+	testsize.Native(t)
 	for _, m := range mechanisms.All() {
 		for _, queries := range []string{"", "sum", "reveal-records"} {
 			given := audit.Params{}
@@ -77,7 +77,7 @@ func TestEveryFinderOnEveryMechanism(t *testing.T) {
 
 // Every finder keeps its contract on every learner, for single rows and for groups.
 func TestEveryFinderOnEveryLearner(t *testing.T) {
-	nativetest.Only(t)
+	testsize.Native(t)
 	for _, m := range learners.All() {
 		params := must.Get(audit.ResolveParams(m.Params, nil, audit.Claim{}))(t)
 		for _, r := range m.Relations(params) {
@@ -102,7 +102,7 @@ func needle(p audit.Pair) float64 {
 // at least 16 of 20 seeds. Were a search no better than random, that would have
 // probability 0.6 %.
 func TestSearchesLearn(t *testing.T) {
-	nativetest.Only(t)
+	testsize.Native(t)
 	domain := audit.Domain{Columns: 1, MinRows: 1, MaxRows: 40, Lower: []float64{0}, Upper: []float64{1}}
 	best := func(name string, seed uint64) float64 {
 		most := math.Inf(-1)

@@ -20,7 +20,6 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/internal/must"
-	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/internal/testsize"
 	"github.com/dpscope/dpscope/mechanisms"
 )
@@ -43,7 +42,7 @@ func runAudit(t *testing.T, plan pair.Plan, workers int) pair.Report {
 // always 0 would be no use.
 func TestBoundsAreNearTheTruth(t *testing.T) {
 	t.Parallel()
-	nativetest.Only(t)
+	testsize.Native(t)
 	for _, c := range []struct {
 		mechanism string
 		epsilon   float64

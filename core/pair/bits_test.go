@@ -5,14 +5,14 @@ import (
 
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
-	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // How numbers are rounded is bet on where the claim is about doubles: of a mechanism that
 // says so, and where the plan names a learner that reads it. Elsewhere a claim holds for
 // real numbers, and noise that is added in floating point keeps it.
 func TestBitsAreReadWhereTheClaimIsAboutThem(t *testing.T) {
-	nativetest.Only(t)
+	testsize.Native(t)
 	for _, c := range []struct {
 		mechanism, learner string
 		refuted            bool

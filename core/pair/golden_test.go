@@ -11,7 +11,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/must"
-	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/internal/testsize"
 )
 
 // TestSameBitsOfReports replays reports that are kept, exploration and all: each
@@ -41,7 +41,7 @@ func TestSameBitsOfReports(t *testing.T) {
 // are kept, but for those of mechanisms that users brought and of files, which are not
 // here.
 func TestConcludes(t *testing.T) {
-	nativetest.Only(t)
+	testsize.Native(t)
 	files, err := filepath.Glob("../testdata/reports/*.json")
 	more, _ := filepath.Glob("../testdata/reports/pair/*.json")
 	if err != nil {

@@ -15,7 +15,6 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/must"
-	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/internal/testsize"
 )
 
@@ -137,7 +136,7 @@ func laplaceRenyi(a float64) float64 {
 // error is three times as large, above targets that are a tenth lower.
 func TestRenyiWitnessIsLearned(t *testing.T) {
 	t.Parallel()
-	nativetest.Only(t)
+	testsize.Native(t)
 	for _, c := range []struct {
 		laplace bool
 		shift   float64
@@ -172,7 +171,7 @@ func TestRenyiWitnessIsLearned(t *testing.T) {
 // or certified again.
 func TestAllRowsCover(t *testing.T) {
 	t.Parallel()
-	nativetest.Only(t)
+	testsize.Native(t)
 	gaussDelta := func(mu, eps float64) float64 {
 		phi := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 		return phi(mu/2-eps/mu) - math.Exp(eps)*phi(-eps/mu-mu/2)
@@ -325,7 +324,7 @@ func TestEveryGuaranteeReplays(t *testing.T) {
 // happened or in an error that says why not.
 func TestOddOutputs(t *testing.T) {
 	t.Parallel()
-	nativetest.Only(t)
+	testsize.Native(t)
 	wide := make([]audit.Column, 100)
 	for i := range wide {
 		wide[i] = audit.Column{Name: fmt.Sprint("x", i), Kind: audit.Real}

@@ -17,7 +17,6 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/mutate"
-	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/internal/testsize"
 )
 
@@ -141,7 +140,7 @@ var late = regexp.MustCompile(`\[([1-9]\d*)\]`)
 // notices, or names the field as not compared.
 func TestMutatedReports(t *testing.T) {
 	t.Parallel()
-	nativetest.Only(t)
+	testsize.Native(t)
 	claim := audit.Claim{Kind: audit.Renyi, Alpha: 2, Epsilon: 1}
 	few := audit.Params{"m": {Number: 2}}
 	for name, c := range map[string]struct {

@@ -14,7 +14,6 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/mutate"
-	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/internal/testsize"
 	"github.com/dpscope/dpscope/mechanisms/source"
 )
@@ -24,7 +23,7 @@ import (
 // fields that Verify names as not compared, and the evidence where it says that the
 // report is taken at its word.
 func TestMutations(t *testing.T) {
-	nativetest.Only(t)
+	testsize.Native(t)
 	generator := audit.Generator{Name: "dpscope", Version: audit.Version, GoOS: "linux", GoArch: "amd64", Go: "go", CoreSHA256: "ab"}
 	claim := audit.DPClaim(1, 1e-5)
 	text := func(r any, err error) []byte {

@@ -11,7 +11,6 @@ import (
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/must"
-	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/internal/testsize"
 	"github.com/dpscope/dpscope/mechanisms/source"
 )
@@ -44,7 +43,7 @@ func laplaceSums(trial, runs, canaries int) Scores {
 // left out, and its bound exceeds 1 no oftener than beta allows; under replace it
 // exceeds 1, as it should, but not 2.
 func TestRelationOfRuns(t *testing.T) {
-	nativetest.Only(t)
+	testsize.Native(t)
 	lower := func(r Report) float64 {
 		if r.LowerBound == nil {
 			must.Say(t, r.Summary, "bounds nothing on these counts")
@@ -86,7 +85,7 @@ func TestRelationOfRuns(t *testing.T) {
 // TestRelationPower: by coins two canaries in 3000 runs certify .78 of epsilon = 1
 // on average at least; of the same runs under replace more than 1, as they should.
 func TestRelationPower(t *testing.T) {
-	nativetest.Only(t)
+	testsize.Native(t)
 	const audits = 20
 	mean, exchanged := 0.0, 0.0
 	for i := range audits {
@@ -169,7 +168,7 @@ func TestRelationRefused(t *testing.T) {
 // TestCoinsAreFair: of 4000 files by fair coins none is called unfair, which happens
 // with probability 4e-3 at most.
 func TestCoinsAreFair(t *testing.T) {
-	nativetest.Only(t)
+	testsize.Native(t)
 	for i := range 4000 {
 		s := tossedRuns(i, 30, 1)
 		if why := must.Get(s.sorted())(t).shape(Plan{Relation: audit.AddRemove}).coins(); why != "" {

@@ -16,7 +16,6 @@ import (
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/must"
-	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/internal/testsize"
 	"github.com/dpscope/dpscope/mechanisms/source"
 )
@@ -114,7 +113,7 @@ func tossedRuns(trial, runs int, eps float64) Scores {
 // = .05 allows; that a right method is called wrong has a probability below 4e-6 a
 // method and case, 1e-4 in all.
 func TestScoresCoverage(t *testing.T) {
-	nativetest.Only(t)
+	testsize.Native(t)
 	counted := func(r Report, eps, mu float64, failed map[report.Method]int, best map[report.Method]float64) {
 		for _, x := range r.Rows(report.Bounds) {
 			if x.LowerBound != nil && (x.Mu == nil && *x.LowerBound > eps || x.Mu != nil && *x.Mu > mu) {

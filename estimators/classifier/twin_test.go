@@ -15,7 +15,6 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/internal/must"
-	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/internal/testsize"
 )
 
@@ -287,7 +286,7 @@ var grid = func() (odds []float64) {
 // response against its own claim, no bet has grown on average; and a bet of each grows by
 // e or more no more often than a fair one may.
 func TestNothingToLearn(t *testing.T) {
-	nativetest.Only(t)
+	testsize.Native(t)
 	const n = 100
 	sets := testsize.Of(60, 1500)
 	even := func(o outputs) outputs {
@@ -348,7 +347,7 @@ func TestNothingToLearn(t *testing.T) {
 // Where there is something to learn, a table promises what its candidate's bets earn on
 // fresh outputs.
 func TestPromises(t *testing.T) {
-	nativetest.Only(t)
+	testsize.Native(t)
 	const (
 		n     = 400
 		fresh = 4000

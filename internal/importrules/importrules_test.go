@@ -30,7 +30,6 @@ var outside = map[string]string{
 	"host/serve":              "the server of the site's files",
 	"internal/cli":            "what commands share: standard error, the terminal, the clock",
 	"internal/testsize":       "of tests: reads the environment",
-	"internal/nativetest":     "of tests",
 	"internal/canarytest":     "of tests",
 	"internal/child":          "of tests: starts the go command",
 	"internal/importrules":    "of tests",

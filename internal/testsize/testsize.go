@@ -7,6 +7,7 @@ package testsize
 
 import (
 	"os"
+	"runtime"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -24,6 +25,15 @@ func Long(t testing.TB) {
 	t.Helper()
 	if !All() {
 		t.Skip("long; " + Variable + "=1 runs it")
+	}
+}
+
+// Native skips, as WebAssembly, a test that measures error rates, power or what learning comes to.
+// They follow from counts, which other tests hold to be the same everywhere, and take longer there.
+func Native(t testing.TB) {
+	t.Helper()
+	if runtime.GOARCH == "wasm" {
+		t.Skip("the same counts as elsewhere, and slower")
 	}
 }
 

@@ -16,7 +16,6 @@ import (
 	"github.com/dpscope/dpscope/dptest"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/internal/must"
-	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/internal/testsize"
 )
 
@@ -197,7 +196,7 @@ func TestSharesOfMeanAndQuantiles(t *testing.T) {
 // more of their standard deviations above the claim, and never below 1.4, in 12 runs
 // each.
 func TestEveryMechanism(t *testing.T) {
-	nativetest.Only(t)
+	testsize.Native(t)
 	type settings struct {
 		samples int
 		params  audit.Params

@@ -14,7 +14,6 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/dptest"
 	"github.com/dpscope/dpscope/internal/must"
-	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/internal/testsize"
 )
 
@@ -29,7 +28,7 @@ var loud = map[string]pair.Plan{
 // with one audit each: what is broken is refuted, and what is not is not. In the short
 // tests it is over one small table.
 func TestEveryLearner(t *testing.T) {
-	nativetest.Only(t)
+	testsize.Native(t)
 	for _, spec := range testsize.Of(On(BuiltIn()[1]), All()) {
 		t.Run(spec.Name, func(t *testing.T) {
 			plan, ok := loud[spec.Name]

@@ -12,7 +12,7 @@ import (
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/mutate"
-	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/internal/testsize"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
@@ -117,7 +117,7 @@ func TestJSONKeys(t *testing.T) {
 // Whatever is deleted, changed or swapped in what a report says of its recorded
 // outputs, the replay with the same file notices.
 func TestMutatedRecordings(t *testing.T) {
-	nativetest.Only(t)
+	testsize.Native(t)
 	text := "x,kind,dataset\n" + many("1,a,0\n2,b,1\n3,a,0\n1,a,1\n", 120)
 	reading := audit.Reading{Header: "yes", Dataset: "dataset", Outputs: []string{"x"}, Kinds: map[string]audit.ColumnKind{"x": audit.Symbol}, NonFinite: "symbol"}
 	samples := must.Get(recorded.Pair([]*recorded.File{read(t, text, recorded.Options{Name: "a.csv", Reading: reading})}, reading))(t)
