@@ -5,23 +5,88 @@
 // it may be asked for how often, front.mjs counts before this program is started.
 package main
 
+// Of github.com/syumai/workers it uses little: the library changed its name after this version.
+
 import (
+	"context"
 	"crypto/rand"
+	"encoding/base64"
+	"errors"
 	"net/http"
 	"time"
+	"unicode/utf8"
+
+	"github.com/syumai/workers"
+	"github.com/syumai/workers/cloudflare"
+	"github.com/syumai/workers/cloudflare/kv"
 
 	"github.com/dpscope/dpscope/core/catalogue"
 	"github.com/dpscope/dpscope/host"
 )
 
 func main() {
-	serve(&host.Host{
+	workers.Serve(&host.Host{
 		Store: values{}, Catalogue: catalogue.All(), Random: rand.Reader, Now: time.Now,
 		Origin: func(r *http.Request) string {
-			if origin := setting("ORIGIN"); origin != "" {
+			if origin := cloudflare.Getenv("ORIGIN"); origin != "" { // of the Worker's configuration
 				return origin
 			}
 			return "https://" + r.Host
 		},
 	})
+}
+
+// binding is the name of the Worker's namespace of keys and values.
+const binding = "REPORTS"
+
+// absent is what the library gives for a key that there is not: JavaScript's null as
+// syscall/js writes it. No value that is stored begins so.
+const absent = "<null>"
+
+// values is a [host.Store] over Workers KV, which is eventually consistent: it never
+// knows that there is a value already.
+type values struct{}
+
+func (values) Get(_ context.Context, key string) ([]byte, error) {
+	ns, err := kv.NewNamespace(binding)
+	if err != nil {
+		return nil, err
+	}
+	value, err := ns.GetString(key, nil)
+	if err != nil {
+		return nil, err
+	}
+	switch form, rest := value[:min(1, len(value))], value[min(1, len(value)):]; {
+	case value == absent:
+		return nil, host.ErrAbsent
+	case form == "t":
+		return []byte(rest), nil
+	case form == "b":
+		return base64.StdEncoding.DecodeString(rest)
+	}
+	return nil, errors.New("a value of another program")
+}
+
+func (values) Replace(_ context.Context, key string, value []byte) error {
+	ns, err := kv.NewNamespace(binding)
+	if err != nil {
+		return err
+	}
+	text := "t" + string(value)
+	if !utf8.Valid(value) {
+		text = "b" + base64.StdEncoding.EncodeToString(value)
+	}
+	return ns.PutString(key, text, nil)
+}
+
+func (v values) Create(ctx context.Context, key string, value []byte) error {
+	return v.Replace(ctx, key, value)
+}
+
+func (values) Delete(_ context.Context, key string) error {
+	ns, err := kv.NewNamespace(binding)
+	if err != nil {
+		return err
+	}
+	return ns.Delete(key)
 }
