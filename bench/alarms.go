@@ -8,6 +8,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators/classifier"
 	"github.com/dpscope/dpscope/internal/cli"
@@ -71,7 +72,10 @@ func (l lab) alarms(runs, samples int, seed uint64, forced bool) (rows []alarmRo
 			if forced {
 				return forcedRun(ctx, p, seed+uint64(run))
 			}
-			return sequential(ctx, p, seed+uint64(run)).Refuted > 0
+			q := p
+			q.Seed = seed + uint64(run)
+			test := get(q.Resolve(seeded)).SequentialTest()
+			return get(engine.Result[pair.SequentialResult](test, func(int) error { return ctx.Err() })).Refuted > 0
 		})
 		row := alarmRow{c.name, a.Claim.String(), audit.Count(refuted, func(alarm bool) bool { return alarm }), len(refuted)}
 		l.say("%s: %d of %d", row.name, row.alarms, row.runs)

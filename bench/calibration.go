@@ -62,10 +62,7 @@ func (l lab) calibrate(plan calibration.Plan, cells []calibration.Cell, left []s
 		in(fmt.Sprintf("%s, run %d", c.Name, run), func() { o = get(c.Audit(ctx, catalogue, plan.Seed, run)) })
 		return o
 	})
-	rows := make([]calibration.Row, len(cells))
-	for i, c := range cells {
-		rows[i] = calibration.Tally(c, outcomes[i])
-	}
+	rows := audit.Listed(len(cells), func(i int) calibration.Row { return calibration.Tally(cells[i], outcomes[i]) })
 	r := plan.Judge(rows, left)
 	return calibrationTables(r), r.Above
 }
@@ -73,10 +70,7 @@ func (l lab) calibrate(plan calibration.Plan, cells []calibration.Cell, left []s
 func calibrationTables(r calibration.Result) []*table {
 	settings := &table{title: "Mechanisms as learners audit them", columns: []string{"claim", "met on", "by"}}
 	for _, s := range r.Settings {
-		met := "-"
-		if s.Pair > 0 {
-			met = fmt.Sprintf("pair %d", s.Pair)
-		}
+		met := choose(s.Pair > 0, fmt.Sprintf("pair %d", s.Pair), "-")
 		settings.add(s.Mechanism, s.Claim, met+choose(s.Alone, " alone", ""), s.Why)
 	}
 	columns := []string{"false alarms", "rate", "99 % interval", "accused above"}

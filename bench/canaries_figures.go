@@ -53,13 +53,9 @@ func (b *canaryBench) sweep(title string, cells []canaryCell) *table {
 }
 
 func (b *canaryBench) byRuns() *table {
-	runs := []int{256, 1024, 4096, 16384}
-	if b.quick {
-		runs = runs[:3]
-	}
 	var cells []canaryCell
 	for _, eps := range b.claims() {
-		for _, n := range runs {
+		for _, n := range choose(b.quick, []int{256, 1024, 4096}, []int{256, 1024, 4096, 16384}) {
 			cells = append(cells, canaryCell{eps: eps, n: n, k: int(math.Sqrt(float64(n))), d: 1000})
 		}
 	}

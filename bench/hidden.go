@@ -13,9 +13,8 @@ import (
 )
 
 // hiddenAdversaries of a training by DP-SGD go from all that the accounting covers to what a
-// user of the model sees, as Nasr et al. (Adversary Instantiation, S&P 2021, section 4) go.
-// Each is a threat model that a plan names by the parameters summary and start, and by its
-// pair.
+// user of the model sees, as those of Nasr et al. (Adversary Instantiation, S&P 2021, section
+// 4). Each is a threat model, named by a plan's parameters summary and start and its pair.
 var hiddenAdversaries = []struct {
 	name, summary, start string
 	natural              bool // the canary is a row of the table's kind with the other label

@@ -173,9 +173,7 @@ func (r learnersRun) measure(ctx context.Context, x learnerCell) learnerBounds {
 		f := get(cat.Finder(x.attack))
 		cat.Finders = append(slices.Clone(cat.Finders), exactly(f, x.only))
 		plan.Finder = cat.Finders[len(cat.Finders)-1].Name
-		if plan.Group < x.only {
-			plan.Group = x.only
-		}
+		plan.Group = max(plan.Group, x.only)
 	}
 	var all []learnerBounds
 	for seed := range r.seeds {

@@ -102,13 +102,10 @@ func (r learnersRun) cells() []learnerCell {
 		add(learnerCell{part: "figure 4b", learner: "logistic-output", sees: "all coefficients", table: "stretched", attack: attack}, r.claims)
 	}
 	for _, f := range figure8 {
-		claims := learnersClaims
-		if r.quick {
-			claims = []float64{2, 8}
-		}
 		if r.quick && !f.quick {
 			continue
 		}
+		claims := choose(r.quick, []float64{2, 8}, learnersClaims)
 		cell := learnerCell{part: "figure 8", learner: f.learner, table: f.table, samples: figure8Samples, delta: 1e-5, group: 2}
 		x := cell
 		x.attack, x.sees = "shadow", "prediction at x* only"
@@ -178,9 +175,7 @@ type scalar struct {
 func (m scalar) Columns() []audit.Column { return []audit.Column{{Name: m.name, Kind: audit.Real}} }
 
 func (m scalar) For(p audit.Pair) audit.Mechanism {
-	if inner, ok := m.inner.(interface {
-		For(audit.Pair) audit.Mechanism
-	}); ok {
+	if inner, ok := m.inner.(audit.Summariser); ok {
 		m.inner = inner.For(p)
 	}
 	for i := range p.Second.Len() {

@@ -111,7 +111,8 @@ func benchLiDP(c *call) {
 	parts := pick(*only, lidpTables)
 	b := newLiDP(c.lab, p)
 	tables := built(b, parts)
-	c.print(b.head(), tables...)
+	c.print(fmt.Sprintf("Audits of a %s model on %s by DP-SGD with canaries, means ± standard errors, [published]; beta = %g, delta = %g, seed %d\n", b.model, b.examples.name, canaryBeta, canaryDelta, b.seed)+
+		fmt.Sprintf("%d examples, %d features, %d epochs of batches of %d on average, learning rate %g, clipping norm 1; the final model is seen", b.train, len(b.examples.train.Features), b.epochs, lidpBatch, b.rate), tables...)
 }
 
 func newLiDP(l lab, p lidpPlan) *lidpBench {
@@ -321,9 +322,4 @@ func (b *lidpBench) byCanaries() *table {
 		t.add(c.String(), append(b.ways(c, b.trials), figureOf(b.cells[c].accuracy...))...)
 	}
 	return t
-}
-
-func (b *lidpBench) head() string {
-	return fmt.Sprintf("Audits of a %s model on %s by DP-SGD with canaries, means ± standard errors, [published]; beta = %g, delta = %g, seed %d\n", b.model, b.examples.name, canaryBeta, canaryDelta, b.seed) +
-		fmt.Sprintf("%d examples, %d features, %d epochs of batches of %d on average, learning rate %g, clipping norm 1; the final model is seen", b.train, len(b.examples.train.Features), b.epochs, lidpBatch, b.rate)
 }

@@ -116,10 +116,3 @@ func benchMuseum(c *call) {
 	t.notes = []string{fmt.Sprintf("a whole audit takes %.2f s in the median and %.1f at most; the seconds before are those to the verdict", runs[len(runs)/2], runs[len(runs)-1]), fmt.Sprintf("%d of %d are refuted by every seed within %g seconds at the median", quick, len(plans), museumSeconds)}
 	c.print("Known faults at the claims of their pages, private learners at their own", t)
 }
-
-// sequential is the test of a plan under a seed, on all of its pairs.
-func sequential(ctx context.Context, p pair.Plan, seed uint64) *pair.SequentialResult {
-	p.Seed = seed
-	a := get(p.Resolve(seeded))
-	return get(engine.Result[pair.SequentialResult](a.SequentialTest(), func(int) error { return ctx.Err() }))
-}

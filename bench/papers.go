@@ -44,12 +44,7 @@ type papersRun struct {
 }
 
 // of is the size of a study: the small one, or the paper's.
-func (r *papersRun) of(small, paper int) int {
-	if r.full {
-		return paper
-	}
-	return small
-}
+func (r *papersRun) of(small, paper int) int { return choose(r.full, paper, small) }
 
 // papers are all five, as ../docs/findings/index.md lists them.
 var papers = []*paper{&renyiTesterPaper, &slidesPaper, &mlAuditPaper, &auditoriumPaper, &lidpPaper}
@@ -59,17 +54,12 @@ func benchPapers(c *call) {
 	full := c.Bool("full", false, "the sizes of the papers: hours; printed and not written")
 	c.parse()
 	name, part, _ := strings.Cut(*only, "/")
-	var names []string
-	page := bytes.NewBufferString(papersHead)
-	for _, p := range papers {
-		names = append(names, p.Name)
-		if name != "" && name != p.Name {
-			continue
-		}
-		p.write(page, part, &papersRun{c.lab, *full})
+	page, some := bytes.NewBufferString(papersHead), papers
+	if name != "" {
+		some = []*paper{get(audit.Find("-only", name, papers, func(p *paper) string { return p.Name }))}
 	}
-	if name != "" && !slices.Contains(names, name) {
-		check(audit.UnknownName("-only", name, names))
+	for _, p := range some {
+		p.write(page, part, &papersRun{c.lab, *full})
 	}
 	if name != "" || *full {
 		get(page.WriteTo(c.stdout))

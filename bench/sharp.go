@@ -6,6 +6,7 @@ import (
 	"math"
 	"sort"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -101,15 +102,9 @@ func (l lab) sharp(seed uint64, beta float64) (t *table, accused []string) {
 		fmt.Sprintf("accused outside: the exact two-sided binomial test of the size accuses a bound that refutes as often as that with probability %g at most, in each cell", sharpLevel)}}
 	for _, c := range sharpCells(beta) {
 		batches := results(l, sharpRuns/sharpBatch, func(_ context.Context, batch int) int { return c.alarms(seed, batch) })
-		alarms := 0
-		for _, n := range batches {
-			alarms += n
-		}
+		alarms := audit.Total(batches)
 		least, most := sharpLimits(c.size, sharpRuns)
-		mark := choose(alarms < least || alarms > most, "RATE IS NOT THE SIZE", "")
-		if c.size > beta*(1+1e-9) {
-			mark = "SIZE ABOVE BETA " + mark
-		}
+		mark := choose(c.size > beta*(1+1e-9), "SIZE ABOVE BETA ", "") + choose(alarms < least || alarms > most, "RATE IS NOT THE SIZE", "")
 		if mark != "" {
 			accused = append(accused, c.name)
 		}

@@ -315,7 +315,7 @@ func (r *auditRow) ours() string {
 	}
 	for _, learner := range testerLearners {
 		if t := r.tester(learner); t != nil {
-			text += "; " + learner + " " + t.testerText()
+			text += fmt.Sprintf("; %s %s, its own %d", learner, of(t.count(refuted), len(t.found)), t.count(own))
 		}
 	}
 	if r.found[0].witness != 0 {
@@ -333,9 +333,4 @@ func (r *auditRow) tester(learner string) *auditRow {
 		return r.testers[i]
 	}
 	return nil
-}
-
-// testerText is in how many runs our bound of a learner refutes, and in how many its own tester.
-func (r *auditRow) testerText() string {
-	return fmt.Sprintf("%s, its own %d", of(r.count(refuted), len(r.found)), r.count(own))
 }

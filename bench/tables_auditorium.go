@@ -180,8 +180,7 @@ func auditoriumFigure1(p tablesPlan) paperTable {
 	return t
 }
 
-// auditoriumFigure2 is ScaleGD: the divergence that is certified against the true
-// one, over the share s of the noise.
+// auditoriumFigure2 is ScaleGD: certified and true divergence over the share s of the noise.
 func auditoriumFigure2(p tablesPlan) paperTable {
 	const alpha, sigma = 1.5, 2
 	t := paperTable{id: "figure-2", title: fmt.Sprintf("ScaleGD: certified Rényi divergence of order %g over the share s of the noise, sigma = %d, clip norm 1", alpha, sigma),
@@ -202,8 +201,7 @@ func (p tablesPlan) scaled(name, setting string, sigma, s, alpha float64, neighb
 		figures: []printed{{"Rényi", choose(caught, "caught", "not caught")}}}
 }
 
-// figure3 are the mechanisms of figure 3 and their hockey-stick divergence at
-// the claim, on the fixed pair, by quadrature.
+// figure3 are the mechanisms of figure 3 with their hockey-stick divergence, by quadrature.
 var figure3 = []struct {
 	name, mechanism string
 	delta, hockey   float64

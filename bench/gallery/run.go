@@ -250,12 +250,8 @@ func install(l Library, folder, node string) error {
 	if err := os.MkdirAll(part, 0o755); err != nil {
 		return err
 	}
-	npm := filepath.Join(filepath.Dir(node), "npm")
-	if filepath.Dir(node) == "." {
-		npm = "npm"
-	}
 	args := append([]string{"install", "--prefix", part, "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock"}, l.Packages...)
-	if text, err := exec.Command(npm, args...).CombinedOutput(); err != nil {
+	if text, err := exec.Command(filepath.Join(filepath.Dir(node), "npm"), args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("npm install: %v: %s", err, strings.TrimSpace(string(text)))
 	}
 	return os.Rename(part, folder)
