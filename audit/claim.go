@@ -237,8 +237,7 @@ func (c Claim) String() string {
 	return string(c.Kind)
 }
 
-// Limit is what the claim allows the quantity to be that it is about: epsilon, of
-// a Rényi claim the divergence, or rho, or mu.
+// Limit is what the claim allows its quantity to be: epsilon, a Rényi divergence, rho or mu.
 func (c Claim) Limit() float64 {
 	switch c.Kind {
 	case ZCDP:
@@ -275,11 +274,10 @@ func RandomisedResponseRenyi(eps, alpha float64) float64 {
 	return math.Log1p(math.Expm1(up)*rest) / (alpha - 1)
 }
 
-// GaussianMuOfPure returns the smallest mu such that every eps-DP mechanism is
-// mu-GDP, 2 Phi^-1(1/(1 + e^-eps)). The trade-off curve of randomised response
-// has its corner where both errors are 1/(1 + e^eps), and a Gaussian curve
-// through that corner is convex, so it lies below the straight lines from there.
-// It panics unless eps >= 0 and finite.
+// GaussianMuOfPure returns the smallest mu such that every eps-DP mechanism is mu-GDP, 2
+// Phi^-1(1/(1 + e^-eps)): the trade-off curve of randomised response has its corner where both
+// errors are 1/(1 + e^eps), and the Gaussian curve through it, being convex, lies below. It
+// panics unless eps >= 0 and finite.
 func GaussianMuOfPure(eps float64) float64 {
 	if !(eps >= 0) || math.IsInf(eps, 1) {
 		panic("audit: GaussianMuOfPure needs a finite epsilon of at least 0")

@@ -12,9 +12,8 @@ type Exploration struct {
 	First, Second Samples
 	Claim         Claim
 	Stream        *stream.Stream // for learners that need randomness
-	// Check is to be called every few milliseconds of work (at least once a
-	// pass over the samples); when it returns an error, the learner returns
-	// that error at once.
+	// Check is to be called every few milliseconds (at least once a pass over the samples);
+	// where it returns an error, the learner returns that at once.
 	Check func() error
 }
 
@@ -42,8 +41,7 @@ type LearnerSpec struct {
 	// to learn (constant outputs, say) returns a model all the same, or an
 	// error that says why; a portfolio goes on without it.
 	Learn func(Exploration) (Model, error)
-	// Decode reads a model that json.Marshal wrote, for outputs with these
-	// columns, and refuses one that does not fit them.
+	// Decode reads a model that json.Marshal wrote, and refuses one that does not fit columns.
 	Decode func(data json.RawMessage, columns []Column) (Model, error)
 }
 
@@ -64,12 +62,10 @@ const (
 // float64() before they are added, no transcendental functions of package
 // math), since counts depend on them.
 type Model interface {
-	// Score writes the score of each row of rows (flat, of the mechanism's
-	// width) into out, whose length is the number of rows. Scores are finite. Several
-	// goroutines may call it at once.
+	// Score writes the score of each row of rows (flat, of the mechanism's width), which is
+	// finite, into out, of as many numbers. Several goroutines may call it at once.
 	Score(rows, out []float64)
-	// Describe says in words which outputs score above the threshold (or
-	// below it, if above is false).
+	// Describe says which outputs score above the threshold, or, not above, below it.
 	Describe(threshold float64, above bool) string
 }
 

@@ -100,8 +100,7 @@ func (r *Recording) Words() string {
 	}), " and ")
 }
 
-// shortRun is from how many columns on those that are alike are named together, so
-// that a command does not grow with them.
+// shortRun is from how many columns on those that are alike are named together, in a command.
 const shortRun = 4
 
 // mostKinds bounds the columns that one range names.

@@ -10,9 +10,8 @@ import (
 const (
 	// MinSamples is the least number of outputs a side that anything is learned of or bounded by.
 	MinSamples = 100
-	// BlockRows is the most outputs that an audit asks a mechanism for at a time. It is
-	// part of what makes a report replay: another one would change which random numbers
-	// an output is made of.
+	// BlockRows is the most outputs that an audit asks for at a time. Another number would
+	// change which random numbers an output is made of, and no report would replay.
 	BlockRows = 4096
 )
 
@@ -140,8 +139,7 @@ func Ascending(list []float64) []float64 {
 	return sorted
 }
 
-// Samples are outputs of a mechanism, flat by rows: row i is
-// Rows[i*W : (i+1)*W] with W = Width(Columns).
+// Samples are outputs of a mechanism: row i is Rows[i*W : (i+1)*W] with W = Width(Columns).
 type Samples struct {
 	Columns []Column
 	Rows    []float64

@@ -138,9 +138,8 @@ func (s Space) Validate() error {
 	return s.Check(s.Relation)
 }
 
-// Trial is a pair to try the mechanism on before it is audited: in the fewest rows,
-// all at the lower end of the ranges, the last one goes to the upper end or as far
-// as the reach allows; or a row there is added.
+// Trial is a pair to try the mechanism on before it is audited: in the fewest rows, all at the
+// lower end of the ranges, the last goes as far up as it may; or a row there is added.
 func (s Space) Trial() Pair {
 	row := func(t float64) []float64 {
 		v := make([]float64, s.Columns)

@@ -1,5 +1,4 @@
-// Package stream holds the project's randomness: streams named by what they are
-// for, and samplers that fill blocks.
+// Package stream holds the project's randomness: streams with purposes, and samplers of blocks.
 //
 // A stream is a ChaCha8 generator seeded by SHA-256 of a Key: seed, purpose,
 // trial, side, shard. Nothing draws from a shared source and no key mentions a

@@ -117,8 +117,7 @@ func Expm1(x float64) float64 {
 	}
 }
 
-// Logistic returns 1/(1+e^-x), to within 2 ulp, with the same bits on every
-// platform, without cancelling in either tail.
+// Logistic returns 1/(1+e^-x), to within 2 ulp in either tail, with the same bits everywhere.
 //
 //	Logistic(+Inf) = 1
 //	Logistic(-Inf) = 0, and so for x < -745.1332191019411

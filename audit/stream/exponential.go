@@ -13,9 +13,8 @@ const (
 	unitBits = 63
 )
 
-// Exponential fills dst with exponential samples of the given mean, density
-// exp(-x/mean) / mean for x > 0. It takes one word a sample, so that cutting dst
-// into pieces changes nothing.
+// Exponential fills dst with exponential samples of the given mean, density exp(-x/mean) / mean
+// for x > 0. It takes one word a sample: cutting dst into pieces changes nothing.
 //
 // A sample is mean * E with E = -log(u), u one of the 2^63 numbers of unitSplit,
 // so that E lies in [2^-53, 44.4] and the tail is right to P(E > 43), beyond which
@@ -82,9 +81,8 @@ func withSign(x float64, bit uint64) float64 {
 // faint is a scale below which samples may underflow to -0.
 const faint = 0x1p-900
 
-// Laplace fills dst with Laplace samples of mean 0 and the given scale, density
-// exp(-|x|/scale) / (2 scale). It takes one word a sample, so that cutting dst
-// into pieces changes nothing.
+// Laplace fills dst with Laplace samples of mean 0, density exp(-|x|/scale) / (2 scale). It
+// takes one word a sample: cutting dst into pieces changes nothing.
 //
 // A sample is ±scale * E, with E in [2^-53, 44.4] as for Exponential. It is never
 // infinite nor NaN, never -0, and 0 only where scale is subnormal or 0; a scale

@@ -9,10 +9,9 @@ import "math"
 // So cutting dst into pieces changes nothing as long as nothing else is drawn
 // between them.
 //
-// With E and u as for Exponential, the radius sqrt(2E) reaches 9.42: samples lie
-// within 9.42 sigma, where P(|Z| > 9.42) = 4.5e-21. They are never infinite nor
-// NaN, never -0, and 0 only where sigma is subnormal or 0; a sigma of 0 gives
-// zeros and takes the same words.
+// With E and u as for Exponential, the radius sqrt(2E) reaches 9.42: samples lie within 9.42
+// sigma, where P(|Z| > 9.42) = 4.5e-21. They are never infinite, NaN or -0, and 0 only where
+// sigma is subnormal or 0; a sigma of 0 gives zeros and takes the same words.
 //
 // Gaussian panics unless 0 <= sigma <= 2^1000.
 func (s *Stream) Gaussian(dst []float64, sigma float64) {

@@ -8,8 +8,7 @@ import (
 	"math/rand/v2"
 )
 
-// Stream is a stream of random numbers. It is not safe for use from more than
-// one goroutine. It is a math/rand/v2.Source.
+// Stream is a stream of random numbers for one goroutine, and a math/rand/v2.Source.
 type Stream struct {
 	source   rand.ChaCha8
 	raw      [words]uint64 // raw[next:] is unread
@@ -21,8 +20,7 @@ type Stream struct {
 // words is how many are made at once: samplers read them without a call a word.
 const words = 128
 
-// FromSeed returns the stream with the given 32-byte seed: its Uint64s are
-// those of math/rand/v2.NewChaCha8(seed).
+// FromSeed returns the stream whose Uint64s are those of math/rand/v2.NewChaCha8(seed).
 func FromSeed(seed [32]byte) *Stream {
 	s := &Stream{next: words}
 	s.source.Seed(seed)
@@ -137,9 +135,7 @@ type Key struct {
 //	Purpose                len(Purpose) bytes
 //	Trial, Side, Shard     8 bytes each, two's complement
 //
-// with integers big-endian. Every field but Purpose has a fixed width and
-// Purpose is preceded by its length, so different keys have different
-// encodings.
+// with integers big-endian: the length of Purpose before it makes different keys differ.
 func (k Key) Sum() [32]byte {
 	b := make([]byte, 0, len(domain)+1+5*8+len(k.Purpose))
 	b = append(b, domain...)

@@ -11,9 +11,8 @@ import (
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
-// Measure of divergence between the two output distributions, as a sum over
-// bins: p are shares on the likelier dataset, q on the other. On bins it is at
-// most that of the outputs themselves, but for chance.
+// Measure of divergence between the two output distributions, as a sum over bins: p are shares
+// on the likelier dataset, q on the other. But for chance it is at most that of the outputs.
 type divergenceKind struct {
 	id, words string
 	part      func(p, q float64) float64

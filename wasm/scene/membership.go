@@ -59,13 +59,12 @@ func (v histogram) plot(choice string) plot.Plot {
 	p.X = plot.Axis{Title: "score", Scale: plot.Scale{Lo: values.Lo - wide, Hi: values.Hi + wide}, Values: &values, Words: plot.Short, Zooms: true}
 	up, down := plot.Bars{Key: "canaries in (up)", Paint: plot.Ink(plot.First)}, plot.Bars{Key: "canaries out (down)", Paint: plot.Ink(plot.Second)}
 	for i := range v.In {
-		from, to := ends(v.Edges, i)
-		from, to = max(from, p.X.Lo), min(to, p.X.Hi)
+		a, b := ends(v.Edges, i)
+		from, to := max(a, p.X.Lo), min(b, p.X.Hi)
 		up.Boxes = append(up.Boxes, plot.Span(from, to, 0, tall(v.In[i], v.in)))
 		down.Boxes = append(down.Boxes, plot.Span(from, to, -tall(v.Out[i], v.out), 0))
 		p.Within = append(p.Within, plot.Span(from, to, p.Y.Lo, p.Y.Hi))
 		p.Items = append(p.Items, [2]float64{(from + to) / 2, 0})
-		a, b := ends(v.Edges, i)
 		p.Rows = append(p.Rows, []any{plot.Range{A: a, B: b}, v.In[i], plot.Share(share(v.In[i], v.in)), v.Out[i], plot.Share(share(v.Out[i], v.out))})
 	}
 	p.Marks = []plot.Mark{up, down}

@@ -55,8 +55,7 @@ type Input struct {
 	Progress *pair.Progress `json:"progress"`
 }
 
-// ReportViews are the pictures of a report of any kind for a page that stands still:
-// each shows by itself what it has to show.
+// ReportViews are the pictures of any report for a page that stands still.
 func ReportViews(v report.View) ([]*plot.View, error) {
 	r, ofPair := v.(pair.Report)
 	if !ofPair {

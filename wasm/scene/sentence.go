@@ -9,9 +9,8 @@ import (
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
-// Says puts the picture into words by its own numbers, so that the two cannot disagree.
-// What is certified is rounded down. With a violation the observed shares come first,
-// else only what is certified is said.
+// Says puts the picture into words by its own numbers, so that the two cannot disagree, what is
+// certified rounded down. Observed shares are said with a violation only, and come first.
 func (v *outputs) Says() plot.Said {
 	x := plot.Said{Sentence: v.wholeWords(), Small: v.shownSmall(), Lit: v.refuted,
 		Question: v.people.Question, Names: v.people.Names, Who: v.people.Words}
@@ -171,11 +170,7 @@ func (v *outputs) numbers() plot.Numbers {
 		return row
 	}
 	for _, m := range v.marks {
-		var name any = m.Words
-		if !v.outcomes {
-			name = plot.Range{A: m.low, B: m.high}
-		}
-		add(name, m, plot.If(m.in > 0.999, "yes", plot.If(m.in > 0, "in part", "no")))
+		add(plot.If[any](v.outcomes, m.Words, plot.Range{A: m.low, B: m.high}), m, plot.If(m.in > 0.999, "yes", plot.If(m.in > 0, "in part", "no")))
 	}
 	if e := v.tested; e != nil {
 		m := e.mark

@@ -136,8 +136,7 @@ func of[R report.View](kept []byte) (report.View, error) {
 	return r, err
 }
 
-// Draw draws one view of a kept report by its name, view or view:choice. The picture's
-// first words are the report's headline.
+// Draw draws a view of a kept report by name, view or view:choice, with the report's headline.
 func Draw(kept []byte, view string) (format.Picture, error) {
 	r, err := read(kept)
 	if err != nil {

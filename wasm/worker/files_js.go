@@ -38,8 +38,7 @@ func withTable(cat audit.Catalogue) audit.Catalogue {
 // browserFile reads a Blob, synchronously as only workers may.
 type browserFile js.Value
 
-// ReadAt implements [io.ReaderAt]. It returns an error in words for the user
-// where the browser cannot read the file any more.
+// ReadAt implements [io.ReaderAt]; errors tell the user that the browser cannot read the file.
 func (b browserFile) ReadAt(p []byte, at int64) (n int, err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -94,8 +94,7 @@ type readProgress struct {
 	Share float64 `json:"share"` // of all files
 }
 
-// inspect reads files, without files those that are there, and says what is in them. What is
-// wrong with a file is part of the answer.
+// inspect says what is in files, given or there before; what is wrong with one is part of it.
 func (c *coordinator) inspect(ctx context.Context, r request[inspectRequest]) (inspected, error) {
 	d, ask := c.own, r.asked
 	if d == nil {
@@ -277,8 +276,7 @@ func (d *sampleStore) catalogue() audit.Catalogue {
 	return d.c.cat.With(*d.spec)
 }
 
-// replay is the catalogue to replay a report with, for the request of that id: the files
-// that are here, read as the report says.
+// replay is the catalogue to replay a report with: the files here, read as the report says.
 func (d *sampleStore) replay(ctx context.Context, id int, r pair.Report) (audit.Catalogue, error) {
 	rec := r.Inputs.Samples
 	if rec == nil {

@@ -18,8 +18,7 @@ type tableRequest struct {
 	Was     *audit.Labelled       `json:"was,omitempty"` // of a report that is replayed
 }
 
-// addTable has the learners of a catalogue over a table. Where it cannot be read, the
-// error comes when one of them is used.
+// addTable has the learners of a catalogue over a table, which fail where it cannot be read.
 func addTable(cat audit.Catalogue, request string, text []byte) audit.Catalogue {
 	var r tableRequest
 	err := audit.DecodeStrict([]byte(request), "your table", &r)

@@ -29,8 +29,7 @@ func (t *throttle) passes(news bool) bool {
 	return true
 }
 
-// pairTeller tells how far an audit of a pair is. The start of a phase, the loss of a
-// worker, and that the claim is refuted, are news.
+// pairTeller tells of an audit of a pair. A new phase, a lost worker and a refutation are news.
 func pairTeller(now func() float64, pass func(pair.Progress)) func(pair.Progress) {
 	t, last := newThrottle(now, progressEvery), pair.Progress{}
 	return func(p pair.Progress) {

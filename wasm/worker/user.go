@@ -15,9 +15,8 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/user/module"
 )
 
-// A mechanism that the user brings runs in a sandbox, which the page opens; every
-// worker has a port of its own to it. The core gives a dataset, a count and a seed
-// and waits for outputs; it never runs the user's code itself.
+// A user's mechanism runs in a sandbox, which the page opens, with a port to each worker. The
+// core gives a dataset, a count and a seed and waits; it never runs the user's code itself.
 
 // Patience with the sandbox.
 const (

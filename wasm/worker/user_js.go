@@ -13,8 +13,7 @@ import (
 // mostImports bounds the imports of a module that are read.
 const mostImports = 1000
 
-// withUser adds the mechanism that the page's start message brings, if it does.
-// It waits for the mechanism's trial.
+// withUser adds the mechanism of the page's start message, if any, and waits for its trial.
 func withUser(cat audit.Catalogue) audit.Catalogue {
 	options := js.Global().Get("dpscopeShell").Get("options")
 	brought := options.Get("brought")

@@ -21,8 +21,7 @@ const (
 	cancelAfter = 500 * time.Millisecond
 	// attachAfter is how long a run without any live worker waits for one.
 	attachAfter = 10 * time.Second
-	// hangTicks cut hangAfter: a machine that slept wakes up to one tick, not
-	// to the verdict that all workers hang.
+	// hangTicks cut hangAfter: after sleep a machine wakes to one tick, not to a verdict.
 	hangTicks = 20
 )
 

@@ -33,8 +33,7 @@ func (p *Packed[T]) Left(src []T, lines, depth, line, step int) {
 	p.pack(src, lines, depth, line, step, tall)
 }
 
-// Right makes p a right factor of depth x lines numbers, entry (k, j) at
-// src[j*line+k*step]. It reuses p's memory.
+// Right makes p a right factor of depth x lines numbers, (k, j) at src[j*line+k*step], as Left.
 func (p *Packed[T]) Right(src []T, lines, depth, line, step int) {
 	p.pack(src, lines, depth, line, step, broad)
 }

@@ -122,14 +122,11 @@ func (s *Scene) legend(items []key, y float64) float64 {
 		case keyLine, keyThick:
 			s.line(x, middle, x+sample, middle, If(k.form == keyThick, 3.2, 2), k.paint)
 		case keyDash:
-			s.dash([]Point{{x, middle}, {x + sample, middle}}, 2, k.paint, Rect{})
+			s.add(Shape{Kind: Stroke, Points: []Point{{x, middle}, {x + sample, middle}}, Width: 2, Dash: true, Paint: k.paint})
 		case keyDot:
 			s.add(Shape{Kind: Dots, Points: []Point{{x + sample/2, middle}}, Radius: 5, Form: k.mark, Paint: k.paint})
 		default:
-			box := Rect{x, middle - 6, sample, 12}
-			if k.form >= KeyDiamond {
-				box = Rect{x + sample/2 - 7, middle - 7, 14, 14}
-			}
+			box := If(k.form >= KeyDiamond, Rect{x + sample/2 - 7, middle - 7, 14, 14}, Rect{x, middle - 6, sample, 12})
 			s.boxed(k.form, box, k.paint, box)
 		}
 		s.label(x+sample+6, middle+4, k.words, Start, Text)

@@ -96,7 +96,7 @@ func (r Rule) draw(c canvas) {
 	if r.Upright {
 		line = []Point{{c.x.At(r.At), c.box.Y}, {c.x.At(r.At), c.box.Bottom()}}
 	}
-	c.dash(line, 1.8, r.Paint, c.box)
+	c.add(Shape{Kind: Stroke, Points: line, Width: 1.8, Dash: true, Paint: r.Paint, Clip: c.box})
 }
 
 // Points are marks at values.

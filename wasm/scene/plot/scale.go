@@ -37,9 +37,8 @@ func (s Scale) Value(px float64) float64 {
 
 // Zoomed is the scale whose ends show the given part of it.
 func (s Scale) Zoomed(w Window) Scale {
-	z := s
-	z.Lo, z.Hi = s.Value(s.From+w.Lo*(s.To-s.From)), s.Value(s.From+w.Hi*(s.To-s.From))
-	return z
+	s.Lo, s.Hi = s.Value(s.From+w.Lo*(s.To-s.From)), s.Value(s.From+w.Hi*(s.To-s.From))
+	return s
 }
 
 // Marks are about n round values, from the lower end to the upper.
@@ -66,8 +65,7 @@ func Ticks(lo, hi float64, n int) []float64 {
 	}
 	var out []float64
 	for k := math.Ceil(lo/step - 1e-9); k*step <= hi+step*1e-9 && len(out) < 50; k++ {
-		v, _ := strconv.ParseFloat(strconv.FormatFloat(k*step, 'g', 12, 64), 64)
-		out = append(out, v+0) // no −0
+		out = append(out, Round(k*step, 12)+0) // no −0
 	}
 	return out
 }
@@ -98,16 +96,11 @@ func Short(x float64) string {
 	case math.IsInf(x, -1):
 		return "−∞"
 	}
-	a := math.Abs(x)
-	var s string
-	if a >= 1e6 || a < 1e-4 {
-		s = strconv.FormatFloat(x, 'e', 2, 64)
-		head, tail, _ := strings.Cut(s, "e")
+	s := strconv.FormatFloat(Round(x, 4), 'f', -1, 64)
+	if a := math.Abs(x); a >= 1e6 || a < 1e-4 {
+		head, tail, _ := strings.Cut(strconv.FormatFloat(x, 'e', 2, 64), "e")
 		k, _ := strconv.Atoi(tail)
 		s = head + "e" + strconv.Itoa(k)
-	} else {
-		v, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 4, 64), 64)
-		s = strconv.FormatFloat(v, 'f', -1, 64)
 	}
 	return strings.ReplaceAll(s, "-", "−")
 }
@@ -164,12 +157,10 @@ func Power(v float64) string {
 	if math.Abs(k) < 3 || math.Abs(v/math.Pow(10, k)-1) > 1e-9 {
 		return Short(v)
 	}
-	var b strings.Builder
-	b.WriteString("10")
-	for _, c := range strconv.Itoa(int(k)) {
-		b.WriteRune([]rune("⁻⁰¹²³⁴⁵⁶⁷⁸⁹")[strings.IndexRune("-0123456789", c)])
+	raised := func(c rune) rune {
+		return []rune("⁻⁰¹²³⁴⁵⁶⁷⁸⁹")[strings.IndexRune("-0123456789", c)]
 	}
-	return b.String()
+	return "10" + strings.Map(raised, strconv.Itoa(int(k)))
 }
 
 // Window is the part of an axis that is shown, as shares of the whole.

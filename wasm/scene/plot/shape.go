@@ -193,8 +193,7 @@ func (s *Scene) label(x, y float64, words string, align Align, role Role) *Label
 	return &s.Labels[len(s.Labels)-1]
 }
 
-// hatch draws diagonal lines over a box, so that a meaning does not hang on
-// colour alone. The lines of neighbouring boxes meet.
+// hatch draws diagonals over a box, as not all see colours. They meet those of neighbours.
 func (s *Scene) hatch(r Rect, p Paint) {
 	const step, widest = 7, 1e5
 	if !(r.W+r.H < widest) || !(math.Abs(r.X)+math.Abs(r.Y) < widest) {
@@ -211,12 +210,7 @@ func (s *Scene) hatch(r Rect, p Paint) {
 	s.add(Shape{Kind: Segments, Points: points, Width: 1, Paint: p, Clip: r})
 }
 
-func (s *Scene) dash(line []Point, width float64, p Paint, clip Rect) {
-	s.add(Shape{Kind: Stroke, Points: line, Width: width, Dash: true, Paint: p, Clip: clip})
-}
-
-// Hit is the item at a place: the one whose box holds it, and among several the
-// one whose middle is nearest; -1 where there is none.
+// Hit is the item whose box holds a place, of several the one of the nearest middle; -1: none.
 func (s *Scene) Hit(p Point) int {
 	best, least := -1, 0.0
 	for i, it := range s.Items {

@@ -4,8 +4,7 @@ import (
 	"slices"
 )
 
-// Viewer is what is shown, and what the hand does with it. Its zero value shows
-// nothing. After each method, Scene is the picture.
+// Viewer is what is shown, first nothing, as the hand moves it. Scene is the picture of it.
 type Viewer struct {
 	Scene *Scene // nil while there is nothing to show
 	// Measure is that of the document's font.
