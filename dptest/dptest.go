@@ -32,8 +32,7 @@ import (
 type Options struct {
 	// Name of the mechanism in messages; default "under test".
 	Name string
-	// Pairs of neighbouring datasets to try. At least one, unless Domain is
-	// set or the mechanism comes from [From].
+	// Pairs of neighbouring datasets to try; at least one but with Domain or from [From].
 	Pairs []audit.Pair
 	// Relation of the pairs; default add-remove, or the registered mechanism's own.
 	Relation audit.Relation
@@ -83,10 +82,9 @@ func (e *ViolationError) Error() string {
 	return b.String()
 }
 
-// Check audits m against the claim and returns a [*ViolationError] if the
-// audit refutes the claim with confidence 1 - FalseAlarm, another error if the
-// audit could not be done or could not have found anything at this sample
-// size, and nil if it found no violation.
+// Check audits m against the claim. It returns a [*ViolationError] if the audit refutes the
+// claim with confidence 1 - FalseAlarm, nil if it found no violation, and another error if the
+// audit could not be done or could not have found anything at this sample size.
 func Check(m audit.Mechanism, claim audit.Claim, opts Options) error {
 	_, err := Audit(context.Background(), m, claim, opts)
 	return err

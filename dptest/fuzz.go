@@ -131,8 +131,7 @@ type verdict struct {
 	err    error
 }
 
-// steps are those of a coordinate, a byte. 240 has many divisors: halves, thirds, fifths and
-// eighths of an interval are among them.
+// steps are those of a coordinate, a byte: halves, thirds, fifths and eighths are among 240.
 const steps = 240
 
 func newFuzzer(m audit.Mechanism, claim audit.Claim, opts Options, processes int) (*fuzzer, error) {
@@ -186,8 +185,7 @@ func (z *fuzzer) spend(k int) float64 {
 	return z.falseAlarm * 6 / (math.Pi * math.Pi * float64(k) * float64(k))
 }
 
-// alone are options that audit one pair by so many outputs a side. Seeds follow from the
-// pair, so that the same input does the same.
+// alone are options that audit one pair by so many outputs a side, with a seed of that pair.
 func (z *fuzzer) alone(p audit.Pair, outputs int, beta float64, seed uint64) Options {
 	o := z.opts
 	o.Mode, o.Samples, o.Explore, o.FalseAlarm, o.Seed = pair.Fixed, outputs, outputs, beta, seed
@@ -195,8 +193,7 @@ func (z *fuzzer) alone(p audit.Pair, outputs int, beta float64, seed uint64) Opt
 	return o
 }
 
-// try screens the pair that data stands for, and certifies it if it is loud. A
-// skipError says that nothing was found out.
+// try screens the pair of data, and certifies a loud one. skipError: nothing was found out.
 func (z *fuzzer) try(data []byte) (pair.Report, error) {
 	p, ok := z.pair(data)
 	if !ok {

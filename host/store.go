@@ -62,8 +62,7 @@ func find(ctx context.Context, s Store, id string) (kept, []byte, error) {
 	return k, content, nil
 }
 
-// keep stores a content under its shortest free id. The same content twice is one; then
-// what is kept with it is that of the first.
+// keep stores a content under its shortest free id, once: what is kept with it is of the first.
 func keep(ctx context.Context, s Store, content []byte, k kept) (id string, isNew bool, err error) {
 	sum := sumOf(content)
 	for n := shortest; n <= longest; n++ {

@@ -80,8 +80,7 @@ func Run(ctx context.Context, site http.Handler, addr string, stdout io.Writer, 
 // sayEvery is how often [Say] says how long something has taken so far.
 const sayEvery = 8 * time.Second
 
-// Say says what is being done, and now and then for how long already, until the
-// function that it returns is called.
+// Say says what is being done, and now and then for how long already, until done is called.
 func Say(w io.Writer, what string) (done func()) {
 	begun, ended := time.Now(), make(chan struct{})
 	var said sync.WaitGroup
@@ -191,8 +190,7 @@ var mimeTypes = map[string]string{
 // codings are what a file may be served in, the best first.
 var codings = []struct{ name, suffix string }{{"br", ".br"}, {"gzip", ".gz"}}
 
-// buildingHeader marks the answer for a file that is still being built: the page asks
-// again, and shows the answer's text meanwhile.
+// buildingHeader marks an answer, to be shown, for a file that is being built: ask again.
 const buildingHeader = "Dpscope-Building"
 
 // Site serves a built site: files only, no listings, nothing

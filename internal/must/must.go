@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os/exec"
 	"strings"
+	"testing"
 )
 
 // TB is what ends: a test of package testing, or one of a property.
@@ -83,10 +84,7 @@ func Say(t TB, text string, says ...string) {
 func Err[T any](_ T, err error) error { return err }
 
 // Have is where a program is; a test that needs one that is not there is skipped.
-func Have(t interface {
-	Helper()
-	Skipf(format string, args ...any)
-}, program string) string {
+func Have(t testing.TB, program string) string {
 	t.Helper()
 	path, err := exec.LookPath(program)
 	if err != nil {

@@ -41,15 +41,10 @@ type Flags struct {
 
 // Register defines the flags of an audit that searches.
 func (f *Flags) Register(s *cli.Flags) {
-	f.RegisterShares(s)
-	s.BoolVar(&f.search, "search-only", false, "search, choose what is certified, and write both to the file of -partial; shares start from it with -after")
-	s.StringVar(&f.After, "after", "", "partial `file` of -search-only, so that a share does not search again")
-}
-
-// RegisterShares defines the flags of what has no search.
-func (f *Flags) RegisterShares(s *cli.Flags) {
 	s.StringVar(&f.shards, "shards", "", "draw share `I/N` of what is certified, I from 0 to N-1, and write it to the file of -partial; dpscope merge joins the shares (docs/scale.md)")
 	s.StringVar(&f.to, "partial", "", "`file` to which a share or a search is written")
+	s.BoolVar(&f.search, "search-only", false, "search, choose what is certified, and write both to the file of -partial; shares start from it with -after")
+	s.StringVar(&f.After, "after", "", "partial `file` of -search-only, so that a share does not search again")
 }
 
 // Given says whether a part is asked for.

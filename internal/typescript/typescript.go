@@ -77,7 +77,11 @@ func (w *Writer) Of(t reflect.Type) string {
 		if t.Elem().Kind() == reflect.Uint8 {
 			return "string" // in base64
 		}
-		return list(w.Of(t.Elem()))
+		of := w.Of(t.Elem())
+		if strings.Contains(of, "|") {
+			of = "(" + of + ")"
+		}
+		return of + "[]"
 	case reflect.Array:
 		return "[" + strings.TrimSuffix(strings.Repeat(w.Of(t.Elem())+", ", t.Len()), ", ") + "]"
 	case reflect.Map:
@@ -101,13 +105,6 @@ func (w *Writer) Declarations() string {
 		all[i] = w.out[name]
 	}
 	return strings.Join(all, "\n")
-}
-
-func list(of string) string {
-	if strings.Contains(of, "|") {
-		return "(" + of + ")[]"
-	}
-	return of + "[]"
 }
 
 // word is a string, or, where the type has constants, one of them.

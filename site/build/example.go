@@ -12,8 +12,7 @@ import (
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
-// exampleWidths are those that the example's picture is drawn for beforehand, in px:
-// the page shows one of them until its core draws.
+// exampleWidths are those of the example's picture, in px, which is shown until the core draws.
 var exampleWidths = []float64{290, 420, 560, 700}
 
 // examplePicture draws the example among the files of the site, if there is one.

@@ -34,6 +34,7 @@ package pages
 import (
 	"bytes"
 	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"html/template"
@@ -129,13 +130,10 @@ func Build(docs fs.FS, withElement bool, draw Draw) ([]File, error) {
 		}
 		files = append(files, File{path.Join(folder, name), data})
 	}
-	found, err := searchFile(all)
-	if err != nil {
-		return nil, err
-	}
-	files = append(files, found)
+	found, err := json.Marshal(all)
+	files = append(files, File{path.Join(folder, searchIndex), found})
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
-	return files, nil
+	return files, err
 }
 
 func markdown(docs fs.FS) ([]string, error) {

@@ -37,8 +37,7 @@ type page struct {
 	files  []string // of docs that it links to and that are no pages, from the root of docs
 }
 
-// render turns Markdown into HTML. It returns an error for raw HTML, of which a
-// page may have comments only; they are left out.
+// render turns Markdown into HTML, without its comments, and refuses all other raw HTML.
 func render(docs fs.FS, name string, source []byte, draw Draw) (*page, error) {
 	p := &page{docs: docs, draw: draw, name: name}
 	md := goldmark.New(

@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"encoding/json"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -60,9 +59,4 @@ func inLine(block ast.Node, source []byte) string {
 		return ast.WalkContinue, nil
 	})
 	return strings.Join(strings.Fields(b.String()), " ")
-}
-
-func searchFile(all []passage) (File, error) {
-	data, err := json.Marshal(all)
-	return File{folder + "/" + searchIndex, data}, err
 }

@@ -3,6 +3,7 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,8 +85,7 @@ type Tab struct {
 	requests []string
 }
 
-// Open opens a tab on a URL, 1100 by 1000 pixels. What it asks for comes from the
-// network, whatever a service worker keeps.
+// Open opens a tab of 1100 by 1000 pixels, past what service workers keep.
 func Open(browser context.Context, url string) (*Tab, error) { return open(browser, url, true, true) }
 
 // OpenLive opens a tab as [Open] does, in which the page audits by itself what its
@@ -138,7 +138,11 @@ func (t *Tab) hear(ev any) {
 	defer t.mu.Unlock()
 	switch ev := ev.(type) {
 	case *runtime.EventExceptionThrown:
-		t.errors = append(t.errors, "exception: "+exceptionWords(ev.ExceptionDetails))
+		words := ev.ExceptionDetails.Text
+		if x := ev.ExceptionDetails.Exception; x != nil {
+			words = cmp.Or(x.Description, words)
+		}
+		t.errors = append(t.errors, "exception: "+words)
 	case *runtime.EventConsoleAPICalled:
 		if ev.Type == runtime.ConsoleAPICalledTypeError || ev.Type == runtime.ConsoleAPICalledTypeWarning || ev.Type == runtime.ConsoleAPICalledTypeAssert {
 			words := make([]string, len(ev.Args))
@@ -157,13 +161,6 @@ func (t *Tab) hear(ev any) {
 	case *network.EventRequestWillBeSent:
 		t.requests = append(t.requests, ev.Request.URL)
 	}
-}
-
-func exceptionWords(d *runtime.ExceptionDetails) string {
-	if d.Exception != nil && d.Exception.Description != "" {
-		return d.Exception.Description
-	}
-	return d.Text
 }
 
 // Errors are the console errors, warnings and exceptions so far.
