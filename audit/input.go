@@ -76,8 +76,7 @@ func UnknownName(field, name string, known []string) error {
 	return &InputError{Field: field, Found: fmt.Sprintf("%q", name), Want: "a known name", Remedy: remedy}
 }
 
-// Nearest returns the known name with the smallest edit distance to name, or
-// "" when none is near enough to be a slip of the hand.
+// Nearest returns the known name of the smallest edit distance to name, "" for none near.
 func Nearest(name string, known []string) (near string) {
 	least := max(2, len(name)*2/3) + 1
 	for _, k := range known {

@@ -43,8 +43,7 @@ type MechanismSpec struct {
 	Domain func(Params, Relation) Domain
 	// Pairs are neighbouring pairs known to tell much, the best and default one first.
 	Pairs func(Params, Relation) []Pair
-	// Table is what an attack knows of a learner at these parameters; nil for
-	// mechanisms that train nothing. The answer is read only.
+	// Table is what an attack knows of a learner, read only; nil where nothing is trained.
 	Table func(Params) *Table
 	// Block is the most outputs that are asked for in one call, for mechanisms of which
 	// one output takes long, such as a training: a worker shows a sign of life after each
@@ -60,18 +59,16 @@ type MechanismSpec struct {
 	User *UserMechanism
 	// Labelled is there where the user brought the table of a learner.
 	Labelled *Labelled
-	// Tight is how to audit it so that its claim is met with equality, of a mechanism
-	// that keeps its claim; nil where nothing is known.
+	// Tight is how to audit it so that its claim, if kept, is met with equality; nil: unknown.
 	Tight *Tight
 	// Unseeded says why outputs do not come from the stream that Sample is
 	// given, so that no report of the mechanism replays; empty where they do.
 	Unseeded string
 }
 
-// Tight is a setting of a mechanism in which its claim is met with equality: the closer
-// the truth is to the claim, the more often chance refutes it. So the tool's own error
-// rate is measured by these. Why is derived for the parameters that are named and, of the
-// others, the defaults.
+// Tight is a setting of a mechanism in which its claim is met with equality: the closer the
+// truth is to the claim, the more often chance refutes it, so the tool's own error rate is
+// measured by these. Why is derived for the named parameters and the defaults of others.
 type Tight struct {
 	Params Params // other than defaults
 	Pair   int    // number, from 1, of the pair that meets the claim; 0: none is known
@@ -79,8 +76,7 @@ type Tight struct {
 	// Exact is the epsilon that holds on the first pair, up to rounding, where no pair
 	// meets the mechanism's own claim; 0: the own claim. It holds on that pair only.
 	Exact float64
-	// Floats: it adds its noise in floating point, so that a learner that reads the bits
-	// of outputs rightly refutes the claim.
+	// Floats: it adds its noise in floating point; a learner of bits rightly refutes it.
 	Floats bool
 }
 

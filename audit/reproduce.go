@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Argument is one setting, by the name that the command line and the page's address
-// use for it; that of a parameter is p.NAME.
+// Argument is one setting, by its name in commands and addresses, p.NAME of a parameter.
 type Argument struct {
 	Name, Value string
 	Alone       bool // a command has it as -name

@@ -68,10 +68,6 @@ var auditoriumCells = []auditoriumCell{
 // mean reports whether it is of a mean, under addition and removal.
 func (c auditoriumCell) mean() bool { return strings.HasPrefix(c.name, "NonDP") }
 
-func auditoriumTables(p tablesPlan) []paperTable {
-	return []paperTable{auditoriumTable1(p), auditoriumTable2(p), auditoriumFigure1(p), auditoriumFigure2(p), auditoriumFigure3(p), auditoriumFigure3Trials(p)}
-}
-
 // mostExplored is how many outputs a side of 50 numbers memory allows, about.
 const mostExplored = 300_000
 

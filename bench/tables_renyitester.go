@@ -53,10 +53,6 @@ func (p tablesPlan) renyiSearch(m renyiMechanism, finder string, epsilon, alpha 
 		Trials: ifQuick(p, 15, 25), Explore: ifQuick(p, 10_000, 20_000), Samples: ifQuick(p, 50_000, 200_000)}
 }
 
-func renyiTesterTables(p tablesPlan) []paperTable {
-	return []paperTable{renyiTable1(p), renyiTable2(p), renyiTable3(p), renyiTable4(p), renyiTable5(p), renyiTable7(p), renyiFigure1(p), renyiFigure2(p), renyiFigure3(p)}
-}
-
 const searchNote = "a run explores up to %d pairs that a finder proposes, which is not told any; refuted: a pair's audit on new outputs refutes, the k-th with an error of beta/(k(k+1))"
 
 func renyiTable1(p tablesPlan) paperTable {

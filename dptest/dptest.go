@@ -50,9 +50,8 @@ type Options struct {
 	Explore int
 	// Trials is how many pairs are explored; default all of Pairs, ten where a domain is searched.
 	Trials int
-	// FalseAlarm is the probability, over the seed, that the whole call
-	// reports a violation of a mechanism that keeps its claim, at most.
-	// Default 0.001. It is spent once, however many pairs are tried.
+	// FalseAlarm is the most probability, over the seed, that the call reports a violation of a
+	// mechanism that keeps its claim, however many pairs are tried. Default 0.001.
 	FalseAlarm float64
 	// Learner by name, with settings as in mlp:epochs=5:units=64; default all that apply.
 	Learner string

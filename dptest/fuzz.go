@@ -65,8 +65,7 @@ const (
 // probability FalseAlarm at most. A process that the fuzzer ends and starts anew
 // counts anew; FalseAlarm is then that of each generation of processes.
 //
-// An input takes some 10 ms. Where the fuzzer spends its time on making
-// interesting inputs smaller, -fuzzminimizetime 10x helps.
+// An input takes some 10 ms; -fuzzminimizetime 10x keeps Go from long minimizing.
 //
 // A failing input is written to testdata/fuzz by the fuzzer and runs in every go
 // test from then on, on the same outputs, with the error of its turn there. The

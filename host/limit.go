@@ -54,8 +54,7 @@ func allowed(w http.ResponseWriter, l *Minute, what, who string, now time.Time) 
 	return false
 }
 
-// Peer is the address that a request came from. One network of IPv6 is one address:
-// whoever has one has all of it.
+// Peer is the address that a request came from, of IPv6 its network: one visitor has it all.
 func Peer(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

@@ -158,8 +158,7 @@ func Number[P any](at func(*P) *float64) Value[P] {
 	}}
 }
 
-// Optional is a setting that is nil unless it is given. Its texts are those of value,
-// such as Number, for what it points to.
+// Optional is a setting that is nil unless given, with the texts of value, such as Number.
 func Optional[P, T any](value func(func(*T) *T) Value[T], at func(*P) **T) Value[P] {
 	v := value(func(x *T) *T { return x })
 	return Value[P]{v.Type, func(p *P) string {

@@ -112,9 +112,8 @@ func clearNegativeZeros(dst []float64) {
 // leastGeometric is the smallest p of Geometric: samples reach 44.4/p.
 const leastGeometric = 0x1p-1000
 
-// Geometric fills dst with the numbers of failures before the first success in
-// trials of probability p: P(k) = p (1-p)^k for k = 0, 1, .... It takes one word a
-// sample, so that cutting dst into pieces changes nothing.
+// Geometric fills dst with failures before the first success of probability p: P(k) = p (1-p)^k
+// for k = 0, 1, .... It takes one word a sample: cutting dst into pieces changes nothing.
 //
 // A sample is floor(E / -log(1-p)) with E as for Exponential, at most
 // 44.4 / -log(1-p). Rounding moves a share of about 2^-52 (k+1) of the probability

@@ -44,7 +44,6 @@ func newPlane(ch chart.Chart, claim audit.Claim) *plane {
 		return nil
 	}
 	across, up := len(p.ScoreEdges)+1, len(p.Edges)+1
-	v := &plane{Plane: *p, across: make([]Bin, across), up: make([]Bin, up)}
 	var of [2]int
 	for side, counts := range [][]int{p.First, p.Second} {
 		for _, n := range counts {
@@ -57,12 +56,9 @@ func newPlane(ch chart.Chart, claim audit.Claim) *plane {
 	if of[0]+of[1] == 0 {
 		return nil
 	}
-	for j := range v.across {
-		v.across[j] = level{p.ScoreEdges}.bin(j, Bin{firstOf: of[0], secondOf: of[1]})
-	}
-	for i := range v.up {
-		v.up[i] = level{p.Edges}.bin(i, Bin{firstOf: of[0], secondOf: of[1]})
-	}
+	empty := Bin{firstOf: of[0], secondOf: of[1]}
+	v := &plane{Plane: *p, across: audit.Listed(across, func(j int) Bin { return level{p.ScoreEdges}.bin(j, empty) }),
+		up: audit.Listed(up, func(i int) Bin { return level{p.Edges}.bin(i, empty) })}
 	var masses []float64
 	for i := range v.up {
 		for j := range v.across {

@@ -10,9 +10,8 @@ import (
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
-// NewTradeoff shows a report's curve, nil where there is none: a test's false negative rate
-// against its false positive rate, the band of both, and the curve below which no test of a
-// mechanism that keeps the claim lies.
+// NewTradeoff shows a report's curve, nil for none: a test's false negative rate against its
+// false positive rate, the band of both, and the claim's curve, below which no test may lie.
 func NewTradeoff(c *pair.TradeoffCurve) *plot.View {
 	if c == nil || len(c.Points) == 0 {
 		return nil

@@ -113,8 +113,7 @@ func toJS(m message) js.Value {
 	return out
 }
 
-// fromJS reads a message; what is absent or of another type is zero, and so is all of one
-// that syscall/js panics at, as at a BigInt.
+// fromJS reads a message; absent or odd fields are zero, as all is where syscall/js panics.
 func fromJS(v js.Value) (m message) {
 	defer func() {
 		if recover() != nil {

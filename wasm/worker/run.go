@@ -58,9 +58,8 @@ func (c *coordinator) given(plan any, files []userFile, replay bool) (g core.Env
 	return g, err
 }
 
-// Grains of tasks: smaller ones than a source's own, so that the course has about
-// canary.Looks points, but no smaller than what a message is worth. Sources that
-// take long, and those whose tasks carry much data, keep theirs.
+// Grains of tasks: smaller than a source's own, so that the course has about canary.Looks
+// points, but worth a message. Slow sources, and tasks that carry much data, keep theirs.
 const (
 	leastGrain   = 8
 	mostTaskData = 1 << 16

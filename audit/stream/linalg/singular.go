@@ -10,9 +10,8 @@ import (
 // the same; vectors that belong to equal singular values are no one's own and may differ.
 const singularStep = 0x1p-20
 
-// TailSingular returns the p right singular vectors of a matrix, given row by row, that
-// belong to the smallest singular values, the smallest first, each with its largest entry
-// positive; false where they do not converge.
+// TailSingular returns the p right singular vectors of a matrix, given by rows, of the smallest
+// singular values, the smallest first, largest entries positive; false: no convergence.
 func TailSingular(v []float64, rows, columns, p int) ([]float64, bool) {
 	vectors, ok := rightSingular(v, rows, columns)
 	if !ok {

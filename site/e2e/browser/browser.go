@@ -88,8 +88,7 @@ type Tab struct {
 // Open opens a tab of 1100 by 1000 pixels, past what service workers keep.
 func Open(browser context.Context, url string) (*Tab, error) { return open(browser, url, true, true) }
 
-// OpenLive opens a tab as [Open] does, in which the page audits by itself what its
-// address asks for, as it does for a visitor.
+// OpenLive is [Open], but the page audits what its address asks for, as for a visitor.
 func OpenLive(browser context.Context, url string) (*Tab, error) {
 	return open(browser, url, true, false)
 }

@@ -174,8 +174,7 @@ func (b *Browser) ClickAt(ctx context.Context, element string) error {
 	return err
 }
 
-// Console is what the pages complained about since the browser started: errors and
-// warnings, those of the content policy too.
+// Console is what the pages complained about: errors, warnings, the content policy too.
 func (b *Browser) Console() ([]string, error) { return b.console() }
 
 // Until waits for a JavaScript expression to be true.
