@@ -129,8 +129,7 @@ func (p Pair) Words() (first, second string) {
 	return words(p.First, p.Second), words(p.Second, p.First)
 }
 
-// Domain is where the datasets of a mechanism live: the search space of a
-// finder.
+// Domain is where the datasets of a mechanism live: the search space of a finder.
 type Domain struct {
 	Columns int       `json:"columns"`           // columns of a row
 	MinRows int       `json:"minRows"`           // fewest rows of either dataset

@@ -6,9 +6,8 @@ import (
 )
 
 // Outcome is an output of a column of numbers that is no number. It is written as a finite
-// number that no mechanism has a use for, so that learners see a value that repeats; one that
-// is an output all the same is taken for the outcome, which is a function of the output and
-// so hides differences only.
+// number that no mechanism has a use for, so that learners see a value that repeats; an output
+// that is that number is taken for the outcome, which hides differences only.
 type Outcome float64
 
 // The outcomes.

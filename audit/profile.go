@@ -68,9 +68,8 @@ func ParseProfile(data []byte) (PrivacyProfile, error) {
 // leastEpsilon stands for 0: what holds at 0 holds there.
 const leastEpsilon = 1e-6
 
-// Profiled is a curve of points in any order. Those that claim nothing, with a delta of 1
-// or more, are left out; of those at one epsilon the least delta stays; an epsilon of 0 is
-// raised to 1e-6.
+// Profiled is a curve of points in any order. Those of a delta of 1 or more claim nothing and
+// are left out; the least delta at an epsilon stays; an epsilon of 0 is raised to 1e-6.
 func Profiled(points []ProfilePoint, source string) (PrivacyProfile, error) {
 	p := PrivacyProfile{Source: source[:min(len(source), mostSource)]}
 	points = slices.Clone(points)

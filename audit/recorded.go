@@ -9,12 +9,11 @@ import (
 	"strings"
 )
 
-// Recorded is a mechanism whose outputs exist already and cannot be drawn anew.
-// The engine takes them one after the other in a random order that the seed
-// fixes: the sequential test bets on those of each dataset from the first on,
-// exploration takes the first Plan.Explore, certification those after them. So no
-// output is certified that was explored, and which ones are does not depend on
-// their values.
+// Recorded is a mechanism whose outputs exist already and cannot be drawn anew. The engine
+// takes them one after the other in a random order that the seed fixes: the sequential test
+// bets on those of each dataset from the first on, exploration takes the first Plan.Explore,
+// certification those after them. So none certifies that was explored, and which do does not
+// depend on their values.
 type Recorded interface {
 	Mechanism
 	// Recorded fills out with the outputs number at, at+1, ... on one dataset

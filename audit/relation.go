@@ -30,9 +30,8 @@ const (
 	AddRemove Relation = "add-remove"
 	// Replace: the datasets have as many rows and differ in one of them.
 	Replace Relation = "replace"
-	// LInfinity: two vectors of query answers, no coordinate of which differs
-	// by more than the domain's Reach (the sensitivity of a query). It is the
-	// relation of DP-Sniper and StatDP.
+	// LInfinity: two vectors of query answers, no coordinate of which differs by more than the
+	// domain's Reach (the sensitivity of a query), the relation of DP-Sniper and StatDP.
 	LInfinity Relation = "l-infinity"
 	// BoundedReplace: the datasets have as many rows and differ in one of them,
 	// no coordinate of which differs by more than the domain's Reach. A row's

@@ -23,8 +23,7 @@ const (
 	// NoViolation: it does not. The mechanism may still break its claim on
 	// another pair, under another test, or by less than could be seen.
 	NoViolation Verdict = "no-violation-found"
-	// Inconclusive: the run was stopped, or its sample size could not have
-	// shown any violation of this claim.
+	// Inconclusive: the run was stopped, or its samples could not have shown any violation.
 	Inconclusive Verdict = "inconclusive"
 	// Invalid: the run failed.
 	Invalid Verdict = "invalid"

@@ -188,9 +188,8 @@ func position(data []byte, offset int64) (line, col int) {
 	return bytes.Count(head, []byte{'\n'}) + 1, len(head) - bytes.LastIndexByte(head, '\n')
 }
 
-// Canonical writes v as canonical JSON: keys sorted, two spaces of indent, no
-// NaN or infinity (json.Marshal refuses them), a newline at the end. Arrays
-// of numbers are on one line.
+// Canonical writes v as canonical JSON: keys sorted, two spaces of indent, no NaN or infinity
+// (json.Marshal refuses them), a newline at the end, arrays of numbers on one line.
 func Canonical(v any) ([]byte, error) {
 	data, err := json.Marshal(v)
 	if err != nil {

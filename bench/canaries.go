@@ -225,16 +225,14 @@ type canaryLaw struct {
 // truth is the epsilon that the rates show.
 func (l canaryLaw) truth() float64 { return math.Log((l.p1 - l.delta) / l.p0) }
 
-func canaryLaws() []canaryLaw {
-	return []canaryLaw{
-		{name: "independent", k: 8, m: 8, n: 256, p1: .3, p0: .1, delta: 1e-5},
-		{name: "independent, rare", k: 16, m: 16, n: 256, p1: .02, p0: .004, delta: 1e-5},
-		{name: "one canary", k: 1, m: 1, n: 256, p1: .3, p0: .1, delta: 1e-5},
-		{name: "beta-binomial", k: 8, m: 8, n: 256, p1: .4, p0: .15, delta: 1e-5, spread: true},
-		{name: "common shock", k: 8, m: 8, n: 256, p1: .3, p0: .1, delta: 1e-5, shock: .5},
-		{name: "all or none, rare", k: 8, m: 4, n: 256, p1: .05, p0: .01, delta: 1e-5, shock: 1},
-		{name: "coupled pairs", k: 8, m: 8, n: 256, p1: .3, p0: .1, delta: .01, shock: .3, coupled: true},
-	}
+var canaryLaws = []canaryLaw{
+	{name: "independent", k: 8, m: 8, n: 256, p1: .3, p0: .1, delta: 1e-5},
+	{name: "independent, rare", k: 16, m: 16, n: 256, p1: .02, p0: .004, delta: 1e-5},
+	{name: "one canary", k: 1, m: 1, n: 256, p1: .3, p0: .1, delta: 1e-5},
+	{name: "beta-binomial", k: 8, m: 8, n: 256, p1: .4, p0: .15, delta: 1e-5, spread: true},
+	{name: "common shock", k: 8, m: 8, n: 256, p1: .3, p0: .1, delta: 1e-5, shock: .5},
+	{name: "all or none, rare", k: 8, m: 4, n: 256, p1: .05, p0: .01, delta: 1e-5, shock: 1},
+	{name: "coupled pairs", k: 8, m: 8, n: 256, p1: .3, p0: .1, delta: .01, shock: .3, coupled: true},
 }
 
 // draw fills a table with n pairs of runs.
@@ -283,7 +281,7 @@ func (b *canaryBench) coverage() *table {
 	kinds := bounds.CanaryIntervals()
 	t.columns = audit.Each(kinds, func(k bounds.CanaryInterval) string { return string(k) + choose(k.Valid(), "", " (asymptotic)") })
 	worst := 0.0
-	for i, l := range canaryLaws() {
+	for i, l := range canaryLaws {
 		over := results(b.lab, b.audits, func(_ context.Context, run int) []float64 {
 			st := stream.New(stream.Key{Seed: b.seed, Purpose: "bench/canaries/coverage", Trial: run, Shard: i})
 			stakes := bounds.TuneCanary(l.draw(st, l.n), l.n, l.delta, canaryBeta)
@@ -298,14 +296,11 @@ func (b *canaryBench) coverage() *table {
 		})
 		var row []any
 		for j, k := range kinds {
-			rate := 0.0
-			for _, o := range over {
-				rate += o[j]
-			}
-			if rate /= float64(b.audits); min(l.k, l.m) < k.Order() {
+			if min(l.k, l.m) < k.Order() {
 				row = append(row, noFigure)
 				continue
 			}
+			rate := stat.Mean(audit.Each(over, func(o []float64) float64 { return o[j] }), nil)
 			if row = append(row, figureOf(rate)); k.Valid() {
 				worst = max(worst, rate)
 			}

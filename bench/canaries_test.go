@@ -21,7 +21,7 @@ func TestBenchCanaries(t *testing.T) {
 // share has a standard deviation of at most sqrt(p) (false alarm below 1e-8).
 func TestCanaryLaws(t *testing.T) {
 	const runs = 40_000
-	for i, l := range canaryLaws() {
+	for i, l := range canaryLaws {
 		table := l.draw(stream.New(stream.Key{Purpose: "test/laws", Trial: i}), runs)
 		for _, x := range []struct {
 			got, want float64

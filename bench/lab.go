@@ -66,9 +66,8 @@ func in(place string, call func()) {
 	}
 }
 
-// results are those of the jobs 0 to n-1, in order, so many done at a time. The first
-// error ends them and the study; the jobs' context ends with it. An end of the lab's
-// context is cli.ErrStopped.
+// results are those of the jobs 0 to n-1, in order, so many done at a time. The first error
+// ends them, their context and the study. An end of the lab's context is cli.ErrStopped.
 func results[R any](l lab, n int, do func(ctx context.Context, job int) R) []R {
 	ctx, cancel := context.WithCancelCause(l.ctx)
 	defer cancel(nil)
@@ -198,10 +197,7 @@ func (f figure) beside(published float64) figure {
 }
 
 func (f figure) String() string {
-	s := "-"
-	if !math.IsNaN(f.mean) {
-		s = decimal(f.mean)
-	}
+	s := choose(math.IsNaN(f.mean), "-", decimal(f.mean))
 	if !math.IsNaN(f.err) {
 		s += " ± " + decimal(f.err)
 	}

@@ -45,12 +45,8 @@ func benchPortfolio(c *call) {
 	if *names != "" {
 		learners = audit.Each(namesOf(*names), func(name string) audit.LearnerSpec { return get(catalogue.Learner(name)) })
 	}
-	var mechanisms []string
-	for _, m := range seeded.Mechanisms {
-		if chosen(*only, m.Name) {
-			mechanisms = append(mechanisms, m.Name)
-		}
-	}
+	mechanisms := audit.Each(seeded.Mechanisms, func(m audit.MechanismSpec) string { return m.Name })
+	mechanisms = slices.DeleteFunc(mechanisms, func(name string) bool { return !chosen(*only, name) })
 	refuse(len(mechanisms) == 0, "-only", *only, "part of a mechanism's name: dpscope list shows all")
 	t, short := portfolioTable(c.portfolio(plan, catalogue, mechanisms, learners, runs), learners)
 	c.print(fmt.Sprintf("Mean certified epsilon at %d certification and exploration outputs a side, beta = .05, seeds 1 to %d, first pair of each mechanism", plan.Samples, runs), t)

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/engine"
@@ -240,11 +242,7 @@ const mostConfirmed = 4096
 func confirmSeed(seed uint64, k int) uint64 { return (seed+1)*mostConfirmed + uint64(k) }
 
 func (r *auditRow) mean(of func(auditRun) float64) float64 {
-	sum := 0.0
-	for _, x := range r.found {
-		sum += of(x)
-	}
-	return sum / float64(len(r.found))
+	return stat.Mean(audit.Each(r.found, of), nil)
 }
 
 func (r *auditRow) count(is func(auditRun) bool) int { return audit.Count(r.found, is) }

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,14 +22,8 @@ func meanPair() *audit.Pair {
 
 // flipPair is 1^a 0^b against 0^a 1^b, for a threshold of 0.5.
 func flipPair(a, b int) *audit.Pair {
-	first, second := make([]float64, a+b), make([]float64, a+b)
-	for i := range first {
-		if i < a {
-			first[i] = 1
-		} else {
-			second[i] = 1
-		}
-	}
+	first := slices.Concat(slices.Repeat([]float64{1}, a), slices.Repeat([]float64{0}, b))
+	second := audit.Each(first, func(x float64) float64 { return 1 - x })
 	return &audit.Pair{Label: fmt.Sprintf("%d+%d", a, b), First: audit.Records(first...), Second: audit.Records(second...)}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
@@ -26,12 +27,7 @@ func TestLearner(t testing.TB, spec audit.LearnerSpec) {
 	if spec.Applies(nil) == nil {
 		t.Errorf("%s applies to outputs without columns", spec.Name)
 	}
-	var applies []learnerOutput
-	for _, o := range learnerOutputs {
-		if spec.Applies(o.columns) == nil {
-			applies = append(applies, o)
-		}
-	}
+	applies := slices.DeleteFunc(slices.Clone(learnerOutputs), func(o learnerOutput) bool { return spec.Applies(o.columns) != nil })
 	last := -1
 	for i, o := range applies {
 		if !o.odd {

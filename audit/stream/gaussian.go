@@ -51,10 +51,9 @@ func (s *Stream) Gaussian(dst []float64, sigma float64) {
 	}
 }
 
-// gaussianBlock makes dst[0:len(raw)] of raw, whose length is even. Of each pair
-// of words the first gives the radius; the second the angle, as a point of the
-// quarter circle about 0 (lower 62 bits), mirrored at the diagonal (highest bit)
-// and at the origin (next bit).
+// gaussianBlock makes dst[0:len(raw)] of raw, whose length is even. Of each pair of words the
+// first gives the radius; the second the angle, as a point of the quarter circle about 0 (lower
+// 62 bits), mirrored at the diagonal (highest bit) and the origin (next bit).
 func gaussianBlock(dst []float64, raw []uint64, sigma float64) {
 	for len(raw) >= 2 && len(dst) >= 2 {
 		d, w := (*[2]float64)(dst), (*[2]uint64)(raw)

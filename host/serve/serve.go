@@ -218,8 +218,7 @@ func Site(files fs.FS, building func() string) http.Handler {
 			http.Error(w, "only GET and HEAD", http.StatusMethodNotAllowed)
 			return
 		}
-		name := strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/")
-		name = cmp.Or(name, "index.html")
+		name := cmp.Or(strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/"), "index.html")
 		folder := name != "index.html" && strings.HasSuffix(r.URL.Path, "/")
 		if folder || strings.HasPrefix(name, ".") || strings.Contains(name, "/.") {
 			http.NotFound(w, r)
@@ -238,11 +237,7 @@ func Site(files fs.FS, building func() string) http.Handler {
 			http.NotFound(w, r)
 			return
 		}
-		kind, known := mimeTypes[path.Ext(name)]
-		if !known {
-			kind = "application/octet-stream"
-		}
-		h.Set("Content-Type", kind)
+		h.Set("Content-Type", cmp.Or(mimeTypes[path.Ext(name)], "application/octet-stream"))
 		h.Set("Vary", "Accept-Encoding")
 		for _, c := range codings {
 			if !accepts(r.Header.Values("Accept-Encoding"), c.name) {

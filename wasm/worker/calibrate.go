@@ -12,11 +12,11 @@ import (
 	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core/calibration"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/wasm/scene/plot"
 	"golang.org/x/sync/errgroup"
 )
 
-// The tool's own error rate: many whole audits, several at a time, each of which
-// gives its tasks to the crew.
+// The tool's own error rate: many whole audits, several at a time, by the crew's workers.
 
 const (
 	// mostAudits bounds a calibration on the page.
@@ -193,10 +193,7 @@ func (s *calibrating) now(end bool) calibrated {
 		}
 		out.Above = len(above) > 0
 		if all.Of > 0 {
-			words := fmt.Sprintf("No rate is significantly above %s.", out.BetaText)
-			if len(above) > 0 {
-				words = fmt.Sprintf("Significantly above %s: %s.", out.BetaText, strings.Join(above, ", "))
-			}
+			words := plot.If(out.Above, fmt.Sprintf("Significantly above %s: %s.", out.BetaText, strings.Join(above, ", ")), fmt.Sprintf("No rate is significantly above %s.", out.BetaText))
 			out.Judgement = fmt.Sprintf("%s The exact binomial tests of the rates accuse a tool that keeps its error with probability %g at most.", words, calibration.JudgeError)
 		}
 	}

@@ -113,14 +113,11 @@ func (c *coordinator) inspect(ctx context.Context, r request[inspectRequest]) (i
 	out := inspected{As: ask.As, Files: []fileFacts{}, Columns: []columnFacts{}, Head: [][]string{}, Sentences: [][]part{}, Reading: [][]part{}, Notes: []string{}} // the page relies on them
 	var err error
 	if files == nil {
-		var columns []audit.Column
+		var columns []*recorded.Column
 		options := recorded.Options{Reading: ask.Reading, Scores: ask.As == recorded.OfScores}
 		files, columns, err = d.read(ctx, r.id, given, options)
-		var names []string
-		for _, c := range columns {
-			out.Columns = append(out.Columns, columnFacts{c.Name, ask.kind(c), part{}})
-			names = append(names, c.Name)
-		}
+		out.Columns = audit.Each(columns, ask.facts)
+		names := audit.Each(columns, func(c *recorded.Column) string { return c.Name })
 		if err != nil && ask.As == "" && recorded.NamesOfScores(names) {
 			out.As, out.Columns = recorded.OfScores, []columnFacts{}
 			options.Scores = true
@@ -183,9 +180,7 @@ func (out *inspected) describe(files []*recorded.File, q inspectRequest) {
 	}
 	columns := files[0].Columns()
 	columns = columns[:min(len(columns), headColumns)]
-	for _, c := range columns {
-		out.Columns = append(out.Columns, columnFacts{c.Name, q.kind(audit.Column{Name: c.Name, Kind: c.Kind}), part{}})
-	}
+	out.Columns = audit.Each(columns, q.facts)
 	for i := range headRows {
 		var row []string
 		some := false
@@ -203,7 +198,7 @@ func (out *inspected) describe(files []*recorded.File, q inspectRequest) {
 }
 
 // read reads files. After an error it says what columns the file has, if that is known.
-func (d *sampleStore) read(ctx context.Context, id int, given []userFile, o recorded.Options) ([]*recorded.File, []audit.Column, error) {
+func (d *sampleStore) read(ctx context.Context, id int, given []userFile, o recorded.Options) ([]*recorded.File, []*recorded.Column, error) {
 	if len(given) == 0 {
 		return nil, nil, &audit.InputError{Field: "samples", Found: audit.Absent, Want: "a file, or one for each dataset"}
 	}
@@ -232,13 +227,10 @@ func (d *sampleStore) read(ctx context.Context, id int, given []userFile, o reco
 		}
 		file, err := recorded.Read(&userReader{f, 0}, o)
 		if err != nil {
-			var columns []audit.Column
-			if file != nil {
-				for _, c := range file.Tables[0].Columns {
-					columns = append(columns, audit.Column{Name: c.Name, Kind: c.Kind})
-				}
+			if file == nil {
+				return nil, nil, err
 			}
-			return nil, columns, err
+			return nil, file.Tables[0].Columns, err
 		}
 		files = append(files, file)
 		before += f.size
@@ -380,11 +372,11 @@ func (out *inspected) ask(given []userFile, files []*recorded.File, q inspectReq
 	}
 }
 
-// kind offers what a column may hold.
-func (q inspectRequest) kind(c audit.Column) part {
+// facts offer what a column may hold.
+func (q inspectRequest) facts(c *recorded.Column) columnFacts {
 	kinds, names := []audit.ColumnKind{audit.Real, audit.Symbol, audit.Mixed, ""}, []string{"numbers", "names", "numbers and names", ""}
 	names[3] = names[max(0, slices.Index(kinds, c.Kind))] + " (by content)"
-	return q.nth(c.Name+": kind", slices.Index(kinds, q.Reading.Kinds[c.Name]), names, func(to *inspectRequest, i int) {
+	kind := q.nth(c.Name+": kind", slices.Index(kinds, q.Reading.Kinds[c.Name]), names, func(to *inspectRequest, i int) {
 		to.Reading.Kinds = maps.Clone(q.Reading.Kinds)
 		if to.Reading.Kinds == nil {
 			to.Reading.Kinds = map[string]audit.ColumnKind{}
@@ -393,6 +385,7 @@ func (q inspectRequest) kind(c audit.Column) part {
 			delete(to.Reading.Kinds, c.Name)
 		}
 	})
+	return columnFacts{c.Name, kind, part{}}
 }
 
 // roleWords are what a column of outputs may be.
@@ -468,10 +461,7 @@ func (out *inspected) outputs(files []*recorded.File, q inspectRequest) (*audit.
 	default:
 		out.say(words("%s has %s outputs on the first dataset, %s has %s on the second.", s.Datasets[0], first, s.Datasets[1], second))
 	}
-	var names []string
-	for _, c := range s.Columns {
-		names = append(names, c.Name)
-	}
+	names := audit.Each(s.Columns, func(c audit.Column) string { return c.Name })
 	if n := len(names); n > mostNamed {
 		names = append(names[:mostNamed], fmt.Sprintf("%d more", n-mostNamed))
 	}
