@@ -119,34 +119,28 @@ func ParseParam(s string) (string, ParamValue, error) {
 // defaults. The parameters epsilon, delta and alpha, where a mechanism has them
 // and they are not given, follow those of the claim, where it has them.
 func ResolveParams(specs []ParamSpec, given Params, claim Claim) (Params, error) {
-	names := make([]string, len(specs))
+	claimed := map[string]float64{"epsilon": claim.Epsilon, "delta": claim.Delta, "alpha": claim.Alpha}
 	out := Params{}
-	for i, s := range specs {
-		names[i] = s.Name
+	for _, s := range specs {
 		out[s.Name] = s.Usual()
-		switch {
-		case len(s.Choices) > 0:
-		case s.Name == "epsilon" && claim.Epsilon > 0:
-			out[s.Name] = ParamValue{Number: claim.Epsilon}
-		case s.Name == "delta" && claim.Delta > 0:
-			out[s.Name] = ParamValue{Number: claim.Delta}
-		case s.Name == "alpha" && claim.Alpha > 0:
-			out[s.Name] = ParamValue{Number: claim.Alpha}
+		if x := claimed[s.Name]; x > 0 && len(s.Choices) == 0 {
+			out[s.Name] = ParamValue{Number: x}
 		}
 	}
 	// Sorted, so that of several faults the same one is always reported.
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if _, ok := out[name]; !ok {
-			if len(names) == 0 {
+			if len(specs) == 0 {
 				return nil, &InputError{Field: "parameter", Path: "p." + name, Found: fmt.Sprintf("%q", name), Want: "absent: there are no parameters"}
 			}
-			return nil, At("p."+name, UnknownName("parameter", name, names))
+			return nil, At("p."+name, UnknownName("parameter", name, Each(specs, func(s ParamSpec) string { return s.Name })))
 		}
 		out[name] = given[name]
 	}
 	for _, s := range specs {
 		field, path := "parameter "+s.Name, "p."+s.Name
-		if _, ok := given[s.Name]; !ok && (s.Name == "epsilon" || s.Name == "delta" || s.Name == "alpha") {
+		_, own := given[s.Name]
+		if _, ok := claimed[s.Name]; ok && !own {
 			field, path = s.Name, s.Name // it came from the claim
 		}
 		if err := s.Check(field, out[s.Name]); err != nil {

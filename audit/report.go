@@ -3,6 +3,7 @@ package audit
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -142,15 +143,7 @@ func nearValue(x, y any, near func(x, y float64) bool) bool {
 		return ok && slices.EqualFunc(x, z, func(a, b any) bool { return nearValue(a, b, near) })
 	case map[string]any:
 		z, ok := y.(map[string]any)
-		if !ok || len(x) != len(z) {
-			return false
-		}
-		for k := range x {
-			if w, ok := z[k]; !ok || !nearValue(x[k], w, near) {
-				return false
-			}
-		}
-		return true
+		return ok && maps.EqualFunc(x, z, func(a, b any) bool { return nearValue(a, b, near) })
 	}
 	return x == y
 }

@@ -180,17 +180,15 @@ func Optional[P, T any](value func(func(*T) *T) Value[T], at func(*P) **T) Value
 func Whole[P any, N int | uint64](at func(*P) *N) Value[P] {
 	return Value[P]{WholeType, func(p *P) string { return fmt.Sprint(*at(p)) }, func(p *P, text string, r Range) error {
 		n, err := strconv.ParseInt(text, 0, 64)
+		x := float64(n)
 		if err != nil {
-			x, err := strconv.ParseFloat(text, 64)
-			if err != nil && !errors.Is(err, strconv.ErrRange) || x != math.Trunc(x) {
-				return want(strconv.Quote(text), of("a whole number", r))
-			}
-			if !r.holds(x) {
-				return want(text, of("a whole number", r))
-			}
+			x, err = strconv.ParseFloat(text, 64)
 			n = int64(x)
 		}
-		if !r.holds(float64(n)) {
+		switch {
+		case err != nil && !errors.Is(err, strconv.ErrRange) || x != math.Trunc(x):
+			return want(strconv.Quote(text), of("a whole number", r))
+		case !r.holds(x):
 			return want(text, of("a whole number", r))
 		}
 		*at(p) = N(n)
@@ -329,22 +327,15 @@ func Limits[P any](at func(*P) (lower, upper *float64)) Value[P] {
 
 // JSON is a setting that is a JSON value, which parse reads.
 func JSON[P, T any](at func(*P) **T, parse func([]byte) (T, error)) Value[P] {
-	return Value[P]{JSONType, func(p *P) string {
-		if *at(p) == nil {
-			return ""
-		}
-		data, err := json.Marshal(*at(p))
-		if err != nil {
-			return ""
-		}
-		return string(data)
-	}, func(p *P, text string, _ Range) error {
-		v, err := parse([]byte(text))
-		if err == nil {
-			*at(p) = &v
-		}
-		return err
-	}}
+	return Optional(func(func(*T) *T) Value[T] {
+		return Value[T]{JSONType, func(v *T) string {
+			data, _ := json.Marshal(v) // what has no JSON is not written
+			return string(data)
+		}, func(v *T, text string, _ Range) (err error) {
+			*v, err = parse([]byte(text))
+			return err
+		}}
+	}, at)
 }
 
 // Params is a setting of several texts, one for each parameter.
@@ -399,8 +390,12 @@ func Read[P any](keys []Key[P], texts Texts, p *P) error {
 	for _, k := range keys {
 		known[k.Name] = true
 		if k.At.Type == ParamsType {
-			if err := k.readParams(texts, p); err != nil {
-				return err
+			for _, name := range slices.Sorted(maps.Keys(texts)) {
+				if param, ok := strings.CutPrefix(name, paramPrefix); ok {
+					if err := k.At.set(p, param+"="+texts[name], k.Range); err != nil {
+						return placed(name, err)
+					}
+				}
 			}
 			continue
 		}
@@ -420,19 +415,6 @@ func Read[P any](keys []Key[P], texts Texts, p *P) error {
 	for name := range texts {
 		if !known[name] && !strings.HasPrefix(name, paramPrefix) {
 			return audit.UnknownName("setting", name, Names(keys))
-		}
-	}
-	return nil
-}
-
-func (k Key[P]) readParams(texts Texts, p *P) error {
-	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		param, ok := strings.CutPrefix(name, paramPrefix)
-		if !ok {
-			continue
-		}
-		if err := k.At.set(p, param+"="+texts[name], k.Range); err != nil {
-			return placed(name, err)
 		}
 	}
 	return nil

@@ -240,16 +240,9 @@ func firstComes(labels []string) (words [][2]string, symbol string) {
 }
 
 func ordinal(k int) string {
-	end := "th"
-	if k/10%10 != 1 {
-		switch k % 10 {
-		case 1:
-			end = "st"
-		case 2:
-			end = "nd"
-		case 3:
-			end = "rd"
-		}
+	end := map[int]string{1: "st", 2: "nd", 3: "rd"}[k%10]
+	if end == "" || k/10%10 == 1 {
+		end = "th"
 	}
 	return fmt.Sprintf("%d%s", k, end)
 }

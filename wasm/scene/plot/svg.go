@@ -186,7 +186,7 @@ func (p *svgPainter) shape(s Shape) {
 	case Fill, Strip:
 		at, d, crisp := p.filled(s.Paint), "", s.Kind == Fill
 		for _, area := range s.Areas() {
-			d += polygon(area)
+			d += polyline(area) + "Z"
 			crisp = crisp && Sharp(area, true)
 		}
 		if crisp {
@@ -200,9 +200,7 @@ func (p *svgPainter) shape(s Shape) {
 		}
 		d, crisp := "", s.Width <= 1
 		for _, line := range s.Lines() {
-			for i, q := range line {
-				d += "ML"[min(i, 1):][:1] + decimal(q.X) + " " + decimal(q.Y)
-			}
+			d += polyline(line)
 			crisp = crisp && Sharp(line, false)
 		}
 		if crisp {
@@ -254,19 +252,19 @@ func (p *svgPainter) label(l Label) {
 
 func (f Form) outline(at Point, r float64) string {
 	if corners := f.Corners(at, r); corners != nil {
-		return polygon(corners)
+		return polyline(corners) + "Z"
 	}
 	radius, across := hundredths(r), hundredths(2*r)
 	return fmt.Sprintf("M%s %sa%s %s 0 1 0 %s 0a%[3]s %[3]s 0 1 0 -%[5]s 0", decimal(at.X-r), decimal(at.Y), radius, radius, across)
 }
 
-func polygon(points []Point) string {
+func polyline(points []Point) string {
 	var b strings.Builder
 	for i, p := range points {
 		b.WriteByte("ML"[min(i, 1)])
 		b.WriteString(decimal(p.X) + " " + decimal(p.Y))
 	}
-	return b.String() + "Z"
+	return b.String()
 }
 
 // decimal is a length in px, to a tenth.
