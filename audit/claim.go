@@ -44,10 +44,7 @@ type Claim struct {
 
 // DPClaim is the pure claim at epsilon where delta is 0, else the approximate one.
 func DPClaim(epsilon, delta float64) Claim {
-	if delta == 0 {
-		return Claim{Kind: Pure, Epsilon: epsilon}
-	}
-	return Claim{Kind: Approximate, Epsilon: epsilon, Delta: delta}
+	return Claim{Kind: Pick(delta == 0, Pure, Approximate), Epsilon: epsilon, Delta: delta}
 }
 
 // claimTop is the largest epsilon, rho and mu of a claim: beyond it e^epsilon

@@ -194,10 +194,7 @@ func (dom Domain) Contains(d Dataset, field string) error {
 		return &InputError{Field: "domain", Found: fmt.Sprintf("with %d lower and %d upper bounds", len(dom.Lower), len(dom.Upper)), Want: fmt.Sprintf("one of each for each of its %d columns", dom.Columns)}
 	}
 	if n := d.Len(); n < dom.MinRows || n > dom.MaxRows {
-		want := fmt.Sprintf("%d to %d rows", dom.MinRows, dom.MaxRows)
-		if dom.MinRows == dom.MaxRows {
-			want = fmt.Sprintf("%d rows", dom.MinRows)
-		}
+		want := Pick(dom.MinRows == dom.MaxRows, fmt.Sprintf("%d rows", dom.MinRows), fmt.Sprintf("%d to %d rows", dom.MinRows, dom.MaxRows))
 		return &InputError{Field: field, Found: fmt.Sprintf("%d rows", n), Want: want}
 	}
 	for i, v := range d.Values {

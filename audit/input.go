@@ -98,10 +98,7 @@ func editDistance(a, b string) int {
 		diag := row[0]
 		row[0] = i
 		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
+			cost := Pick(a[i-1] == b[j-1], 0, 1)
 			diag, row[j] = row[j], min(row[j]+1, row[j-1]+1, diag+cost)
 		}
 	}

@@ -177,13 +177,6 @@ func (s ParamSpec) Check(field string, v ParamValue) error {
 }
 
 func (s ParamSpec) rangeText() string {
-	open := "["
-	if s.Open {
-		open = "("
-	}
-	kind := "a number"
-	if s.Integer {
-		kind = "a whole number"
-	}
+	kind, open := Pick(s.Integer, "a whole number", "a number"), Pick(s.Open, "(", "[")
 	return fmt.Sprintf("%s in %s%s, %s]", kind, open, Number(s.Min), Number(s.Max))
 }

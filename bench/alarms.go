@@ -68,7 +68,7 @@ func (l lab) alarms(runs, samples int, seed uint64, forced bool) (rows []alarmRo
 		if forced || c.pair > 0 {
 			p.Pair = &a.Spec.Pairs(a.Plan.Parameters, a.Plan.Relation)[max(0, c.pair-1)]
 		}
-		refuted := results(l, max(1, runs/choose(forced, forcedShare, c.share)), func(ctx context.Context, run int) bool {
+		refuted := results(l, max(1, runs/audit.Pick(forced, forcedShare, c.share)), func(ctx context.Context, run int) bool {
 			if forced {
 				return forcedRun(ctx, p, seed+uint64(run))
 			}
@@ -99,12 +99,12 @@ func benchAlarms(c *call) {
 		for _, r := range c.alarms(runs, samples, 1, len(tables) > 0) {
 			low, high := bounds.LowerProportion(r.alarms, r.runs, alarmInterval/2), bounds.UpperProportion(r.alarms, r.runs, alarmInterval/2)
 			above = above || low > alarmBeta
-			t.add(r.name, r.claim, of(r.alarms, r.runs), float64(r.alarms)/float64(r.runs), fmt.Sprintf("%.4f..%.4f", low, high), choose(low > alarmBeta, "yes", "no"))
+			t.add(r.name, r.claim, of(r.alarms, r.runs), float64(r.alarms)/float64(r.runs), fmt.Sprintf("%.4f..%.4f", low, high), audit.Pick(low > alarmBeta, "yes", "no"))
 		}
 		tables = append(tables, t)
 	}
 	c.print(fmt.Sprintf("Claims that just hold: runs in which the wealth ever reached 1/beta, beta = %g, %d outputs a side", alarmBeta, samples), tables...)
-	c.exit = choose(above, cli.ExitViolation, cli.ExitOK)
+	c.exit = audit.Pick(above, cli.ExitViolation, cli.ExitOK)
 }
 
 // What a forced bettor does.

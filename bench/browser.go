@@ -71,8 +71,8 @@ func benchBrowser(c *call) {
 			var x bothRuns
 			in(p.Mechanism, func() { x = c.both(b, address, p) })
 			all = append(all, x)
-			refuted += choose(x.page.Verdict == audit.Violation, 1, 0)
-			same += choose(x.same, 1, 0)
+			refuted += audit.Pick(x.page.Verdict == audit.Violation, 1, 0)
+			same += audit.Pick(x.same, 1, 0)
 		}
 		mid := func(value func(x bothRuns) float64) float64 { return median(audit.Each(all, value)) }
 		row := func(name string, value func(r audit.Timing) float64, more ...any) {
@@ -90,14 +90,14 @@ func benchBrowser(c *call) {
 		shown := mid(func(x bothRuns) float64 { return x.fresh.Shown })
 		row(p.Mechanism, func(r audit.Timing) float64 { return r.Total }, fresh, warm, shown, of(refuted, seeds), of(same, seeds))
 		different += seeds - same
-		quick += choose(refuted == seeds && warm <= museumBrowserSeconds[0] && fresh <= museumBrowserSeconds[1], 1, 0)
+		quick += audit.Pick(refuted == seeds && warm <= museumBrowserSeconds[0] && fresh <= museumBrowserSeconds[1], 1, 0)
 		c.say("%s: %.3f s", p.Mechanism, shown)
 	}
 	if *museum {
 		t.notes = []string{fmt.Sprintf("%d of %d are refuted by every seed, and the page says so within %g seconds of the click, %g in a fresh tab, at the median", quick, len(plans), museumBrowserSeconds[0], museumBrowserSeconds[1])}
 	}
 	c.print("Audits natively and in Chromium", t)
-	c.exit = choose(different == 0, cli.ExitOK, cli.ExitInconclusive)
+	c.exit = audit.Pick(different == 0, cli.ExitOK, cli.ExitInconclusive)
 }
 
 func (c *call) both(b context.Context, address string, p pair.Plan) (x bothRuns) {

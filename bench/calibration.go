@@ -23,7 +23,7 @@ func benchCalibration(c *call) {
 	c.parse()
 	check(asked.Read(&plan))
 	if plan.Cheap = *quick; *quick {
-		size := func(flag string, p *int, quick int) { *p = choose(c.Given(flag), *p, quick) }
+		size := func(flag string, p *int, quick int) { *p = audit.Pick(c.Given(flag), *p, quick) }
 		size("runs", &plan.Runs, calibrationQuick.Runs)
 		size("samples", &plan.Samples, calibrationQuick.Samples)
 		size("explore", &plan.Explore, calibrationQuick.Explore)
@@ -46,9 +46,9 @@ func benchCalibration(c *call) {
 	}
 	head := fmt.Sprintf("False alarms of audits of claims that hold: %d certification and %d exploration outputs a side, %d trials, beta = %g, %d runs of a cell that is cheap, seed %d",
 		plan.Samples, plan.Explore, plan.Trials, plan.Beta, plan.Runs, plan.Seed)
-	c.print(choose(*sharpOnly, fmt.Sprintf("False alarms of bounds, beta = %g", plan.Beta), head), tables...)
-	fmt.Fprintf(c.stdout, "\n%s\n", choose(len(accused) == 0, "No cell is accused.", "Accused: "+strings.Join(accused, "; ")))
-	c.exit = choose(len(accused) == 0, cli.ExitOK, cli.ExitViolation)
+	c.print(audit.Pick(*sharpOnly, fmt.Sprintf("False alarms of bounds, beta = %g", plan.Beta), head), tables...)
+	fmt.Fprintf(c.stdout, "\n%s\n", audit.Pick(len(accused) == 0, "No cell is accused.", "Accused: "+strings.Join(accused, "; ")))
+	c.exit = audit.Pick(len(accused) == 0, cli.ExitOK, cli.ExitViolation)
 }
 
 // calibrate does all runs of all cells, each on one worker.
@@ -70,8 +70,8 @@ func (l lab) calibrate(plan calibration.Plan, cells []calibration.Cell, left []s
 func calibrationTables(r calibration.Result) []*table {
 	settings := &table{title: "Mechanisms as learners audit them", columns: []string{"claim", "met on", "by"}}
 	for _, s := range r.Settings {
-		met := choose(s.Pair > 0, fmt.Sprintf("pair %d", s.Pair), "-")
-		settings.add(s.Mechanism, s.Claim, met+choose(s.Alone, " alone", ""), s.Why)
+		met := audit.Pick(s.Pair > 0, fmt.Sprintf("pair %d", s.Pair), "-")
+		settings.add(s.Mechanism, s.Claim, met+audit.Pick(s.Alone, " alone", ""), s.Why)
 	}
 	columns := []string{"false alarms", "rate", "99 % interval", "accused above"}
 	count := func(c calibration.Count) []any {

@@ -154,8 +154,8 @@ func (b *canaryBench) mean(c canaryCell, way canaryWay) float64 {
 // counted is of the counts of a cell's audits, at the threshold of second-order Wilson, or of
 // the first order where there is one canary.
 func (b *canaryBench) counted(c canaryCell, of func(in, out bounds.Exchangeable) float64) (all []float64) {
-	for _, audit := range b.cells[c] {
-		t := audit[choose(c.k == 1, wilson1, wilson2)].table
+	for _, found := range b.cells[c] {
+		t := found[audit.Pick(c.k == 1, wilson1, wilson2)].table
 		all = append(all, of(t.In(), t.Out()))
 	}
 	return all
@@ -279,7 +279,7 @@ func (l canaryLaw) side(shock, coin float64, u []float64, p float64) int {
 func (b *canaryBench) coverage() *table {
 	t := &table{title: fmt.Sprintf("Coverage: share of %d audits whose bound exceeds the true epsilon, nominal .05 at most", b.audits)}
 	kinds := bounds.CanaryIntervals()
-	t.columns = audit.Each(kinds, func(k bounds.CanaryInterval) string { return string(k) + choose(k.Valid(), "", " (asymptotic)") })
+	t.columns = audit.Each(kinds, func(k bounds.CanaryInterval) string { return string(k) + audit.Pick(k.Valid(), "", " (asymptotic)") })
 	worst := 0.0
 	for i, l := range canaryLaws {
 		over := results(b.lab, b.audits, func(_ context.Context, run int) []float64 {

@@ -33,7 +33,7 @@ func (b *canaryBench) row(c canaryCell) []any {
 }
 
 func (b *canaryBench) claims() []float64 {
-	return choose(b.quick, []float64{2}, []float64{1, 2, 4, 8})
+	return audit.Pick(b.quick, []float64{2}, []float64{1, 2, 4, 8})
 }
 
 func (b *canaryBench) sweep(title string, cells []canaryCell) *table {
@@ -47,7 +47,7 @@ func (b *canaryBench) sweep(title string, cells []canaryCell) *table {
 	}
 	b.measure(all...)
 	for _, c := range cells {
-		t.add(fmt.Sprintf("epsilon = %g, n = %d, K = %d, d = %d", c.eps, c.n, c.k, c.d)+choose(c.orthogonal, ", orthogonal canaries (not in the paper)", ""), b.row(c)...)
+		t.add(fmt.Sprintf("epsilon = %g, n = %d, K = %d, d = %d", c.eps, c.n, c.k, c.d)+audit.Pick(c.orthogonal, ", orthogonal canaries (not in the paper)", ""), b.row(c)...)
 	}
 	return t
 }
@@ -55,7 +55,7 @@ func (b *canaryBench) sweep(title string, cells []canaryCell) *table {
 func (b *canaryBench) byRuns() *table {
 	var cells []canaryCell
 	for _, eps := range b.claims() {
-		for _, n := range choose(b.quick, []int{256, 1024, 4096}, []int{256, 1024, 4096, 16384}) {
+		for _, n := range audit.Pick(b.quick, []int{256, 1024, 4096}, []int{256, 1024, 4096, 16384}) {
 			cells = append(cells, canaryCell{eps: eps, n: n, k: int(math.Sqrt(float64(n))), d: 1000})
 		}
 	}
@@ -73,7 +73,7 @@ func (b *canaryBench) byCanaries() *table {
 }
 
 func (b *canaryBench) canaryGrid() []int {
-	return choose(b.quick, []int{2, 4, 16, 64}, []int{2, 4, 8, 16, 32, 64, 128, 256})
+	return audit.Pick(b.quick, []int{2, 4, 16, 64}, []int{2, 4, 8, 16, 32, 64, 128, 256})
 }
 
 // byQuantile shows what the range of thresholds does to the figures that the paper quotes
@@ -83,11 +83,11 @@ func (b *canaryBench) byQuantile() *table {
 	t := &table{title: "Section 4 in words: lower bound by the range of the threshold, epsilon = 2, d = 1000, Wilson, first order at K = 1, else second"}
 	quantiles := []float64{.05, .09, .10, .20, 0}
 	t.columns = audit.Each(quantiles, func(q float64) string {
-		return choose(q > 0, fmt.Sprintf("up to the %.0f %% quantile", 100-100*q), "any")
+		return audit.Pick(q > 0, fmt.Sprintf("up to the %.0f %% quantile", 100-100*q), "any")
 	})
 	for _, c := range []canaryCell{{eps: 2, n: 1024, k: 32, d: 1000}, {eps: 2, n: 4096, k: 1, d: 1000}, {eps: 2, n: 4096, k: 64, d: 1000}, {eps: 2, n: 65536, k: 1, d: 1000}} {
 		ways := audit.Each(quantiles, func(q float64) canaryWay {
-			return canaryWay{choose(c.k == 1, bounds.CanaryWilson1, bounds.CanaryWilson2), q}
+			return canaryWay{audit.Pick(c.k == 1, bounds.CanaryWilson1, bounds.CanaryWilson2), q}
 		})
 		audits := results(b.lab, b.seedsOf(c), func(_ context.Context, seed int) map[canaryWay]judged {
 			return b.simulate(c, seed, ways)
@@ -95,7 +95,7 @@ func (b *canaryBench) byQuantile() *table {
 		var cells []any
 		for _, way := range ways {
 			eps := audit.Each(audits, func(a map[canaryWay]judged) float64 { return a[way].epsilon })
-			cells = append(cells, figureOf(eps...).beside(choose(way.quantile == .10, c.known(), math.NaN())))
+			cells = append(cells, figureOf(eps...).beside(audit.Pick(way.quantile == .10, c.known(), math.NaN())))
 		}
 		t.add(fmt.Sprintf("n = %d, K = %d, %d audits", c.n, c.k, len(audits)), cells...)
 	}
@@ -142,7 +142,7 @@ func (b *canaryBench) byDimension() *table {
 }
 
 func (b *canaryBench) dimensionGrid() []int {
-	return choose(b.quick, []int{100, 1000, 100_000}, []int{100, 1000, 10_000, 100_000, 1_000_000})
+	return audit.Pick(b.quick, []int{100, 1000, 100_000}, []int{100, 1000, 10_000, 100_000, 1_000_000})
 }
 
 func (b *canaryBench) biasVariance() *table {
@@ -198,7 +198,7 @@ func (b *canaryBench) correlations(title, axis string, cells []canaryCell, of fu
 		for i, f := range figures {
 			row = append(row, f)
 			// Points that are not clear of 0 have no logarithm to speak of.
-			if math.Abs(f.mean) > 3*choose(math.IsNaN(f.err), 0, f.err) {
+			if math.Abs(f.mean) > 3*audit.Pick(math.IsNaN(f.err), 0, f.err) {
 				x[i], logs[i] = append(x[i], math.Log(float64(of(c)))), append(logs[i], math.Log(math.Abs(f.mean)))
 			}
 		}
@@ -207,7 +207,7 @@ func (b *canaryBench) correlations(title, axis string, cells []canaryCell, of fu
 	var slope []any
 	for i := range t.columns {
 		published, ok := slopes[i]
-		slope = append(slope, slopeFigure(x[i], logs[i]).beside(choose(ok, published, math.NaN())))
+		slope = append(slope, slopeFigure(x[i], logs[i]).beside(audit.Pick(ok, published, math.NaN())))
 	}
 	t.add("slope", slope...)
 	t.notes = []string{"published are slopes of |mu2 - mu1^2| and |mu4 - mu2^2| in the logarithm of " + axis,
@@ -233,7 +233,7 @@ func (b *canaryBench) correlationCanaries() *table {
 }
 
 func (b *canaryBench) correlationDimension() *table {
-	n := choose(b.quick, 4096, 16384) // they fall as 1/d, soon below what fewer runs can see
+	n := audit.Pick(b.quick, 4096, 16384) // they fall as 1/d, soon below what fewer runs can see
 	cells := audit.Each(b.dimensionGrid(), func(d int) canaryCell { return canaryCell{eps: 2, n: n, k: 32, d: d} })
 	return b.correlations(fmt.Sprintf("Figures 4 (right) and 11: correlations against the dimension, epsilon = 2, n = %d, K = 32, inside, at the threshold of second-order Wilson", n),
 		"d", cells, func(c canaryCell) int { return c.d }, map[int]float64{0: -1.06, 4: -1.00},
@@ -251,7 +251,7 @@ func (b *canaryBench) proportion() *table {
 	const p = 0.1
 	for _, n := range []int{16, 64, 256, 1024, 4096, 16384} {
 		widths := make([][]float64, len(t.columns))
-		for s := range choose(b.seeds > 0, b.seeds, canarySeeds) {
+		for s := range audit.Pick(b.seeds > 0, b.seeds, canarySeeds) {
 			st := stream.New(stream.Key{Seed: b.seed, Purpose: "bench/canaries/proportion", Trial: s, Shard: n})
 			x := 0
 			for range n {

@@ -197,7 +197,7 @@ func (f figure) beside(published float64) figure {
 }
 
 func (f figure) String() string {
-	s := choose(math.IsNaN(f.mean), "-", decimal(f.mean))
+	s := audit.Pick(math.IsNaN(f.mean), "-", decimal(f.mean))
 	if !math.IsNaN(f.err) {
 		s += " ± " + decimal(f.err)
 	}
@@ -215,14 +215,6 @@ func sorted[X any, V cmp.Ordered](all []X, of func(X) V) []V {
 func median(xs []float64) float64 {
 	s := slices.Sorted(slices.Values(xs))
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
-}
-
-// choose is a where it is so, else b.
-func choose[T any](so bool, a, b T) T {
-	if so {
-		return a
-	}
-	return b
 }
 
 func namesOf(list string) (names []string) {

@@ -82,7 +82,7 @@ func benchLearners(c *call) {
 	within("-samples", r.samples, 1000, 1_000_000)
 	within("-seeds", r.seeds, 1, 100)
 	if r.lab = c.lab; r.quick {
-		r.claims, r.seeds = []float64{0.5, 1, 2}, choose(c.Given("seeds"), r.seeds, 1)
+		r.claims, r.seeds = []float64{0.5, 1, 2}, audit.Pick(c.Given("seeds"), r.seeds, 1)
 	}
 	if r.table == "" && (reading.Label != "" || reading.Bounds != "") {
 		check(&audit.InputError{Field: "-table", Found: audit.Absent, Want: "the file that -label and -bounds are of"})

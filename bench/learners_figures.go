@@ -105,7 +105,7 @@ func (r learnersRun) cells() []learnerCell {
 		if r.quick && !f.quick {
 			continue
 		}
-		claims := choose(r.quick, []float64{2, 8}, learnersClaims)
+		claims := audit.Pick(r.quick, []float64{2, 8}, learnersClaims)
 		cell := learnerCell{part: "figure 8", learner: f.learner, table: f.table, samples: figure8Samples, delta: 1e-5, group: 2}
 		x := cell
 		x.attack, x.sees = "shadow", "prediction at x* only"

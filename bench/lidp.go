@@ -134,17 +134,17 @@ func (b *lidpBench) sizes() {
 	images := b.paperData == "FMNIST"
 	usual, quick := 160, 60 // trials, by what a training costs
 	if linear := p.model == train.Linear; images {
-		usual, quick = choose(linear, 1000, 600), choose(linear, 240, 120)
+		usual, quick = audit.Pick(linear, 1000, 600), audit.Pick(linear, 240, 120)
 	}
 	if p.paper {
-		p.trials, p.train, p.test = cmp.Or(p.trials, 1000), cmp.Or(p.train, choose(images, 60_000, 20_000)), choose(images, 10_000, 5_000)
-		p.pool, p.hidden, p.epochs = 1, 256, choose(images, 30, 100)
-		p.rate = choose(!images, .05, choose(p.model == train.Linear, .02, .01))
+		p.trials, p.train, p.test = cmp.Or(p.trials, 1000), cmp.Or(p.train, audit.Pick(images, 60_000, 20_000)), audit.Pick(images, 10_000, 5_000)
+		p.pool, p.hidden, p.epochs = 1, 256, audit.Pick(images, 30, 100)
+		p.rate = audit.Pick(!images, .05, audit.Pick(p.model == train.Linear, .02, .01))
 		p.canaries = []int{1, 2, 4, 8, lidpMost, 32, 64}
 	} else {
-		p.trials, p.train, p.test = cmp.Or(p.trials, choose(p.quick, quick, usual)), cmp.Or(p.train, 1000), choose(p.quick, 500, 1000)
+		p.trials, p.train, p.test = cmp.Or(p.trials, audit.Pick(p.quick, quick, usual)), cmp.Or(p.train, 1000), audit.Pick(p.quick, 500, 1000)
 		p.pool, p.hidden, p.epochs, p.rate = 2, 32, 5, .5
-		p.canaries = choose(p.quick, []int{1, 4, lidpMost}, []int{1, 4, lidpMost, 64})
+		p.canaries = audit.Pick(p.quick, []int{1, 4, lidpMost}, []int{1, 4, lidpMost, 64})
 	}
 	if p.trials < 16 || p.train < lidpBatch {
 		check(&audit.InputError{Field: "-n and -train", Found: fmt.Sprintf("%d and %d", p.trials, p.train), Want: fmt.Sprintf("at least 16 trials and %d examples", lidpBatch)})
@@ -160,7 +160,7 @@ func (b *lidpBench) config(c lidpCell) (train.Config, error) {
 		t.Hidden, t.Activation = b.hidden, train.ReLU
 	}
 	if d := len(b.examples.train.Features); c.kind.canary == train.Tail { // the last 284 of 784 components, and 300 of 600
-		t.Scale, t.Tail = train.Median, choose(d == 600, 300, d*284/784)
+		t.Scale, t.Tail = train.Median, audit.Pick(d == 600, 300, d*284/784)
 	}
 	t, err := t.Resolve(b.examples.train)
 	t.Relation = train.Replace
@@ -233,10 +233,10 @@ var lidpPublished = map[string][2][2][4]float64{
 // gain is table 1: how many times fewer trials K = 16 canaries need to reach the bound that
 // one canary reaches at n, between trials on a line and beyond on the nearest one.
 func (b *lidpBench) gain() *table {
-	name := b.paperData + " / " + choose(b.model == train.Linear, "Linear", "MLP")
+	name := b.paperData + " / " + audit.Pick(b.model == train.Linear, "Linear", "MLP")
 	published, known := lidpPublished[name]
 	t := &table{title: fmt.Sprintf("Table 1: gain in sample complexity of K = %d canaries against one at n = %d", lidpMost, b.trials), notes: []string{
-		"published: " + choose(known, "table 1 (n = 1000), "+name, "none"),
+		"published: " + audit.Pick(known, "table 1 (n = 1000), "+name, "none"),
 		"no gain where one canary bounds nothing, or where the line through two bounds reaches its bound at no trial",
 		"a single number of trials is a single draw, in the paper too: at another seed a gain may be half or twice"}}
 	cells := b.oneAndMany()
@@ -311,7 +311,7 @@ func (b *lidpBench) byCanaries() *table {
 		notes:   []string{"published are no numbers: the bound grows with K and falls later; the accuracy does not change"}}
 	var cells []lidpCell
 	for _, kind := range lidpKinds {
-		for _, eps := range choose(b.paper, b.epsilons, b.epsilons[len(b.epsilons)-1:]) {
+		for _, eps := range audit.Pick(b.paper, b.epsilons, b.epsilons[len(b.epsilons)-1:]) {
 			for _, k := range b.canaries {
 				cells = append(cells, lidpCell{kind, eps, k})
 			}

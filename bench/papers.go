@@ -44,7 +44,7 @@ type papersRun struct {
 }
 
 // of is the size of a study: the small one, or the paper's.
-func (r *papersRun) of(small, paper int) int { return choose(r.full, paper, small) }
+func (r *papersRun) of(small, paper int) int { return audit.Pick(r.full, paper, small) }
 
 // papers are all five, as ../docs/findings/index.md lists them.
 var papers = []*paper{&renyiTesterPaper, &slidesPaper, &mlAuditPaper, &auditoriumPaper, &lidpPaper}

@@ -55,7 +55,7 @@ type learnersStudy struct {
 
 func (s learnersStudy) run(r *papersRun) learnersRun {
 	return learnersRun{lab: r.lab, samples: 10_000, seeds: r.of(s.seeds, max(3, s.seeds)), quick: s.quick && !r.full, only: s.only,
-		cat: catalogue, claims: choose(r.full, learnersClaims, s.claims)}
+		cat: catalogue, claims: audit.Pick(r.full, learnersClaims, s.claims)}
 }
 
 // rows are one a learner and table, of the bounds by attack and claim.
@@ -173,5 +173,5 @@ func learnersViolations(r *papersRun) []paperRow {
 	const name = "random-forest-wrong-neighbours"
 	report := get(audited(r.ctx, pair.Plan{Mechanism: name, Mode: pair.UntilRefuted, Samples: 300_000, Trials: 4, Seed: 1}, catalogue))
 	return []paperRow{{name, "above the theoretical level, until the definitions were reconciled",
-		fmt.Sprintf("claim of %g %s by %d outputs", report.Claim.Epsilon, choose(report.Verdict == audit.Violation, "refuted", "not refuted"), report.Termination.Outputs), ""}}
+		fmt.Sprintf("claim of %g %s by %d outputs", report.Claim.Epsilon, audit.Pick(report.Verdict == audit.Violation, "refuted", "not refuted"), report.Termination.Outputs), ""}}
 }

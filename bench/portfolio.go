@@ -50,7 +50,7 @@ func benchPortfolio(c *call) {
 	refuse(len(mechanisms) == 0, "-only", *only, "part of a mechanism's name: dpscope list shows all")
 	t, short := portfolioTable(c.portfolio(plan, catalogue, mechanisms, learners, runs), learners)
 	c.print(fmt.Sprintf("Mean certified epsilon at %d certification and exploration outputs a side, beta = .05, seeds 1 to %d, first pair of each mechanism", plan.Samples, runs), t)
-	c.exit = choose(short == 0, cli.ExitOK, cli.ExitViolation)
+	c.exit = audit.Pick(short == 0, cli.ExitOK, cli.ExitViolation)
 }
 
 // portfolio does the audits. A learner that cannot learn certifies nothing; a portfolio fails.
@@ -127,14 +127,14 @@ func portfolioTable(rows []*portfolioRow, learners []audit.LearnerSpec) (t *tabl
 			}
 			far := x.Name != leftOut && r.shortOf(x.Name)
 			f := figureOf(bounds...)
-			alone = append(alone, f.String()+choose(far, "*", "")+choose(r.silent[x.Name], "!", ""))
+			alone = append(alone, f.String()+audit.Pick(far, "*", "")+audit.Pick(r.silent[x.Name], "!", ""))
 			if behind = behind || far; x.Name != leftOut {
 				best = max(best, f.mean)
 			}
 		}
 		own := figureOf(r.bounds[audit.Auto]...)
 		t.add(r.mechanism, append([]any{r.claim, r.pickedText(), own, figureOf(own.mean / best)}, alone...)...)
-		short += choose(behind, 1, 0)
+		short += audit.Pick(behind, 1, 0)
 	}
 	return t, short
 }

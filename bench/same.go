@@ -55,7 +55,7 @@ func benchSame(c *call) {
 		}
 		fmt.Fprintf(c.stdout, "%s: %s\n", name, found)
 	}
-	c.exit = choose(all, cli.ExitOK, cli.ExitViolation)
+	c.exit = audit.Pick(all, cli.ExitOK, cli.ExitViolation)
 }
 
 // reportLines are the values of a report in a file with their places, without some fields.

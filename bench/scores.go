@@ -162,7 +162,7 @@ func (a jaxPrivacy) split(st *stream.Stream) (pure, gaussian float64) {
 	var half [2]jaxPrivacy
 	var seen [2]int // by class, so that both halves have as many of each
 	for _, i := range st.Perm(len(a.scores)) {
-		class := choose(a.in[i], 1, 0)
+		class := audit.Pick(a.in[i], 1, 0)
 		h := &half[seen[class]%2]
 		seen[class]++
 		h.scores, h.in = append(h.scores, a.scores[i]), append(h.in, a.in[i])

@@ -72,10 +72,10 @@ func benchSearch(c *call) {
 		}
 		refuted := 0
 		for seed := range seeds {
-			in(s.name, func() { refuted += choose(s.refuted(c.ctx, *dir, uint64(seed+1), c.workers), 1, 0) })
+			in(s.name, func() { refuted += audit.Pick(s.refuted(c.ctx, *dir, uint64(seed+1), c.workers), 1, 0) })
 		}
 		c.say("%s: %d", s.name, refuted)
-		t.add(s.name, s.program, choose(s.sound, "sound", "broken"), of(refuted, seeds))
+		t.add(s.name, s.program, audit.Pick(s.sound, "sound", "broken"), of(refuted, seeds))
 		if s.sound {
 			audits, alarms = audits+seeds, alarms+refuted
 		} else if broken++; refuted == seeds {

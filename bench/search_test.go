@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/internal/testsize"
 )
 
@@ -15,7 +16,7 @@ func TestSearch(t *testing.T) {
 	fast := strings.Fields("refuses-many noise-skipped-1000 missing-as-text infinite-whatever")
 	broken := 0
 	for _, c := range searchCases {
-		broken += choose(c.sound, 0, 1)
+		broken += audit.Pick(c.sound, 0, 1)
 		program, _, _ := strings.Cut(c.program, " ")
 		if _, err := exec.LookPath(program); err != nil || !slices.Contains(fast, c.name) && !testsize.All() {
 			continue

@@ -51,7 +51,7 @@ func (c sharp) alarms(seed uint64, batch int) (alarms int) {
 	s := stream.New(stream.Key{Seed: seed, Purpose: "calibration/sharp/" + c.name, Trial: batch})
 	count := func(n int, p float64) (k int) {
 		for range n {
-			k += choose(s.Float64() < p, 1, 0)
+			k += audit.Pick(s.Float64() < p, 1, 0)
 		}
 		return k
 	}
@@ -104,7 +104,7 @@ func (l lab) sharp(seed uint64, beta float64) (t *table, accused []string) {
 		batches := results(l, sharpRuns/sharpBatch, func(_ context.Context, batch int) int { return c.alarms(seed, batch) })
 		alarms := audit.Total(batches)
 		least, most := sharpLimits(c.size, sharpRuns)
-		mark := choose(c.size > beta*(1+1e-9), "SIZE ABOVE BETA ", "") + choose(alarms < least || alarms > most, "RATE IS NOT THE SIZE", "")
+		mark := audit.Pick(c.size > beta*(1+1e-9), "SIZE ABOVE BETA ", "") + audit.Pick(alarms < least || alarms > most, "RATE IS NOT THE SIZE", "")
 		if mark != "" {
 			accused = append(accused, c.name)
 		}

@@ -254,7 +254,7 @@ func (r *auditRow) mostly() bool { return 2*r.count(refuted) >= len(r.found) }
 
 // trials of a search in the mean; one that found nothing counts as all, as in the papers.
 func (r *auditRow) trials() float64 {
-	return r.mean(func(x auditRun) float64 { return float64(choose(x.refuted, x.trials, r.plan.Trials)) })
+	return r.mean(func(x auditRun) float64 { return float64(audit.Pick(x.refuted, x.trials, r.plan.Trials)) })
 }
 
 // needed are the outputs a side of a ladder at the median; 0: half the runs refuted nothing.

@@ -11,7 +11,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 )
 
-func ifQuick[T any](p tablesPlan, a, b T) T { return choose(p.quick, a, b) }
+func ifQuick[T any](p tablesPlan, a, b T) T { return audit.Pick(p.quick, a, b) }
 
 func (p tablesPlan) runsOf(full, quick int) int { return cmp.Or(p.runs, ifQuick(p, quick, full)) }
 
@@ -146,10 +146,10 @@ func auditoriumTable2(p tablesPlan) paperTable {
 				if p.quick && (hopeless || epsilon == 1 && f != "gp-ucb") {
 					continue
 				}
-				row := &auditRow{name: c.name, runs: p.runsOf(choose(hopeless, 2, 10), 2),
-					plan: pair.Plan{Mechanism: c.mechanism, Claim: new(audit.DPClaim(epsilon, 0)), Relation: choose(c.mean(), audit.AddRemove, ""), Finder: f, Trials: 50, Explore: ifQuick(p, 10_000, choose(epsilon == 1, 50_000, 20_000)), Samples: ifQuick(p, 50_000, 200_000)}}
+				row := &auditRow{name: c.name, runs: p.runsOf(audit.Pick(hopeless, 2, 10), 2),
+					plan: pair.Plan{Mechanism: c.mechanism, Claim: new(audit.DPClaim(epsilon, 0)), Relation: audit.Pick(c.mean(), audit.AddRemove, ""), Finder: f, Trials: 50, Explore: ifQuick(p, 10_000, audit.Pick(epsilon == 1, 50_000, 20_000)), Samples: ifQuick(p, 50_000, 200_000)}}
 				if theirs, ok := auditoriumTrials[f]; ok && epsilon == 0.01 {
-					row.figures = printedAs([]string{"Histogram", "Rényi", "MMD", "HS"}, choose(c.mean(), theirs[i/2][:], []string{"-", "50.0", "50.0", "50.0"}))
+					row.figures = printedAs([]string{"Histogram", "Rényi", "MMD", "HS"}, audit.Pick(c.mean(), theirs[i/2][:], []string{"-", "50.0", "50.0", "50.0"}))
 				}
 				t.rows = append(t.rows, row)
 			}
@@ -189,7 +189,7 @@ func (p tablesPlan) scaled(name, setting string, sigma, s, alpha float64, neighb
 	return &auditRow{name: name, setting: setting, runs: p.runsOf(10, 3),
 		plan: pair.Plan{Mechanism: "dp-sgd-scaled-noise", Claim: new(audit.Claim{Kind: audit.Renyi, Alpha: alpha}), Samples: ifQuick(p, 50_000, 500_000), Explore: ifQuick(p, 20_000, 50_000),
 			Parameters: audit.Params{"sigma": number(sigma), "s": number(s), "alpha": number(alpha)}, Pair: neighbours},
-		figures: []printed{{"Rényi", choose(caught, "caught", "not caught")}}}
+		figures: []printed{{"Rényi", audit.Pick(caught, "caught", "not caught")}}}
 }
 
 // figure3 are the mechanisms of figure 3 with their hockey-stick divergence, by quadrature.

@@ -121,8 +121,8 @@ func renyiTable3(p tablesPlan) paperTable {
 				if k == 1 {
 					r.plan.Samples = 5_000_000
 				}
-				verdict := choose(i == 4, "failed", "passed")
-				r.figures = []printed{{"RényiTester", verdict}, {"DP-Sniper", choose(r == fixed && (i == 5 || k == 1 && i == 2), "failed", verdict)}}
+				verdict := audit.Pick(i == 4, "failed", "passed")
+				r.figures = []printed{{"RényiTester", verdict}, {"DP-Sniper", audit.Pick(r == fixed && (i == 5 || k == 1 && i == 2), "failed", verdict)}}
 				t.rows = append(t.rows, r)
 			}
 		}
@@ -281,7 +281,7 @@ func renyiTable7(p tablesPlan) paperTable {
 		{"NonDPMean2", 0.01, 1.5, "1", "1.8"}, {"NonDPMean2", 0.1, 1.5, "25", "25"}, {"NonDPMean2", 0.01, 2, "1.6", "1.8"},
 	} {
 		for _, f := range []string{"nsga2", "random"} {
-			value := choose(f == "random", cell.random, cell.evolutionary)
+			value := audit.Pick(f == "random", cell.random, cell.evolutionary)
 			row := &auditRow{name: cell.name, setting: fmt.Sprintf("Rényi, alpha = %g", cell.alpha), runs: p.runsOf(10, 3),
 				plan: p.renyiSearch(renyiNamed(cell.name), f, cell.epsilon, cell.alpha), figures: []printed{{"RényiTester", value}}}
 			row.plan.ThroughRenyi = cell.alpha

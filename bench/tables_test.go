@@ -130,7 +130,7 @@ func TestBenchTablesTesters(t *testing.T) {
 func TestBenchTablesSaid(t *testing.T) {
 	for quick, want := range map[bool]string{true: "at most 15", false: "at most 25"} {
 		for _, table := range []paperTable{renyiTable5(tablesPlan{quick: quick}), renyiTable7(tablesPlan{quick: quick})} {
-			if !strings.Contains(table.title, want) || table.rows[0].plan.Trials != choose(quick, 15, 25) {
+			if !strings.Contains(table.title, want) || table.rows[0].plan.Trials != audit.Pick(quick, 15, 25) {
 				t.Errorf("%s, %d trials", table.title, table.rows[0].plan.Trials)
 			}
 		}

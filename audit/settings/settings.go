@@ -101,11 +101,7 @@ func (r Range) words() string {
 	case math.IsInf(r.Most, 1):
 		return "a finite number above " + audit.Exactly(r.Least)
 	}
-	end := "]"
-	if r.Below {
-		end = ")"
-	}
-	return fmt.Sprintf("in [%s, %s%s", plain(r.Least), plain(r.Most), end)
+	return fmt.Sprintf("in [%s, %s%s", plain(r.Least), plain(r.Most), audit.Pick(r.Below, ")", "]"))
 }
 
 // plain writes whole numbers without an exponent, and small ones as 1e-9.

@@ -235,10 +235,7 @@ func (f *Flags) Parse(args []string, operands int) (code int, ok bool) {
 		return code, false
 	}
 	if f.NArg() != operands {
-		want := "no argument besides flags"
-		if operands > 0 {
-			want = fmt.Sprintf("%d argument", operands)
-		}
+		want := audit.Pick(operands > 0, fmt.Sprintf("%d argument", operands), "no argument besides flags")
 		return f.fail(&audit.InputError{Field: f.Name(), Found: fmt.Sprintf("called with %q", f.Args()), Want: "given " + want}), false
 	}
 	return f.check()

@@ -86,23 +86,12 @@ func newData(e *pair.Examples, p audit.Pair) *data {
 		}
 		v.n[k] = d.Len()
 	}
-	left := map[string]int{} // rows of the second dataset that the first may hold too
-	for i := range v.n[1] {
-		left[rowKey(p.Second.Row(i))]++
-	}
 	for k, d := range sides {
+		alone := d.Alone(sides[1-k])
+		v.odd[k] = len(alone)
 		for i := range v.n[k] {
-			row := d.Row(i)
-			key := rowKey(row)
-			both := left[key] > 0
-			if both {
-				left[key]--
-			}
-			if k == 0 || both {
-				v.rows = append(v.rows, exampleRow{row, tables{[2]bool{k == 0, both}}})
-				if k == 1 || !both {
-					v.odd[k]++
-				}
+			if _, odd := slices.BinarySearch(alone, i); k == 0 || odd {
+				v.rows = append(v.rows, exampleRow{d.Row(i), tables{[2]bool{k == 0, k == 1 || !odd}}})
 			}
 		}
 	}

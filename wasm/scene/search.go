@@ -45,10 +45,7 @@ func NewSearch(trials []pair.TrialNote, quantity string, claimed float64) *plot.
 			of[t.Learner], dots = k, append(dots, plot.Points{Key: t.Learner, Paint: plot.Ink(plot.Muted), Form: plot.Form(k % int(plot.Ring)), Radius: radius})
 		}
 		// A pair is painted the stronger the more it showed, and otherwise above the claim.
-		paint := plot.Ink(plot.If(t.Value > claimed, plot.Bad, plot.Calm))
-		if claimed > 0 && t.Value <= claimed {
-			paint = plot.Between(plot.Muted, plot.Calm, t.Value/claimed)
-		}
+		paint := plot.If(claimed > 0 && t.Value <= claimed, plot.Between(plot.Muted, plot.Calm, t.Value/claimed), plot.Ink(plot.If(t.Value > claimed, plot.Bad, plot.Calm)))
 		dots[k].At, dots[k].Paints = append(dots[k].At, at), append(dots[k].Paints, paint)
 		if t.Chosen {
 			chosen = append(chosen, at)

@@ -12,7 +12,6 @@ import (
 	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core/calibration"
 	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/wasm/scene/plot"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -193,7 +192,7 @@ func (s *calibrating) now(end bool) calibrated {
 		}
 		out.Above = len(above) > 0
 		if all.Of > 0 {
-			words := plot.If(out.Above, fmt.Sprintf("Significantly above %s: %s.", out.BetaText, strings.Join(above, ", ")), fmt.Sprintf("No rate is significantly above %s.", out.BetaText))
+			words := audit.Pick(out.Above, fmt.Sprintf("Significantly above %s: %s.", out.BetaText, strings.Join(above, ", ")), fmt.Sprintf("No rate is significantly above %s.", out.BetaText))
 			out.Judgement = fmt.Sprintf("%s The exact binomial tests of the rates accuse a tool that keeps its error with probability %g at most.", words, calibration.JudgeError)
 		}
 	}

@@ -493,10 +493,7 @@ func (out *inspected) scores(files []*recorded.File, q inspectRequest) error {
 			_, err := recorded.ReadScores(files, columns)
 			return err
 		}
-		by := ""
-		if sign != "" && q.Sign == "" {
-			by = ", as its name says"
-		}
+		by := audit.Pick(sign != "" && q.Sign == "", ", as its name says", "")
 		out.say(q.choice("Column of the scores", columns.Score, scores, func(to *inspectRequest, i int) { to.Score, to.Sign = scores[i], "" }), words(" is the score; a "), means(), words(" one means in%s.", by))
 		out.say(q.choice("Column that says who was in", columns.Member, members, func(to *inspectRequest, i int) { to.Member = members[i] }), words(" says who was in: 1 for in."))
 		switch {

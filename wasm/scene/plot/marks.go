@@ -92,10 +92,7 @@ type Rule struct {
 func (r Rule) key() key { return key{words: r.Key, paint: r.Paint, form: keyDash} }
 
 func (r Rule) draw(c canvas) {
-	line := []Point{{c.box.X, c.y.At(r.At)}, {c.box.Right(), c.y.At(r.At)}}
-	if r.Upright {
-		line = []Point{{c.x.At(r.At), c.box.Y}, {c.x.At(r.At), c.box.Bottom()}}
-	}
+	line := If(r.Upright, []Point{{c.x.At(r.At), c.box.Y}, {c.x.At(r.At), c.box.Bottom()}}, []Point{{c.box.X, c.y.At(r.At)}, {c.box.Right(), c.y.At(r.At)}})
 	c.add(Shape{Kind: Stroke, Points: line, Width: 1.8, Dash: true, Paint: r.Paint, Clip: c.box})
 }
 
