@@ -168,7 +168,7 @@ type NamedListing struct {
 
 // Listing describes all that is registered.
 func (c Catalogue) Listing() Listing {
-	l := Listing{Mechanisms: []MechanismListing{}}
+	l := Listing{Mechanisms: []MechanismListing{}, Learners: []NamedListing{}, Finders: []NamedListing{}}
 	for _, m := range c.Mechanisms {
 		params, err := ResolveParams(m.Params, nil, Claim{})
 		if err != nil {
@@ -182,12 +182,12 @@ func (c Catalogue) Listing() Listing {
 		x.Relations = Each(m.Relations(params), func(r Relation) string { return string(r) })
 		l.Mechanisms = append(l.Mechanisms, x)
 	}
-	l.Learners = Each(c.Learners, func(x LearnerSpec) NamedListing {
-		return NamedListing{Name: x.Name, Title: x.Title, Source: x.Source, ByName: x.ByName, Settings: x.Settings}
-	})
-	l.Finders = Each(c.Finders, func(x FinderSpec) NamedListing {
-		return NamedListing{Name: x.Name, Title: x.Title, Source: x.Source, Attacks: x.Attacks}
-	})
+	for _, x := range c.Learners {
+		l.Learners = append(l.Learners, NamedListing{Name: x.Name, Title: x.Title, Source: x.Source, ByName: x.ByName, Settings: x.Settings})
+	}
+	for _, x := range c.Finders {
+		l.Finders = append(l.Finders, NamedListing{Name: x.Name, Title: x.Title, Source: x.Source, Attacks: x.Attacks})
+	}
 	return l
 }
 

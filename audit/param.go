@@ -120,9 +120,10 @@ func ParseParam(s string) (string, ParamValue, error) {
 // and they are not given, follow those of the claim, where it has them.
 func ResolveParams(specs []ParamSpec, given Params, claim Claim) (Params, error) {
 	claimed := map[string]float64{"epsilon": claim.Epsilon, "delta": claim.Delta, "alpha": claim.Alpha}
+	names := make([]string, len(specs))
 	out := Params{}
-	for _, s := range specs {
-		out[s.Name] = s.Usual()
+	for i, s := range specs {
+		names[i], out[s.Name] = s.Name, s.Usual()
 		if x := claimed[s.Name]; x > 0 && len(s.Choices) == 0 {
 			out[s.Name] = ParamValue{Number: x}
 		}
@@ -130,10 +131,10 @@ func ResolveParams(specs []ParamSpec, given Params, claim Claim) (Params, error)
 	// Sorted, so that of several faults the same one is always reported.
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if _, ok := out[name]; !ok {
-			if len(specs) == 0 {
+			if len(names) == 0 {
 				return nil, &InputError{Field: "parameter", Path: "p." + name, Found: fmt.Sprintf("%q", name), Want: "absent: there are no parameters"}
 			}
-			return nil, At("p."+name, UnknownName("parameter", name, Each(specs, func(s ParamSpec) string { return s.Name })))
+			return nil, At("p."+name, UnknownName("parameter", name, names))
 		}
 		out[name] = given[name]
 	}

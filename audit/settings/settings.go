@@ -323,15 +323,19 @@ func Limits[P any](at func(*P) (lower, upper *float64)) Value[P] {
 
 // JSON is a setting that is a JSON value, which parse reads.
 func JSON[P, T any](at func(*P) **T, parse func([]byte) (T, error)) Value[P] {
-	return Optional(func(func(*T) *T) Value[T] {
-		return Value[T]{JSONType, func(v *T) string {
-			data, _ := json.Marshal(v) // what has no JSON is not written
-			return string(data)
-		}, func(v *T, text string, _ Range) (err error) {
-			*v, err = parse([]byte(text))
-			return err
-		}}
-	}, at)
+	return Value[P]{JSONType, func(p *P) string {
+		if *at(p) == nil {
+			return ""
+		}
+		data, _ := json.Marshal(*at(p)) // what has no JSON is not written
+		return string(data)
+	}, func(p *P, text string, _ Range) error {
+		v, err := parse([]byte(text))
+		if err == nil {
+			*at(p) = &v
+		}
+		return err
+	}}
 }
 
 // Params is a setting of several texts, one for each parameter.

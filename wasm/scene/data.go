@@ -208,9 +208,9 @@ func (v *data) plot() plot.Plot {
 		*axis = plot.Axis{Title: v.names[v.axes[k]], Scale: plot.Scale{Lo: b[0], Hi: b[1]}, Words: plot.Short, Zooms: true}
 	}
 	p.Numbers = plot.Numbers{Title: "The rows by two features", Head: []string{"row", p.X.Title, p.Y.Title, "class", "rows of the first table", "rows of the second table"}}
-	p.Rows = audit.Each(v.points, func(q examplePoint) []any {
-		return []any{v.called(q), q.x, q.y, v.class[q.class], q.count[0], q.count[1]}
-	})
+	for _, q := range v.points {
+		p.Rows = append(p.Rows, []any{v.called(q), q.x, q.y, v.class[q.class], q.count[0], q.count[1]})
+	}
 	var dots, odd [2][][2]float64
 	var notes [2]plot.Note // of an odd row of either dataset
 	for _, q := range v.drawn() {

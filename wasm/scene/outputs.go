@@ -202,7 +202,9 @@ func (v *outputs) lists(n int, bin func(from, to int) mark) {
 	if firsts != nil {
 		v.firstOf = firstOf
 	}
-	v.marks = audit.Each(list, func(m *placed) mark { return m.mark })
+	for _, m := range list {
+		v.marks = append(v.marks, m.mark)
+	}
 }
 
 // firstComes puts outcomes into words that are each where a symbol first comes, in as
@@ -240,9 +242,9 @@ func firstComes(labels []string) (words [][2]string, symbol string) {
 }
 
 func ordinal(k int) string {
-	end := map[int]string{1: "st", 2: "nd", 3: "rd"}[k%10]
-	if end == "" || k/10%10 == 1 {
-		end = "th"
+	end := "th"
+	if last := k % 10; k/10%10 != 1 && last >= 1 && last <= 3 {
+		end = [...]string{1: "st", 2: "nd", 3: "rd"}[last]
 	}
 	return fmt.Sprintf("%d%s", k, end)
 }

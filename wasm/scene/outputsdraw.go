@@ -72,7 +72,9 @@ func (v *outputs) plot(parts []float64, of string) plot.Plot {
 		if lit {
 			event.Paint = plot.Ink(plot.Lit).At(0.35) // words on it stay readable in the dark
 		}
-		event.Boxes = audit.Each(t.spans, func(w plot.Window) plot.Box { return plot.Column(w.Lo, w.Hi) })
+		for _, w := range t.spans {
+			event.Boxes = append(event.Boxes, plot.Column(w.Lo, w.Hi))
+		}
 		switch {
 		case v.outcomes && v.apart():
 			event.Boxes = append(event.Boxes, plot.Row(len(v.marks)))
