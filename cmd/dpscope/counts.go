@@ -8,7 +8,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	plain "github.com/dpscope/dpscope/core/counts"
+	"github.com/dpscope/dpscope/bounds/plain"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/cli"
 )

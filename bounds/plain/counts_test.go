@@ -1,4 +1,4 @@
-package counts_test
+package plain_test
 
 import (
 	"fmt"
@@ -7,13 +7,13 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core/counts"
+	"github.com/dpscope/dpscope/bounds/plain"
 	"github.com/dpscope/dpscope/internal/must"
 )
 
 func ExampleConclude() {
 	claimed := 1.0
-	r, err := counts.Conclude(counts.Plan{Counts: bounds.Counts{X: 40, N1: 50, Y: 2, N0: 50}, Delta: 1e-5, Beta: 0.05, Claimed: &claimed})
+	r, err := plain.Conclude(plain.Plan{Counts: bounds.Counts{X: 40, N1: 50, Y: 2, N0: 50}, Delta: 1e-5, Beta: 0.05, Claimed: &claimed})
 	fmt.Println(r.Verdict, err)
 	fmt.Println(r.Summary)
 	// Output:
@@ -34,7 +34,7 @@ func TestConclude(t *testing.T) {
 		{bounds.Counts{X: 50, N1: 50, Y: 20, N0: 50}, 1.5, audit.Violation}, // by the complement, out over in
 		{bounds.Counts{X: 5, N1: 5, Y: 0, N0: 5}, 4, audit.Inconclusive},
 	} {
-		r, err := counts.Conclude(counts.Plan{Counts: c.counts, Beta: 0.1, Claimed: &c.claimed})
+		r, err := plain.Conclude(plain.Plan{Counts: c.counts, Beta: 0.1, Claimed: &c.claimed})
 		if err != nil || r.Verdict != c.want {
 			t.Errorf("%+v: %s, %v, want %s", c, r.Verdict, err, c.want)
 		}
@@ -45,10 +45,10 @@ func TestConclude(t *testing.T) {
 			t.Errorf("%+v: bound %v, want %v\n%s", c, *r.LowerBound, want, r.Text())
 		}
 	}
-	if r, err := counts.Conclude(counts.Plan{Counts: bounds.Counts{X: 1, N1: 2, Y: 1, N0: 2}, Beta: 0.05}); err != nil || r.Verdict != "" || r.PValue != nil {
+	if r, err := plain.Conclude(plain.Plan{Counts: bounds.Counts{X: 1, N1: 2, Y: 1, N0: 2}, Beta: 0.05}); err != nil || r.Verdict != "" || r.PValue != nil {
 		t.Errorf("without a claim: %+v, %v", r, err)
 	}
-	for _, p := range []counts.Plan{{Delta: 1, Beta: 0.05}, {Beta: 0}, {Beta: 0.05, Claimed: new(float64)}} {
-		must.Input(t, must.Err(counts.Conclude(p)), "", p)
+	for _, p := range []plain.Plan{{Delta: 1, Beta: 0.05}, {Beta: 0}, {Beta: 0.05, Claimed: new(float64)}} {
+		must.Input(t, must.Err(plain.Conclude(p)), "", p)
 	}
 }

@@ -1,5 +1,6 @@
-// Package counts bounds epsilon from counts of an event, in trainings with and without a canary.
-package counts
+// Package plain bounds epsilon from counts of an event, in trainings with and without a canary,
+// which no run of dpscope made.
+package plain
 
 import (
 	"fmt"
