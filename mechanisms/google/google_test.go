@@ -203,6 +203,7 @@ func TestEveryMechanism(t *testing.T) {
 	}
 	of := map[string]settings{ // others: 3000, or fewer in the short tests, at default parameters
 		"google-laplace-wrong-sensitivity":          {4000, params("most=3")},
+		"google-gaussian-float64":                   {5000, nil},
 		"google-gaussian-wrong-sensitivity":         {12_000, params("most=6")},
 		"google-count-repeated":                     {3000, nil},
 		"google-bounded-sum-unbounded-contribution": {5000, params("contributed=3")},
