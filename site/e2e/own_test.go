@@ -336,6 +336,7 @@ func TestOwnFaults(t *testing.T) {
 	}
 
 	if testsize.All() { // ten seconds of it
+		example(t, tab, 1)
 		write(t, tab, "function mechanism(d, n, r) {\n  if (n > 1000) for (;;);\n  return Array.from({length: n}, () => r.laplace(1));\n}")
 		click(t, tab, "#own-run")
 		until(t, tab, ownIdle+` && `+ownSaid+`.includes("still running after 10s")`, 2*time.Minute)

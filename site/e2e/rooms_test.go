@@ -146,11 +146,17 @@ func TestEveryDoor(t *testing.T) {
 	}
 }
 
-// focused is an expression: what has the focus, [id or tag, name, outlined and in the window].
+// focused is an expression: what has the focus, in a frame too, [id or tag, name, outlined and in
+// the window].
 const focused = `(() => {
-	const e = document.activeElement, s = getComputedStyle(e);
+	let e = document.activeElement, x = 0, y = 0;
+	for (let inner; (inner = e.contentDocument?.activeElement) && inner.tagName !== "BODY"; e = inner) {
+		const frame = e.getBoundingClientRect();
+		[x, y] = [x + frame.left, y + frame.top];
+	}
+	const s = getComputedStyle(e);
 	const name = e.getAttribute("aria-label") || e.labels?.[0]?.textContent || e.textContent || document.getElementById(e.getAttribute("aria-labelledby"))?.textContent || e.title || "";
-	const b = e.getBoundingClientRect(), seen = b.bottom > 0 && b.top < innerHeight && b.right > 0 && b.left < innerWidth;
+	const b = e.getBoundingClientRect(), seen = b.bottom + y > 0 && b.top + y < innerHeight && b.right + x > 0 && b.left + x < innerWidth;
 	return [e.id || (e.tagName === "SUMMARY" && e.parentElement.id) || e.tagName, name.trim(), seen && (s.outlineStyle !== "none" && parseFloat(s.outlineWidth) > 0 || s.boxShadow !== "none")];
 })()`
 
