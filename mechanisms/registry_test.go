@@ -39,6 +39,7 @@ var loud = map[string]pair.Plan{
 	"laplace-mean-raw-denominator":  {Samples: 50_000, Explore: 20_000},
 	"truncated-geometric":           {Samples: 50_000, Explore: 20_000},
 	"gaussian-mean-raw-denominator": {Samples: 50_000, Explore: 50_000},
+	"dp-sgd-microbatch":             {Samples: 20_000, Explore: 20_000},
 	"svt3":                          {Samples: 10_000, Explore: 5_000}, // a size in both sizes
 	"svt4":                          {Samples: 4_000, Explore: 2_000},
 }
