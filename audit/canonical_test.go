@@ -17,12 +17,13 @@ import (
 func FuzzCanonical(f *testing.F) {
 	for _, text := range []string{
 		`{}`, `[]`, `[[],{}]`, `null`, `-1.5e-7`, `"a<b & \u2028\ud800 \"quoted\\\""`, `{"b":1,"a":[1,2.5,-3e+8],"":{"x":[1,null],"y":true}}`,
-		`{"a":1,"a":2}`, `{"\u0062":1,"a":{"<":[["x"],[1],[]]}}`, "\"\xff\"", "{\"\xff\":[{}]}", `[0]`, `[1,"]"]`,
+		`{"a":1,"a":2}`, `{"\u0062":1,"a":{"<":[["x"],[1],[]]}}`, "\"\xff\"", "{\"\xff\":[{}]}", `[0]`, `[1,"]"]`, `-1e999`, `{`,
 	} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if !json.Valid(data) {
+		var v any
+		if json.Unmarshal(data, &v) != nil { // no JSON, or a number beyond all doubles
 			return
 		}
 		same(t, json.RawMessage(data))
