@@ -119,7 +119,7 @@ func compiled(t *testing.T, name string, want []byte) *check.Schema {
 	if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%v: %s is not the schema of the Go types; go test ./core/suite -run Schema -update writes it", err, file)
 	}
-	return must.Get(check.NewCompiler().Compile(file))(t)
+	return must.Get(check.NewCompiler().Compile(must.Get(filepath.Abs(file))(t)))(t) // in Node it is not found by itself
 }
 
 func fits(s *check.Schema, data string) error {
