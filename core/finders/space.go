@@ -1,7 +1,6 @@
 package finders
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -402,85 +401,4 @@ func (s *space) spread(r *stream.Stream, n int) [][]float64 {
 		}
 	}
 	return append(points, rest...)
-}
-
-// ledger is what a search over a space has proposed, and how loud it was.
-type ledger struct {
-	space *space
-	name  string
-	keys  map[string]int // the pair's key to its place in tried
-	tried []tried
-	read  int // trials of the history that were read
-}
-
-type tried struct {
-	at    []float64
-	known bool // its trial is done
-	value float64
-}
-
-func newLedger(s *space, name string) *ledger {
-	return &ledger{space: s, name: name, keys: map[string]int{}}
-}
-
-// note reads the trials that are new in the history.
-func (l *ledger) note(history []audit.Trial) {
-	for _, t := range history[min(l.read, len(history)):] {
-		if i, ok := l.keys[pairKey(t.Pair)]; ok {
-			l.tried[i].known, l.tried[i].value = true, t.Value
-		}
-	}
-	l.read = len(history)
-}
-
-// loudest are the trials that are done, in tried, the loudest first.
-func (l *ledger) loudest() []int {
-	var order []int
-	for i, t := range l.tried {
-		if t.known {
-			order = append(order, i)
-		}
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(l.tried[j].value, l.tried[i].value) })
-	return order
-}
-
-// fresh is the pair that a point stands for; false where it is none, or was proposed.
-func (l *ledger) fresh(u []float64) (audit.Pair, bool) {
-	p, ok := l.space.pair(u)
-	if ok {
-		_, known := l.keys[pairKey(p)]
-		ok = !known
-	}
-	return p, ok
-}
-
-// propose enters a point; ok says that its pair is new and to be explored.
-func (l *ledger) propose(u []float64) (p audit.Pair, ok bool) {
-	if p, ok = l.fresh(u); ok {
-		l.keys[pairKey(p)] = len(l.tried)
-		l.tried = append(l.tried, tried{at: u})
-		p.Label = fmt.Sprintf("%s pair %d: %s", l.name, len(l.tried), p.Label)
-	}
-	return p, ok
-}
-
-// next proposes at most budget of the open points. In the place of one whose pair is not
-// new it tries others, of which again makes the next; where again is nil, none.
-func (l *ledger) next(open *[][]float64, budget int, again func(k int, u []float64) []float64) (pairs []audit.Pair) {
-	for len(*open) > 0 && len(pairs) < budget {
-		u := (*open)[0]
-		*open = (*open)[1:]
-		for k := range attempts {
-			if p, ok := l.propose(u); ok {
-				pairs = append(pairs, p)
-				break
-			}
-			if again == nil {
-				break
-			}
-			u = again(k, u)
-		}
-	}
-	return pairs
 }

@@ -1,0 +1,179 @@
+package pair
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/report"
+)
+
+// searchedReach is the most outputs a side for which the smallest epsilon that shows is searched.
+const searchedReach = 100_000_000
+
+// power says what the sample size could have shown, for a witness as good as the explored one.
+func (c certificate) power() *report.Power {
+	p := c.audit.Plan
+	n, limit := p.Samples, p.Claim.Limit()
+	out := &report.Power{}
+	var smallest float64
+	share := c.prepared.events()[0].Share
+	switch p.goal() {
+	case report.Epsilon:
+		_, delta := c.audit.dpLimits()
+		beta := c.beta * share
+		out.Largest = c.audit.largest(n, share)
+		if n > searchedReach {
+			smallest = math.Inf(1) // it would take longer than the audit
+			break
+		}
+		rare := c.prepared.Event.Counts(c.explored)
+		smallest = bounds.SmallestDetectable(limit, delta, beta, n, n, roughRate(rare.Y, rare.N0))
+	case report.Mu:
+		out.Largest = c.audit.largest(n, 1)
+		rare := c.prepared.MuEvent.Counts(c.explored)
+		smallest = smallestMu(limit, n, c.beta, roughRate(rare.Y, rare.N0))
+	default:
+		d := *c.prepared.Goal
+		out.Largest = fromDivergence(c.audit.Plan.goal(), c.largestRenyi(d, n), d.Alpha)
+		smallest = c.smallestRenyi(d, n)
+	}
+	if out.Largest = max(0, out.Largest); out.Largest <= limit && (p.goal() == report.Epsilon || p.goal() == report.Mu) {
+		out.Needed, out.Unit = report.Least(n+1, MaxSamples, func(n int) bool { return c.audit.largest(n, share) > limit }), "samples a side"
+	}
+	if !math.IsInf(smallest, 0) && !math.IsNaN(smallest) && out.Largest > limit {
+		// Rounded up: it is what could have been seen, not what was.
+		smallest = max(limit, -phrase.Floor(-smallest, 4))
+		out.Smallest = &smallest
+	}
+	return out
+}
+
+// largest is a bound that no outcome of n samples a side exceeds, by a method that has this
+// share of the error of what is certified; +Inf for goals of which it depends on the witness.
+func (a *Audit) largest(n int, share float64) float64 {
+	switch beta := a.Plan.Beta; a.Plan.goal() {
+	case report.Epsilon:
+		_, delta := a.dpLimits()
+		return bounds.MaxCertifiable(n, n, delta, beta*share)
+	case report.Mu:
+		return bounds.ExactMu(bounds.Counts{X: n, N1: n, Y: 0, N0: n}, beta)
+	}
+	return math.Inf(1)
+}
+
+// TooSmall says before anything is drawn that no outcome refutes the claim; empty where one may.
+func (a *Audit) TooSmall() string {
+	n, limit := a.Plan.Samples, a.Claim.Limit()
+	if a.Plan.isSequential() && a.leastBet() <= n || !a.Plan.isSequential() && a.largest(n, 1) > limit {
+		return ""
+	}
+	words := fmt.Sprintf("%s samples a side cannot refute the claim of %s", phrase.Grouped(n), audit.Number(limit))
+	needed := a.leastBet()
+	if !a.Plan.isSequential() {
+		needed = report.Least(n+1, MaxSamples, func(n int) bool { return a.largest(n, 1) > limit })
+	}
+	if needed > 0 && needed <= MaxSamples {
+		words += fmt.Sprintf(": at least %s are needed", phrase.Grouped(needed))
+	}
+	return words
+}
+
+// largestRenyi is a divergence that no outcome of n pairs certifies more than.
+// Wealth is largest where every pair is the best one.
+func (c certificate) largestRenyi(d DirectedPlan, n int) float64 {
+	low, high := slices.Index(d.H, slices.Min(d.H)), slices.Index(d.H, slices.Max(d.H))
+	best := bounds.NewTable(c.table.Bins)
+	best.N[high*best.Bins+low] = n
+	return bounds.Renyi(best, d.RenyiPlan, c.beta)
+}
+
+// How the smallest divergence that shows is found: by bisection over louder and
+// louder pairs of distributions, each by its expected table.
+const (
+	powerSteps = 8
+	powerTop   = 64.0 // the loudest: this power of the explored ratio
+)
+
+// smallestRenyi is about the smallest value of the goal that shows in half of
+// all runs of n pairs, for distributions whose ratio by bin is a power of the
+// explored one; +Inf if none does.
+func (c certificate) smallestRenyi(d DirectedPlan, n int) float64 {
+	t := d.side(c.explored)
+	q := bounds.Smoothed(t.Second())
+	h := renyiWitness(c.explored, d.Alpha, d.Reversed) // the explored log ratio
+	louder := func(s float64) []float64 {
+		p := make([]float64, len(q))
+		top, sum := slices.Max(h), 0.0
+		for k := range p {
+			p[k] = float64(q[k] * math.Exp(s*(h[k]-top)))
+			sum += p[k]
+		}
+		for k := range p {
+			p[k] /= sum
+		}
+		return p
+	}
+	limit := c.audit.Plan.Claim.Limit()
+	shows := func(s float64) bool {
+		return fromDivergence(c.audit.Plan.goal(), bounds.Renyi(expectedTable(louder(s), q, n), d.RenyiPlan, c.beta), d.Alpha) > limit
+	}
+	low, high := 0.0, 1.0
+	for !shows(high) {
+		if low, high = high, 2*high; high > powerTop {
+			return math.Inf(1)
+		}
+	}
+	for range powerSteps {
+		if mid := (low + high) / 2; shows(mid) {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	return fromDivergence(c.audit.Plan.goal(), binDivergence(louder(high), q, d.Alpha), d.Alpha)
+}
+
+// binDivergence is D_alpha of distributions on bins.
+func binDivergence(p, q []float64, alpha float64) float64 {
+	sum := 0.0
+	for k := range p {
+		if p[k] > 0 {
+			sum += float64(q[k] * math.Exp(alpha*math.Log(p[k]/q[k])))
+		}
+	}
+	return math.Log(sum) / (alpha - 1)
+}
+
+// expectedTable is the table of n pairs of independent outputs; sums along its cells are exact.
+func expectedTable(p, q []float64, n int) bounds.Table {
+	t := bounds.NewTable(len(p))
+	sum, done := 0.5, 0
+	for a := range p {
+		for b := range q {
+			sum += float64(float64(n) * p[a] * q[b])
+			k := max(0, int(sum)-done)
+			t.N[a*t.Bins+b] = k
+			done += k
+		}
+	}
+	return t
+}
+
+// smallestMu is the smallest mu whose expected counts refute the claim, for an
+// event of that rate on the second dataset; +Inf if there is none.
+func smallestMu(claim float64, n int, beta, rate float64) float64 {
+	y := int(math.Round(rate * float64(n)))
+	shows := func(x int) bool {
+		return bounds.ExactMu(bounds.Counts{X: x, N1: n, Y: y, N0: n}, beta) > claim
+	}
+	if !shows(n) {
+		return math.Inf(1)
+	}
+	high := y + 1 + sort.Search(n-y-1, func(i int) bool { return shows(y + 1 + i) })
+	return normalQuantile(high, n) - normalQuantile(y, n)
+}

@@ -1,0 +1,189 @@
+package pair
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/pair/threshold"
+	"github.com/dpscope/dpscope/core/report"
+)
+
+// Prepared is all that exploration fixed for the bounds on the chosen pair, so
+// that nothing is chosen on the pairs that certify.
+type Prepared struct {
+	Event threshold.Event `json:"event"` // for epsilon
+	// Steps is by how many steps of the relation the pair differs, where it is more than one.
+	Steps        int                     `json:"steps,omitempty"`
+	Alternatives []threshold.Alternative `json:"hedges,omitempty"` // other events for epsilon, with their shares of the error; the rest is Event's
+	DeltaEvent   threshold.Event         `json:"deltaEvent"`       // for delta at the claimed epsilon
+	MuEvent      threshold.Event         `json:"muEvent"`          // for mu
+	// Point is that of a claim's curve at which the audit is.
+	Point *audit.ProfilePoint `json:"point,omitempty"`
+	Goal  *DirectedPlan       `json:"goal,omitempty"` // of the claim's own order, with all of the error
+	Renyi []DirectedPlan      `json:"renyi"`          // of all orders, each with an equal share of it
+}
+
+// DirectedPlan is the plan of a Rényi bound on the divergence of the first
+// dataset from the second or, reversed, of the second from the first.
+type DirectedPlan struct {
+	bounds.RenyiPlan
+	Reversed bool `json:"reversed,omitempty"`
+}
+
+func (d DirectedPlan) side(t bounds.Table) bounds.Table { return threshold.Turned(t, d.Reversed) }
+
+// prepare chooses on the exploration table what each bound needs, but for the events for
+// epsilon, which are chosen with the witness.
+func (a *Audit) prepare(e Evidence) (*Prepared, error) {
+	out, table := &Prepared{Event: e.Prepared.Event, Alternatives: e.Prepared.Alternatives, Steps: e.Prepared.Steps}, e.Explored
+	a = a.grouped(out.Steps)
+	if a.Claim.Kind == audit.Profile {
+		point, at := a.choosePoint(table)
+		out.Point, out.Event, out.Alternatives = &point, at, nil
+		a = a.at(&point)
+	}
+	p := a.Plan
+	eps, _ := a.dpLimits()
+	out.DeltaEvent, _ = threshold.Best(table, func(c bounds.Counts) float64 { // the lower limit of p1 - e^eps p0
+		lo, _ := threshold.Wilson(c.X, c.N1)
+		_, up := threshold.Wilson(c.Y, c.N0)
+		return phrase.Floor(lo-float64(math.Exp(eps)*up), 12)
+	})
+	out.MuEvent, _ = threshold.Best(table, muWorth)
+	for _, alpha := range renyiOrders {
+		d, err := tuneRenyi(table, alpha, p.Samples, p.Beta/float64(len(renyiOrders)))
+		if err != nil {
+			return out, err
+		}
+		out.Renyi = append(out.Renyi, d)
+	}
+	if !p.divergent() {
+		return out, nil
+	}
+	best := 0.0
+	for _, alpha := range p.orders() {
+		d, err := tuneRenyi(table, alpha, p.Samples, p.Beta)
+		if err != nil {
+			return out, &audit.InputError{Field: "alpha", Found: audit.Number(alpha), Want: "an order at which the witness can be used", Remedy: err.Error()}
+		}
+		// The order that promises most for its share of the claim.
+		value, se := renyiEstimate(d.side(table), d.H, alpha)
+		v := value - 2*se
+		if p.goal() == report.Rho {
+			v /= alpha
+		}
+		if v = phrase.Floor(v, 9); out.Goal == nil || v > best+threshold.ValueMargin {
+			out.Goal, best = &d, v
+		}
+	}
+	return out, nil
+}
+
+// tuneRenyi plans the bound of one order, in the direction that promises more.
+func tuneRenyi(table bounds.Table, alpha float64, n int, beta float64) (DirectedPlan, error) {
+	var best DirectedPlan
+	promised := math.Inf(-1)
+	for _, reversed := range []bool{false, true} {
+		t := threshold.Turned(table, reversed)
+		h := renyiWitness(table, alpha, reversed)
+		value, se := renyiEstimate(t, h, alpha)
+		if v := phrase.Floor(value-2*se, 9); v > promised+threshold.ValueMargin {
+			promised = v
+			best = DirectedPlan{RenyiPlan: bounds.RenyiPlan{Alpha: alpha, H: h}, Reversed: reversed}
+		}
+	}
+	plan, err := bounds.TuneRenyi(threshold.Turned(table, best.Reversed), best.H, alpha, n, beta)
+	if err != nil {
+		return best, err
+	}
+	// Platforms differ in the last bits, and the report holds the numbers.
+	decimals := 6 + max(0, int(math.Ceil(math.Log10(alpha))))
+	for i := range plan.H {
+		plan.H[i] = phrase.Round(plan.H[i], decimals)
+	}
+	if x := plan.Lambda; x > 0 {
+		plan.Lambda = phrase.Floor(x, 5-int(math.Floor(math.Log10(x))))
+	} else {
+		plan.Lambda = 0
+	}
+	best.RenyiPlan = plan
+	return best, plan.Validate()
+}
+
+func (p Prepared) check(plan Plan, bins int) error {
+	edges := bins - 1
+	if err := plan.checkPoint(p.Point); err != nil {
+		return err
+	}
+	if p.Steps != 0 && (p.Steps < 2 || p.Steps > plan.Group) {
+		return &audit.InputError{Field: "prepared.steps", Found: fmt.Sprint(p.Steps), Want: fmt.Sprintf("absent, or at least 2 and at most the plan's group of %d", max(1, plan.Group))}
+	}
+	own := plan.divergent()
+	if own != (p.Goal != nil) {
+		return &audit.InputError{Field: "prepared.goal", Found: audit.Pick(p.Goal != nil, "there", "absent"), Want: "there if and only if the claim is tested through a divergence"}
+	}
+	if own && !slices.Contains(plan.orders(), p.Goal.Alpha) {
+		return &audit.InputError{Field: "prepared.goal.alpha", Found: audit.Number(p.Goal.Alpha), Want: fmt.Sprintf("one of %v", plan.orders())}
+	}
+	if len(p.Renyi) != len(renyiOrders) {
+		return &audit.InputError{Field: "prepared.renyi", Found: fmt.Sprintf("of %d orders", len(p.Renyi)), Want: fmt.Sprint(len(renyiOrders))}
+	}
+	for i, d := range p.Renyi {
+		if d.Alpha != renyiOrders[i] {
+			return &audit.InputError{Field: fmt.Sprintf("prepared.renyi[%d].alpha", i), Found: audit.Number(d.Alpha), Want: audit.Number(renyiOrders[i])}
+		}
+	}
+	if n := len(p.Alternatives); n > threshold.MostAlternatives {
+		return &audit.InputError{Field: "prepared.hedges", Found: fmt.Sprintf("%d of them", n), Want: fmt.Sprintf("at most %d", threshold.MostAlternatives)}
+	}
+	cuts := []threshold.Event{p.Event, p.DeltaEvent, p.MuEvent}
+	for _, h := range p.Alternatives {
+		cuts = append(cuts, h.Event)
+		if h.Share != threshold.AlternativeShare {
+			return &audit.InputError{Field: "prepared.hedges: share", Found: audit.Number(h.Share), Want: audit.Number(threshold.AlternativeShare)}
+		}
+	}
+	for _, c := range cuts {
+		if err := c.Check(edges); err != nil {
+			return err
+		}
+	}
+	plans := p.Renyi
+	if p.Goal != nil {
+		plans = append(append([]DirectedPlan{}, plans...), *p.Goal)
+	}
+	for _, d := range plans {
+		if len(d.H) != bins {
+			return &audit.InputError{Field: "prepared: h", Found: fmt.Sprintf("%d numbers", len(d.H)), Want: fmt.Sprintf("%d, one a bin", bins)}
+		}
+		if err := d.Validate(); err != nil {
+			return &audit.InputError{Field: "prepared", Found: "a Rényi " + err.Error(), Want: "one that can be used"}
+		}
+	}
+	return nil
+}
+
+// bound is the largest of the exact bounds of the main event and of the hedges, each at
+// its share of beta, and what it is of.
+func (p Prepared) bound(t bounds.Table, delta, beta float64) (eps float64, at threshold.Alternative) {
+	eps = math.Inf(-1)
+	for i, h := range p.events() {
+		if e := bounds.Exact(h.Counts(t), delta, h.Share*beta); i == 0 || e > eps {
+			eps, at = e, h
+		}
+	}
+	return eps, at
+}
+
+// events are the main event and the hedges. Their shares sum to 1.
+func (p Prepared) events() []threshold.Alternative {
+	main := threshold.Alternative{Event: p.Event, Share: 1}
+	for _, h := range p.Alternatives {
+		main.Share -= h.Share
+	}
+	return append([]threshold.Alternative{main}, p.Alternatives...)
+}
