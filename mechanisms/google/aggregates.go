@@ -259,7 +259,7 @@ func noiseFamily(f family, n noise.Noise, most float64) family {
 	}
 	f.params = append(f.params,
 		audit.ParamSpec{Name: "l0-sensitivity", Doc: "l0Sensitivity: partitions that a unit contributes to; one output each", Default: 1, Min: 1, Max: 16, Integer: true},
-		audit.ParamSpec{Name: "linf-sensitivity", Doc: "lInfSensitivity: largest amount that a unit adds to a partition", Default: 1, Min: map[bool]float64{false: 1e-6, true: 1}[whole], Max: 1e6, Integer: whole})
+		audit.ParamSpec{Name: "linf-sensitivity", Doc: "lInfSensitivity: largest amount that a unit adds to a partition", Default: 1, Min: audit.Pick(whole, 1, 1e-6), Max: 1e6, Integer: whole})
 	if most > 0 {
 		f.params = append(f.params, audit.ParamSpec{Name: "most", Doc: "largest amount that a unit really adds, in multiples of linf-sensitivity", Default: most, Min: 1, Max: 1000, Open: !whole, Integer: whole, Fault: true})
 	}
