@@ -26,7 +26,8 @@ type Audit struct {
 	most *limits // of a replay; nil: as the plan has it
 	// named: of the mechanism only what a report says of it is known.
 	named bool
-	// proven is the bound that the sequential stage came to, of the stage that shows an event.
+	// proven is the bound that the sequential stage came to, of the stage that shows an event; 0
+	// of recorded outputs.
 	proven *float64
 }
 

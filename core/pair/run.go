@@ -121,7 +121,9 @@ func (s *state) do(ctx context.Context) error {
 			return err
 		}
 		second := *s.second(s.found.Sequential)
-		s.found.proven, second.proven = &row, row.LowerBound
+		if s.found.proven, second.proven = &row, row.LowerBound; s.Spec.Recording != nil {
+			second.proven = new(0.0) // the rows that count the event were bet on too, and must not choose it
+		}
 		s.Audit = &second
 		s.tell(func(g *Progress) { g.Phase = Exploring })
 	}

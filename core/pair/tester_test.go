@@ -109,4 +109,9 @@ func TestShownEvent(t *testing.T) {
 			t.Errorf("proven %v: %v of value %v", c.proven, found.Learners, found.Value)
 		}
 	}
+	// Of a recording all rows were bet on, those that count the event too: the event must not
+	// depend on what they proved.
+	if r := runRecord(t, true, 1, 20_000, pair.Plan{Claim: new(audit.DPClaim(0.5, 0)), Seed: 3}); r.Verdict != audit.Violation || len(r.Evidence.Learners) == 1 {
+		t.Errorf("recorded outputs: %s, by %v", r.Verdict, r.Evidence.Learners)
+	}
 }
