@@ -108,7 +108,7 @@ func listText(lines []listLine) string {
 			}
 		}
 		slices.SortStableFunc(own, func(a, b listLine) int { return cmp.Compare(first[family(a)], first[family(b)]) })
-		b.WriteString(section + "\n\n")
+		b.WriteString(section + "\n")
 		phrase.Table(&b, audit.Each(own, func(l listLine) []string { return []string{l.name, l.short} }))
 		b.WriteString("\n")
 	}
