@@ -97,40 +97,36 @@ func (g *grower) bySymbols(list []int32, column int) int {
 // part divides outputs by the symbol at this place of a row; rare ones go together, last.
 func (g *grower) part(list []int32, at int) (kids [][]int32, symbols []float64) {
 	d := g.data
-	same := true
-	first := d.rows[int(list[0])*d.width+at]
+	place := map[float64]int{}
+	k := -1
 	for _, i := range list {
-		if d.rows[int(i)*d.width+at] != first {
-			same = false
-			break
+		if s := d.rows[int(i)*d.width+at]; k < 0 || s != symbols[k] {
+			var seen bool
+			if k, seen = place[s]; !seen {
+				k = len(kids)
+				place[s] = k
+				kids, symbols = append(kids, nil), append(symbols, s)
+			}
 		}
+		kids[k] = append(kids[k], i)
 	}
-	if same {
-		return nil, nil
-	}
-	of := map[float64][]int32{}
-	for _, i := range list {
-		s := d.rows[int(i)*d.width+at]
-		of[s] = append(of[s], i)
-		symbols = append(symbols, s)
-	}
+	of := func(s float64) []int32 { return kids[place[s]] }
 	slices.Sort(symbols)
-	symbols = slices.Compact(symbols)
 	var rest []int32
 	if len(symbols) > mostKids {
-		slices.SortStableFunc(symbols, func(a, b float64) int { return len(of[b]) - len(of[a]) })
+		slices.SortStableFunc(symbols, func(a, b float64) int { return len(of(b)) - len(of(a)) })
 		for _, s := range symbols[mostKids:] {
-			rest = append(rest, of[s]...)
+			rest = append(rest, of(s)...)
 		}
 		slices.Sort(rest)
 		symbols = symbols[:mostKids]
 		slices.Sort(symbols)
 	}
-	kids = audit.Each(symbols, func(s float64) []int32 { return of[s] })
+	sorted := audit.Each(symbols, of)
 	if len(rest) > 0 {
-		kids = append(kids, rest)
+		sorted = append(sorted, rest)
 	}
-	return kids, slices.Clone(symbols)
+	return sorted, symbols
 }
 
 // partAtoms takes the numbers at this place of a row that repeat exactly, where few do: each

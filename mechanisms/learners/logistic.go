@@ -259,12 +259,15 @@ type ridge struct {
 	nLambda float64
 
 	gradient, step, at, trial []float64
+	weights                   []float64 // of the rows in the Hessian where the gradient is
 	hessian                   []float64 // d x d, lower triangle
+
+	start, startGradient, startWeights []float64 // where the last minimiser was looked for from, without b
 }
 
 // newRidge clips rows to norm 1 and multiplies them by their label, -1 or 1.
 func newRidge(e examples, lambda float64) *ridge {
-	r := &ridge{v: make([]float64, len(e.X)), d: e.d, nLambda: float64(float64(e.n) * lambda)}
+	r := &ridge{v: make([]float64, len(e.X)), d: e.d, nLambda: float64(float64(e.n) * lambda), weights: make([]float64, e.n)}
 	for i := range e.n {
 		row := e.row(i)
 		scale := float64(2*e.Labels[i]-1) / max(1, math.Sqrt(linalg.Dot(row, row)))
@@ -299,13 +302,20 @@ func (r *ridge) minimise(b, w []float64) bool {
 	size := math.Sqrt(linalg.Dot(b, b))
 	enough := converged + float64(1e-14*(float64(len(r.v)/r.d)+size))
 	copy(r.at, w)
-	r.evaluate(b, r.at, true)
+	if !slices.Equal(r.start, w) {
+		r.evaluate(w)
+		r.start, r.startGradient, r.startWeights = slices.Clone(w), slices.Clone(r.gradient), slices.Clone(r.weights)
+	}
+	copy(r.gradient, r.startGradient)
+	copy(r.weights, r.startWeights)
+	r.tilt(b)
 	square := linalg.Dot(r.gradient, r.gradient)
 	for range mostSteps {
 		if math.Sqrt(square) <= enough {
 			copy(w, r.at)
 			return true
 		}
+		r.curve()
 		if !solve(r.hessian, r.gradient, r.step, r.d) {
 			return false
 		}
@@ -314,12 +324,10 @@ func (r *ridge) minimise(b, w []float64) bool {
 			for j, v := range r.step {
 				r.trial[j] = r.at[j] - float64(length*v)
 			}
-			r.evaluate(b, r.trial, length == 1)
+			r.evaluate(r.trial)
+			r.tilt(b)
 			next := linalg.Dot(r.gradient, r.gradient)
 			if next <= float64(square*(1-float64(2e-4*length))) || math.Sqrt(next) <= enough {
-				if length != 1 {
-					r.evaluate(b, r.trial, true)
-				}
 				square = next
 				copy(r.at, r.trial)
 				break
@@ -332,31 +340,37 @@ func (r *ridge) minimise(b, w []float64) bool {
 	return false
 }
 
-// evaluate computes the gradient at w and, if asked to, the Hessian.
-func (r *ridge) evaluate(b, w []float64, curved bool) {
-	d := r.d
+// evaluate computes the gradient at w without the linear term, and the weights of the Hessian there.
+func (r *ridge) evaluate(w []float64) {
 	for j, v := range w {
 		r.gradient[j] = float64(r.nLambda * v)
-		if b != nil {
-			r.gradient[j] += b[j]
-		}
 	}
-	if curved {
-		clear(r.hessian)
-		for j := range d {
-			r.hessian[j*d+j] = r.nLambda
-		}
-	}
-	for rows := r.v; len(rows) > 0; rows = rows[d:] {
-		row := rows[:d]
+	for i := range r.weights {
+		row := r.v[i*r.d:][:r.d]
 		wrong := stream.Logistic(-linalg.Dot(row, w))
+		r.weights[i] = float64(wrong * (1 - wrong))
 		for j, v := range row {
 			r.gradient[j] -= float64(wrong * v)
 		}
-		if !curved {
-			continue
-		}
-		weight := float64(wrong * (1 - wrong))
+	}
+}
+
+// tilt adds the linear term to the gradient.
+func (r *ridge) tilt(b []float64) {
+	for j, v := range b {
+		r.gradient[j] += v
+	}
+}
+
+// curve computes the Hessian where the gradient is.
+func (r *ridge) curve() {
+	d := r.d
+	clear(r.hessian)
+	for j := range d {
+		r.hessian[j*d+j] = r.nLambda
+	}
+	for i, weight := range r.weights {
+		row := r.v[i*d:][:d]
 		for j, v := range row {
 			scaled := float64(weight * v)
 			line := r.hessian[j*d:][:j+1]
