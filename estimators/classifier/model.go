@@ -177,7 +177,8 @@ func hat(values []float64, place float64) float64 {
 // Learner goes on learning the outputs of one pair.
 type Learner struct {
 	model  *Model
-	learnt int // outputs a side when features were chosen
+	learnt int       // outputs a side when features were chosen
+	x      []float64 // features of all distinct outputs so far, and 1 of each
 }
 
 const (
@@ -248,17 +249,21 @@ func (l *Learner) regress(d *Data, m, old *Model, tables *[Candidates]*Table) od
 		m.Features, m.Carriers = old.Features, old.Carriers
 	} else {
 		m.Features, m.Carriers = featuresOf(d)
-		old, l.learnt = nil, d.Len()
+		old, l.learnt, l.x = nil, d.Len(), nil
 	}
 	m.shape = newShape(d.columns, m.Carriers)
 	if len(m.Features) == 0 {
 		return oddsOf{}
 	}
 	width := len(m.Features) + 1
-	all := points{width: width, x: make([]float64, len(d.count)*width)}
+	read := len(l.x) / width
+	l.x = slices.Grow(l.x, len(d.count)*width-len(l.x))[:len(d.count)*width]
+	all := points{width: width, x: l.x}
 	fitted := make([]int, 0, len(d.count))
 	for i := range d.count {
-		m.read(d.row(i), all.x[i*width:(i+1)*width])
+		if i >= read {
+			m.read(d.row(i), all.x[i*width:(i+1)*width])
+		}
 		if d.isFitted(i) {
 			fitted = append(fitted, i)
 		}
