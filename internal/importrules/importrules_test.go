@@ -36,7 +36,6 @@ var outside = map[string]string{
 	"internal/recordings":     "reads files",
 	"internal/mutate":         "of tests",
 	"internal/timings":        "a command of the tests: standard input",
-	"internal/strings":        "a command for who edits the words: reads files",
 	"internal/must":           "of tests",
 	"internal/shares":         "what commands share: parts of an audit, their files and their merge",
 	"internal/training":       "what commands share: starts the user's program",
