@@ -43,11 +43,10 @@ func Open(name string, text []byte, r audit.LabelledReading) ([]audit.MechanismS
 			return nil, nil, audit.UnknownName("bounds", f, d.Features)
 		}
 	}
-	t, err := tableOf(FileTable, d)
+	t, err := tableOf(d)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
-	t.Title = fmt.Sprintf("%s: %s and %s, %d rows", name, t.Classes[0], t.Classes[1], t.Rows.Len())
 	l := &audit.Labelled{File: audit.RecordedFile{Name: name, Format: "csv", Bytes: int64(len(text)), SHA256: sumOf(text)},
 		Rows: t.Rows.Len(), Features: t.Features, Classes: t.Classes[:], Clipped: t.Clamped, Reading: r, Notes: t.Notes}
 	list := On(t)
@@ -60,7 +59,7 @@ func Open(name string, text []byte, r audit.LabelledReading) ([]audit.MechanismS
 // tableOf is the table of examples that were read: features of which the bounds, the
 // user's, became -1 and 1, and a label of two classes. Errors are of type
 // [audit.InputError].
-func tableOf(name string, d *train.Dataset) (*Table, error) {
+func tableOf(d *train.Dataset) (*Table, error) {
 	n, features := d.Len(), len(d.Features)
 	if len(d.Classes) != 2 {
 		return nil, &audit.InputError{Field: "classes", Path: "/csv/classes", Found: fmt.Sprintf("%d classes, %q the first", len(d.Classes), d.Classes[:min(3, len(d.Classes))]), Want: "two",
@@ -72,9 +71,8 @@ func tableOf(name string, d *train.Dataset) (*Table, error) {
 	if features >= n {
 		return nil, &audit.InputError{Field: "data", Found: fmt.Sprintf("%d columns in %d rows", features+1, n), Want: "more rows than columns", Remedy: "leave columns out"}
 	}
-	t := &Table{Name: name, Title: fmt.Sprintf("%s: %s and %s, %d rows", name, d.Classes[0], d.Classes[1], n), Source: "a file of the user's",
-		Features: d.Features, Classes: [2]string{d.Classes[0], d.Classes[1]}, Lower: slices.Repeat([]float64{-1}, features), Upper: slices.Repeat([]float64{1}, features), Clamped: d.Clamped}
-	t.Rows.Columns = features + 1
+	t := &Table{Name: FileTable, Classes: [2]string{d.Classes[0], d.Classes[1]}, Clamped: d.Clamped}
+	t.over(d.Features, -1)
 	varies, of := make([]bool, features), [2]int{}
 	for i, label := range d.Labels {
 		x := d.X[i*features : (i+1)*features]

@@ -18,7 +18,11 @@ func read(name string, text []byte, o train.CSV) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tableOf(name, d)
+	table, err := tableOf(d)
+	if err == nil {
+		table.Name = name
+	}
+	return table, err
 }
 
 // A file becomes a table whose features are scaled by the declared bounds; what lies
@@ -117,7 +121,7 @@ func TestBuiltInTables(t *testing.T) {
 				t.Errorf("%s: %s is in [%v, %v]", table.Name, table.Features[j], least[j], most[j])
 			}
 		}
-		if seen[0] != seen[1] || table.Source == "" {
+		if seen[0] != seen[1] {
 			t.Errorf("%s: %v rows of the classes", table.Name, seen)
 		}
 	}

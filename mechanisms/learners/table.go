@@ -13,9 +13,9 @@ import (
 
 // Table is labelled examples in declared bounds: what a learner is trained on.
 type Table struct {
-	Name, Title, Source string
-	Features            []string  // names
-	Classes             [2]string // names of the labels 0 and 1
+	Name     string
+	Features []string  // names
+	Classes  [2]string // names of the labels 0 and 1
 	// Lower and Upper bound each feature, within [-1, 1]. They are declared: bounds
 	// that follow the rows would be a release of their own.
 	Lower, Upper []float64
@@ -43,10 +43,10 @@ var builtIn = []func() *Table{
 	sync.OnceValue(func() *Table { return iris(4) }),
 	sync.OnceValue(func() *Table { return iris(2) }),
 	sync.OnceValue(func() *Table {
-		return blobs("spherical", "Two spherical normal clusters", [4]float64{0.25, 0.25, 0.25, 0.25})
+		return blobs("spherical", [4]float64{0.25, 0.25, 0.25, 0.25})
 	}),
 	sync.OnceValue(func() *Table {
-		return blobs("stretched", "Two normal clusters whose widths differ much between features", [4]float64{0.5, 0.125, 0.03125, 0.0078125})
+		return blobs("stretched", [4]float64{0.5, 0.125, 0.03125, 0.0078125}) // widths that differ much between features
 	}),
 	sync.OnceValue(digits),
 }
@@ -61,19 +61,21 @@ const irisTenths = "" +
 	"6932572356284920772867206327491867335721723260186228481861304918642856217230581674286119793864206428562263285115612656147730612363345624643155186030481869315421" +
 	"67315624693151235827511968325923673357256730522363255019653052206234542359305118"
 
-// iris is two classes of the irises of Anderson and Fisher, its last features. The
+// over gives the table these features, between lower and 1.
+func (t *Table) over(features []string, lower float64) {
+	t.Features, t.Rows.Columns = features, len(features)+1
+	t.Lower, t.Upper = slices.Repeat([]float64{lower}, len(features)), slices.Repeat([]float64{1}, len(features))
+}
+
+// iris is two classes of the irises of Anderson and Fisher (The use of multiple measurements
+// in taxonomic problems, Annals of Eugenics 7, 1936, table I), its last features. The
 // bounds are declared, in centimetres: [4, 8] and [1, 5] for sepals, [0, 8] and [0, 4]
 // for petals.
 func iris(features int) *Table {
 	names := []string{"sepal length", "sepal width", "petal length", "petal width"}[4-features:]
 	middle, half := [4]int{60, 30, 40, 20}, [4]float64{20, 20, 40, 20}
-	t := &Table{Name: "iris", Title: "Irises: versicolor and virginica, 100 flowers", Features: names, Classes: [2]string{"versicolor", "virginica"},
-		Source: "Fisher, The use of multiple measurements in taxonomic problems, Annals of Eugenics 7 (1936), table I"}
-	if features == 2 {
-		t.Name, t.Title = "iris-petals", "Petals of irises: versicolor and virginica, 100 flowers"
-	}
-	t.Lower, t.Upper = slices.Repeat([]float64{-1}, features), slices.Repeat([]float64{1}, features)
-	t.Rows.Columns = features + 1
+	t := &Table{Name: audit.Pick(features == 2, "iris-petals", "iris"), Classes: [2]string{"versicolor", "virginica"}}
+	t.over(names, -1)
 	for i := range len(irisTenths) / 8 {
 		for j := 4 - features; j < 4; j++ {
 			at := 8*i + 2*j
@@ -87,11 +89,10 @@ func iris(features int) *Table {
 
 // blobs is 150 rows of two normal clouds about (±1/4, 0, 0, 0) with these deviations,
 // rounded to thousandths and clamped to [-1, 1], in turns of either class.
-func blobs(name, title string, deviations [4]float64) *Table {
+func blobs(name string, deviations [4]float64) *Table {
 	const rows, features = 150, 4
-	t := &Table{Name: name, Title: title + fmt.Sprintf(", %d rows", rows), Features: []string{"x1", "x2", "x3", "x4"}, Classes: [2]string{"left", "right"},
-		Source: "drawn: normal, about -1/4 and 1/4 on the first axis", Lower: slices.Repeat([]float64{-1}, features), Upper: slices.Repeat([]float64{1}, features)}
-	t.Rows.Columns = features + 1
+	t := &Table{Name: name, Classes: [2]string{"left", "right"}}
+	t.over([]string{"x1", "x2", "x3", "x4"}, -1)
 	s := stream.New(stream.Key{Purpose: "learners/" + name})
 	z := make([]float64, features)
 	for i := range rows {
@@ -118,12 +119,8 @@ var glyphs = [2]uint64{0x003c666666663c00, 0x0018381818183c00}
 // stay dark; pixels are clamped to [0, 1] and rounded to sixteenths.
 func digits() *Table {
 	const rows, side = 1000, 8
-	t := &Table{Name: "digits", Title: fmt.Sprintf("Drawn images of the digits 0 and 1, %d of 8 x 8 pixels", rows), Classes: [2]string{"0", "1"},
-		Source: "drawn: glyphs moved by a pixel, with noise", Lower: slices.Repeat([]float64{0}, side*side), Upper: slices.Repeat([]float64{1}, side*side)}
-	for i := range side * side {
-		t.Features = append(t.Features, fmt.Sprintf("pixel %d, %d", i/side+1, i%side+1))
-	}
-	t.Rows.Columns = side*side + 1
+	t := &Table{Name: "digits", Classes: [2]string{"0", "1"}}
+	t.over(audit.Listed(side*side, func(i int) string { return fmt.Sprintf("pixel %d, %d", i/side+1, i%side+1) }), 0)
 	s := stream.New(stream.Key{Purpose: "learners/digits"})
 	z, ink := make([]float64, side*side), make([]float64, 1)
 	for i := range rows {

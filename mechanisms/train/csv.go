@@ -138,8 +138,6 @@ func (p *csvReader) head(line int, first []string) error {
 	if p.header && o.Label == "" && slices.Contains(names, "label") {
 		p.label = slices.Index(names, "label")
 	}
-	every, _ := bounds("", [2]float64{o.Lower, o.Upper})
-	used := 0
 	for i, name := range names {
 		if i == p.label {
 			continue
@@ -151,12 +149,10 @@ func (p *csvReader) head(line int, first []string) error {
 		if !ok {
 			b, ok = o.Bounds[strconv.Itoa(i+1)]
 		}
-		if ok {
-			used++
-			b, _ = bounds("", b)
-		} else {
-			b = every
+		if !ok {
+			b = [2]float64{o.Lower, o.Upper}
 		}
+		b, _ = bounds("", b)
 		p.out.Features = append(p.out.Features, name)
 		p.bounds = append(p.bounds, b)
 	}

@@ -26,21 +26,18 @@ func Look(text []byte, label string, rows int) (Preview, error) {
 	var out Preview
 	err := csv.Each("data", text, ',', true, func(line int, cells []string) error {
 		row := trimmed(cells)
-		first := p.columns == 0
-		if first {
+		if p.columns == 0 {
 			if err := p.head(line, cells); err != nil {
 				return err
 			}
-			out.Names = row
-		}
-		if first && !p.header {
+			if out.Names = row; p.header {
+				return nil
+			}
 			out.Names = numbered("column ", len(row))
 		}
-		if !first || !p.header {
-			out.Head = append(out.Head, row)
-			if p.label < len(row) && len(out.Labels) < classesShown && !slices.Contains(out.Labels, row[p.label]) {
-				out.Labels = append(out.Labels, row[p.label])
-			}
+		out.Head = append(out.Head, row)
+		if p.label < len(row) && len(out.Labels) < classesShown && !slices.Contains(out.Labels, row[p.label]) {
+			out.Labels = append(out.Labels, row[p.label])
 		}
 		if len(out.Head) >= rows {
 			return errEnough

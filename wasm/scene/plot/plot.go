@@ -14,7 +14,6 @@ type Plot struct {
 	Height  Height
 	Wide    float64 // of columns: in shares of all; 0: 1
 	Marks   []Mark
-	Alike   bool         // both axes have one unit
 	Items   [][2]float64 // by their values
 	Within  []Box        // what is outlined, nil: the items themselves
 	Hit     [2]float64   // width and height of the place that points at an item, px; none: what is outlined
@@ -238,10 +237,6 @@ func (p *Plot) stack(s *Scene, f Frame, at float64) []canvas {
 		c := &all[i]
 		at += If(q.Y.Title != "", 24.0, 8)
 		c.box = Rect{left, at, max(20, f.Width-14-left), q.Height.of(f.Width)}
-		if q.Alike {
-			q.alike(c.box)
-			c.y = q.Y.shown(f)
-		}
 		c.x, c.y.From, c.y.To = q.X.Scale, c.box.Bottom(), c.box.Y
 		if c.x.From, c.x.To = c.box.X, c.box.Right(); q.X.Zooms {
 			c.x = c.x.Zoomed(f.Camera.X)
@@ -273,15 +268,6 @@ func hull(all []canvas, so func(i int) bool) (r Rect) {
 		return hull(all, func(int) bool { return true })
 	}
 	return r
-}
-
-// alike widens one of the axes until both have the same unit.
-func (p *Plot) alike(box Rect) {
-	unit := max((p.X.Hi-p.X.Lo)/box.W, (p.Y.Hi-p.Y.Lo)/box.H)
-	for i, a := range []*Axis{&p.X, &p.Y} {
-		middle, half := (a.Lo+a.Hi)/2, unit*[]float64{box.W, box.H}[i]/2
-		a.Lo, a.Hi = middle-half, middle+half
-	}
 }
 
 // columns puts panels of the same rows side by side, names at the left of rows or above.
