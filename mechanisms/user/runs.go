@@ -23,9 +23,9 @@ func (f *Failed) Unwrap() error { return f.Err }
 // of another mechanism. So a few runs on each dataset decide, before its first output is
 // drawn, whether outputs are asked for one by one.
 type Runs struct {
+	singly sync.Map // by dataset
 	mu     sync.Mutex
-	singly map[string]bool // by dataset
-	first  string          // of the errors, in the order of their letters
+	first  string // of the errors, in the order of their letters
 }
 
 // tried is how many runs decide; they are no outputs.
@@ -35,20 +35,14 @@ const tried = 64
 func (r *Runs) Sample(columns []audit.Column, d audit.Dataset, s *stream.Stream, out []float64, most int, call func(seed uint64, out []float64) error) error {
 	width := audit.Width(columns)
 	key := fmt.Sprint(d.Columns, d.Values)
-	r.mu.Lock()
-	singly, known := r.singly[key]
-	r.mu.Unlock()
+	was, known := r.singly.Load(key)
+	singly, _ := was.(bool)
 	if !known {
 		err := call(trySeed+1<<41, make([]float64, tried*width))
 		if singly = r.note(err); err != nil && !singly {
 			return err
 		}
-		r.mu.Lock()
-		if r.singly == nil {
-			r.singly = map[string]bool{}
-		}
-		r.singly[key] = singly
-		r.mu.Unlock()
+		r.singly.Store(key, singly)
 	}
 	if singly {
 		most = 1

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"os"
 	"strconv"
@@ -69,7 +70,7 @@ type Program struct {
 	columns  []audit.Column
 	unseeded string
 	slowest  time.Duration // of the requests at the start
-	seen     *blocks       // outputs
+	seen     blocks        // outputs
 	deaths   atomic.Int64  // of processes, after the start
 }
 
@@ -93,7 +94,7 @@ func Open(ctx context.Context, o Options) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Program{runner: r, o: o, seen: newBlocks()}
+	p := &Program{runner: r, o: o, seen: blocks{hasher: maphash.MakeSeed()}}
 	if err := p.probe(); err != nil {
 		p.Close() // all processes end
 		return nil, err
@@ -102,9 +103,6 @@ func Open(ctx context.Context, o Options) (*Program, error) {
 }
 
 func (p *Program) Columns() []audit.Column { return p.columns }
-
-// Unseeded says why the same seed does not give the same outputs; empty where it does.
-func (p *Program) Unseeded() string { return p.unseeded }
 
 // UserMechanism is what a report says of the program.
 func (p *Program) UserMechanism() audit.UserMechanism {
@@ -308,13 +306,10 @@ func (w *worker) ask(ctx context.Context, request []byte, limit time.Duration, c
 		}
 		got <- result{a, err}
 	}()
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
+	late := time.After(limit)
 	var checks <-chan time.Time
 	if check != nil {
-		ticker := time.NewTicker(checkEvery)
-		defer ticker.Stop()
-		checks = ticker.C
+		checks = time.Tick(checkEvery)
 	}
 	var err error
 	for err == nil {
@@ -339,7 +334,7 @@ func (w *worker) ask(ctx context.Context, request []byte, limit time.Duration, c
 			if bad := check(); bad != nil {
 				err = unwanted{bad}
 			}
-		case <-timer.C:
+		case <-late:
 			err = errTimeout
 		case <-ctx.Done():
 			err = ctx.Err()

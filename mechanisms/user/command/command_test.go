@@ -57,8 +57,8 @@ func sample(p *command.Program, d audit.Dataset, seed uint64, n int) ([]float64,
 
 func TestProgram(t *testing.T) {
 	p := mustOpen(t, "correct")
-	if p.Unseeded() != "" || len(p.Columns()) != 1 || p.Columns()[0].Kind != audit.Real {
-		t.Errorf("%q %v", p.Unseeded(), p.Columns())
+	if p.UserMechanism().Unseeded != "" || len(p.Columns()) != 1 || p.Columns()[0].Kind != audit.Real {
+		t.Errorf("%q %v", p.UserMechanism().Unseeded, p.Columns())
 	}
 	a := must.Get(sample(p, audit.Records(1, 0), 1, 5000))(t)
 	// Another process and another size of block: the seed alone fixes outputs.
@@ -218,7 +218,7 @@ func TestDependentOutputs(t *testing.T) {
 		must.Refuse(t, must.Err(open(t, form)), says, form)
 	}
 	// The same in all answers is no fault: a constant leaks what it leaks.
-	if p, err := open(t, "constant"); err != nil || p.Unseeded() != "" {
+	if p, err := open(t, "constant"); err != nil || p.UserMechanism().Unseeded != "" {
 		t.Errorf("a constant: %v", err)
 	}
 	// 4 bits of a seed are soon used up.
@@ -241,8 +241,8 @@ func TestUnseeded(t *testing.T) {
 		"pid": "another process of the program gave different outputs for the same seed",
 	} {
 		p := mustOpen(t, form)
-		if p.Unseeded() != says || p.UserMechanism().Unseeded != says {
-			t.Errorf("%s: %q", form, p.Unseeded())
+		if p.UserMechanism().Unseeded != says {
+			t.Errorf("%s: %q", form, p.UserMechanism().Unseeded)
 		}
 	}
 }
@@ -334,7 +334,7 @@ func TestPython(t *testing.T) {
 			t.Errorf("%s: %v %+v", form, err, v)
 		}
 	}
-	if p := mustOpen(t, "", func(o *command.Options) { o.Command = "python3 '" + script + "' unseeded" }); p.Unseeded() == "" {
+	if p := mustOpen(t, "", func(o *command.Options) { o.Command = "python3 '" + script + "' unseeded" }); p.UserMechanism().Unseeded == "" {
 		t.Error("noise of the operating system is not seen")
 	}
 	// The program in the text is the first form of the example.

@@ -136,8 +136,8 @@ func TestFrames(t *testing.T) {
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: other outputs than lines (%v)", form, err)
 		}
-		if p.Unseeded() != "" {
-			t.Errorf("%s: %s", form, p.Unseeded())
+		if p.UserMechanism().Unseeded != "" {
+			t.Errorf("%s: %s", form, p.UserMechanism().Unseeded)
 		}
 	}
 	ints := must.Get(sample(mustOpen(t, "frames-ints"), audit.Records(1, 0, 1), 3, 5000))(t)

@@ -128,22 +128,13 @@ func (r *runner) fault(x *worker, err error) error {
 }
 
 type blocks struct {
-	mu     sync.Mutex
-	seen   map[uint64]uint64 // seeds, by the hash of their numbers
 	hasher maphash.Seed
+	seen   sync.Map // seeds, by the hash of their numbers
 }
-
-func newBlocks() *blocks { return &blocks{seen: map[uint64]uint64{}, hasher: maphash.MakeSeed()} }
 
 // note remembers the numbers of a seed, or returns the other seed that gave the same before.
 func (b *blocks) note(seed uint64, numbers []float64) (other uint64, repeated bool) {
 	text, _ := binary.Append(nil, binary.LittleEndian, numbers)
-	h := maphash.Bytes(b.hasher, text)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if other, ok := b.seen[h]; ok && other != seed {
-		return other, true
-	}
-	b.seen[h] = seed
-	return 0, false
+	first, _ := b.seen.LoadOrStore(maphash.Bytes(b.hasher, text), seed)
+	return first.(uint64), first != seed
 }

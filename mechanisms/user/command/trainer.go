@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"math"
 	"slices"
 	"strconv"
@@ -30,7 +31,7 @@ const DefaultTrainingTimeout = time.Hour
 // answer has "diverged": true.
 type Trainer struct {
 	*runner
-	seen *blocks // scores
+	seen blocks // scores
 
 	mu    sync.Mutex
 	known map[uint64]trained // by seed: answered already, and not yet taken
@@ -55,7 +56,7 @@ func OpenTrainer(ctx context.Context, line string, timeout time.Duration, parent
 	if err != nil {
 		return nil, err
 	}
-	return &Trainer{runner: r, seen: newBlocks(), known: map[uint64]trained{}}, nil
+	return &Trainer{runner: r, seen: blocks{hasher: maphash.MakeSeed()}, known: map[uint64]trained{}}, nil
 }
 
 // Train trains with these members and seed, and fills in the score of every canary; NaN
@@ -144,12 +145,7 @@ func (t *Trainer) Check(members []bool, seed uint64, tell Checked) (same bool, e
 
 // ask has a process train; an error ends it.
 func (t *Trainer) ask(x *worker, members []bool, seed uint64, check func() error) (trained, error) {
-	in := make([]int, len(members))
-	for i, m := range members {
-		if m {
-			in[i] = 1
-		}
-	}
+	in := audit.Each(members, func(m bool) int { return audit.Pick(m, 1, 0) })
 	request := line(struct {
 		Members []int  `json:"members"`
 		Seed    uint64 `json:"seed"`

@@ -87,11 +87,9 @@ func (p *Process) End(wait time.Duration) {
 
 // within reports whether the program ends within that time.
 func (p *Process) within(wait time.Duration) bool {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
 	select {
 	case <-p.ended:
-	case <-timer.C:
+	case <-time.After(wait):
 	}
 	select {
 	case <-p.ended:
