@@ -41,12 +41,12 @@ globalThis.requestAnimationFrame = (callback) => {
 /** What the program last said, whether there is WebGL, and the picture's pixels; tests read them, too. */
 const last = globalThis.dpscopeView = { laid: {}, read: {}, facts: {}, webgl: Boolean(document.createElement("canvas").getContext("webgl2")), pixels };
 
-const fontOf = (l) => `${l.Bold ? "bold " : ""}${l.Size || 12}px ${FONT}`;
+const fontOf = (bold) => `${bold ? "bold " : ""}12px ${FONT}`;
 
 globalThis.dpscopeViewShell = {
   webgl: last.webgl, scale,
-  measure(words, px) {
-    ink.font = `${px}px ${FONT}`;
+  measure(words) {
+    ink.font = fontOf(false);
     return ink.measureText(words).width;
   },
   listen(handler) {
@@ -153,7 +153,7 @@ function keepFocus(group, change) {
 function label(on, x, y) {
   on.scale(scale, scale);
   for (const l of last.laid.Labels ?? []) {
-    on.font = fontOf(l);
+    on.font = fontOf(l.Bold);
     on.textAlign = ["left", "center", "right"][l.Align];
     on.fillStyle = colours[l.Role];
     on.fillText(l.Words, l.X + x, l.Y + y);

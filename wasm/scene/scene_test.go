@@ -142,15 +142,15 @@ func sound(t *testing.T, what string, v *plot.View, s *plot.Scene) {
 		}
 	}
 	for _, l := range s.Labels {
-		x := l.X - []float64{0, 0.5, 1}[l.Align]*plot.Roughly(l.Words, l.Size)
-		if math.IsNaN(l.X+l.Y) || strings.Contains(l.Words, "NaN") || l.Y < 0 || l.Y > s.Height || x < -12 || x+plot.Roughly(l.Words, l.Size) > s.Width+14 {
+		x := l.X - []float64{0, 0.5, 1}[l.Align]*plot.Roughly(l.Words)
+		if math.IsNaN(l.X+l.Y) || strings.Contains(l.Words, "NaN") || l.Y < 0 || l.Y > s.Height || x < -12 || x+plot.Roughly(l.Words) > s.Width+14 {
 			t.Errorf("%s, %v wide: label %q at %v, %v", what, s.Width, l.Words, x, l.Y)
 		}
 	}
-	left := func(l plot.Label) float64 { return l.X - []float64{0, 0.5, 1}[l.Align]*plot.Roughly(l.Words, l.Size) }
+	left := func(l plot.Label) float64 { return l.X - []float64{0, 0.5, 1}[l.Align]*plot.Roughly(l.Words) }
 	for i, a := range s.Labels {
 		for _, b := range s.Labels[:i] {
-			if math.Abs(a.Y-b.Y) < 9 && left(a) < left(b)+plot.Roughly(b.Words, b.Size)-1 && left(b) < left(a)+plot.Roughly(a.Words, a.Size)-1 {
+			if math.Abs(a.Y-b.Y) < 9 && left(a) < left(b)+plot.Roughly(b.Words)-1 && left(b) < left(a)+plot.Roughly(a.Words)-1 {
 				t.Errorf("%s, %v wide: labels %q and %q lie on one another", what, s.Width, a.Words, b.Words)
 			}
 		}

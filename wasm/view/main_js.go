@@ -11,7 +11,7 @@
 //	post     (what, json) => undefined
 //	wake     () => undefined: frames are wanted
 //	pixels   (bytes, width, height) => undefined: the picture, as asked for
-//	measure  (words, px) => px
+//	measure  (words) => px
 //
 // What the script says: data (json: scene.Input), theme (json: [[r, g, b], ...]
 // by plot.Role), size (px), show (view), choose (choice), point (x, y), leave,
@@ -32,8 +32,8 @@ import (
 func main() {
 	shell := js.Global().Get("dpscopeViewShell")
 	p := &program{shell: shell, painter: &painter{scale: shell.Get("scale").Float()}, webgl: shell.Get("webgl").Bool()}
-	p.viewer.Measure = remembered(func(words string, size float64) float64 {
-		return shell.Call("measure", words, size).Float()
+	p.viewer.Measure = remembered(func(words string) float64 {
+		return shell.Call("measure", words).Float()
 	})
 	// Never released: the document ends with the program.
 	shell.Call("listen", js.FuncOf(func(_ js.Value, args []js.Value) any { return p.onMessage(args) }))
@@ -50,20 +50,15 @@ func main() {
 
 // remembered keeps what was measured: a call into the browser costs more.
 func remembered(measure plot.Measure) plot.Measure {
-	type words struct {
-		words string
-		size  float64
-	}
-	known := map[words]float64{}
-	return func(s string, size float64) float64 {
-		k := words{s, size}
-		w, ok := known[k]
+	known := map[string]float64{}
+	return func(words string) float64 {
+		w, ok := known[words]
 		if !ok {
 			if len(known) > 4096 {
 				clear(known)
 			}
-			w = measure(s, size)
-			known[k] = w
+			w = measure(words)
+			known[words] = w
 		}
 		return w
 	}

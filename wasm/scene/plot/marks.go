@@ -294,8 +294,8 @@ func (c canvas) free(r Rect, none bool) bool {
 	}
 	crosses := func(o Rect) bool { both := intersect(r, o); return both.W > 0 && both.H > 0 }
 	for _, l := range c.Labels {
-		w := c.measure(l.Words, l.Size) * 1.1
-		if crosses(Rect{l.X - w*float64(l.Align)/2, l.Y - l.Size, w, l.Size + 2}) {
+		w := c.wide(l.Words) * 1.1
+		if crosses(Rect{l.X - w*float64(l.Align)/2, l.Y - TextSize, w, TextSize + 2}) {
 			return false
 		}
 	}

@@ -185,9 +185,9 @@ func (a Axis) shown(f Frame) Scale {
 
 // Layout is the picture.
 func (p *Plot) Layout(f Frame) *Scene {
-	s := &Scene{Width: f.Width, measure: f.Measure}
-	if s.measure == nil {
-		s.measure = Roughly
+	s := &Scene{Width: f.Width, wide: f.Measure}
+	if s.wide == nil {
+		s.wide = Roughly
 	}
 	var keys []key
 	for _, q := range p.panels() {

@@ -123,7 +123,6 @@ type Label struct {
 	Words string
 	Align Align
 	Role  Role
-	Size  float64 // px; 0: 12
 	Bold  bool
 }
 
@@ -135,18 +134,18 @@ type Scene struct {
 	Items         []Item
 	Keys          []string // the words of its legend
 	Plot          Rect     // what pans and zooms
-	measure       Measure
+	wide          Measure
 }
 
 // Item is a place that can be read: pointed at in Box, or nearest to its middle
 // where boxes overlap; Mark is outlined while it is read.
 type Item struct{ Box, Mark Rect }
 
-// Measure is the width of words in px at a size.
-type Measure func(words string, size float64) float64
+// Measure is the width of words in px, at TextSize.
+type Measure func(words string) float64
 
 // Roughly measures without a font, by the widths of a wide one without serifs.
-func Roughly(words string, size float64) float64 {
+func Roughly(words string) float64 {
 	wide := 0.0
 	for _, c := range words {
 		switch {
@@ -162,13 +161,11 @@ func Roughly(words string, size float64) float64 {
 			wide += 0.6
 		}
 	}
-	return wide * size
+	return wide * TextSize
 }
 
 // TextSize is that of words, px.
 const TextSize = 12.0
-
-func (s *Scene) wide(words string) float64 { return s.measure(words, TextSize) }
 
 func (s *Scene) add(sh Shape) {
 	if len(sh.Points) > 0 {
@@ -189,7 +186,7 @@ func (s *Scene) line(x0, y0, x1, y1, width float64, p Paint) {
 }
 
 func (s *Scene) label(x, y float64, words string, align Align, role Role) *Label {
-	s.Labels = append(s.Labels, Label{X: x, Y: y, Words: words, Align: align, Role: role, Size: TextSize})
+	s.Labels = append(s.Labels, Label{X: x, Y: y, Words: words, Align: align, Role: role})
 	return &s.Labels[len(s.Labels)-1]
 }
 

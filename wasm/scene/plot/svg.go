@@ -241,9 +241,6 @@ func (p *svgPainter) label(l Label) {
 	if l.Align != Start {
 		at["text-anchor"] = [...]string{Middle: "middle", End: "end"}[l.Align]
 	}
-	if l.Size != TextSize && l.Size != 0 {
-		at["font-size"] = decimal(l.Size)
-	}
 	if l.Bold {
 		at["font-weight"] = "700"
 	}
