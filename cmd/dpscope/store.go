@@ -166,7 +166,7 @@ func openCommand(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	defer stop()
 	get, end := context.WithTimeout(ctx, time.Minute)
 	defer end()
-	data, err := client.Open(get, nil, flags.Arg(0))
+	data, err := client.Open(get, flags.Arg(0))
 	if err != nil {
 		return fail(stderr, err)
 	}

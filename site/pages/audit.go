@@ -3,6 +3,7 @@ package pages
 import (
 	"fmt"
 	"html"
+	"slices"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
@@ -44,20 +45,10 @@ func ParseCommand(line string) (Audit, error) {
 		}
 		a = append(a, audit.Argument{Name: name, Value: value})
 	}
-	if a.Get("mechanism") == "" {
+	if !slices.ContainsFunc(a, func(s audit.Argument) bool { return s.Name == "mechanism" && s.Value != "" }) {
 		return nil, fmt.Errorf("audit %q names no mechanism", line)
 	}
 	return a, nil
-}
-
-// Get returns the value of a setting, empty where it is not set.
-func (a Audit) Get(name string) string {
-	for _, s := range a {
-		if s.Name == name {
-			return s.Value
-		}
-	}
-	return ""
 }
 
 // html is the element, with more attributes and what it shows before it runs, and a link.

@@ -861,6 +861,7 @@ export interface FalseAlarms {
 }
 
 export interface FileFacts {
+  /** without its folder */
   name: string;
   format: string;
   bytes: number;

@@ -73,11 +73,8 @@ type inspected struct {
 }
 
 type fileFacts struct {
-	Name   string `json:"name"`
-	Format string `json:"format"`
-	Bytes  int64  `json:"bytes"`
-	SHA256 string `json:"sha256"`
-	Rows   int    `json:"rows"` // of its longest table
+	audit.RecordedFile
+	Rows int `json:"rows"` // of its longest table
 }
 
 // columnFacts are a column, and what may be said otherwise of it: what it holds, and of
@@ -172,11 +169,7 @@ func sameBytesRead(a, b audit.Reading) bool {
 // describe says what files hold, whatever their columns mean.
 func (out *inspected) describe(files []*recorded.File, q inspectRequest) {
 	for _, f := range files {
-		rows := 0
-		for _, t := range f.Tables {
-			rows = max(rows, t.Rows())
-		}
-		out.Files = append(out.Files, fileFacts{f.Name, f.Format, f.Bytes, f.SHA256, rows})
+		out.Files = append(out.Files, fileFacts{f.RecordedFile, slices.Max(audit.Each(f.Tables, (*recorded.Table).Rows))})
 	}
 	columns := files[0].Columns()
 	columns = columns[:min(len(columns), headColumns)]

@@ -97,15 +97,14 @@ func listenTo(port js.Value) sandbox {
 			message["module"] = bytesToJS(q.module)
 		}
 		port.Call("postMessage", message)
-		late := time.NewTimer(within)
-		defer late.Stop()
+		late := time.After(within)
 		for {
 			select {
 			case a := <-answers:
 				if a.id == last {
 					return a.answered, true
 				}
-			case <-late.C:
+			case <-late:
 				return answered{}, false
 			}
 		}

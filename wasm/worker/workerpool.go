@@ -134,8 +134,6 @@ func (c *workerPool) pool(worker engine.Worker) *engine.Pool {
 }
 
 func (c *workerPool) acquire(ctx context.Context) (*taskWorker, *job, error) {
-	deadline := time.NewTimer(attachAfter)
-	defer deadline.Stop()
 	for {
 		c.mu.Lock()
 		alive := false
@@ -151,10 +149,9 @@ func (c *workerPool) acquire(ctx context.Context) (*taskWorker, *job, error) {
 		}
 		change := c.change
 		c.mu.Unlock()
-		late := deadline.C
-		if alive {
-			late = nil // it will be idle, or lost, sooner or later
-			deadline.Reset(attachAfter)
+		var late <-chan time.Time // of who is alive will be idle, or lost, sooner or later
+		if !alive {
+			late = time.After(attachAfter)
 		}
 		select {
 		case <-ctx.Done():
@@ -185,8 +182,7 @@ func (c *workerPool) Execute(ctx context.Context, t engine.Task, progress func(r
 		}
 	}()
 	j.port.post(message{Type: msgTask, ID: j.id, JSON: string(data)})
-	tick := time.NewTicker(max(c.hangAfter/hangTicks, time.Millisecond))
-	defer tick.Stop()
+	tick := time.Tick(max(c.hangAfter/hangTicks, time.Millisecond))
 	for silent := 0; ; {
 		select {
 		case <-ctx.Done():
@@ -205,7 +201,7 @@ func (c *workerPool) Execute(ctx context.Context, t engine.Task, progress func(r
 				}
 				part(res)
 			}
-		case <-tick.C:
+		case <-tick:
 			if silent++; silent > hangTicks {
 				reason := fmt.Sprintf("no sign of life for %v", c.hangAfter)
 				c.dismiss(s, j, reason)
@@ -242,8 +238,7 @@ func lossOf(number int, reason string) error {
 // cancel asks for the task's end and waits for it, but not for long.
 func (c *workerPool) cancel(s *taskWorker, j *job) {
 	j.port.post(message{Type: msgCancel, ID: j.id})
-	late := time.NewTimer(cancelAfter)
-	defer late.Stop()
+	late := time.After(cancelAfter)
 	for {
 		select {
 		case <-j.mail.ready:
@@ -252,7 +247,7 @@ func (c *workerPool) cancel(s *taskWorker, j *job) {
 					return
 				}
 			}
-		case <-late.C:
+		case <-late:
 			c.dismiss(s, j, fmt.Sprintf("did not stop within %v", cancelAfter))
 			return
 		}
