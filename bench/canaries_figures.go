@@ -25,55 +25,47 @@ func (c canaryCell) known() float64 {
 	return math.NaN()
 }
 
-// row is a row of every way for a cell; the single canary's Wilson comes first.
-func (b *canaryBench) row(c canaryCell) []any {
-	one := c
-	one.k = 1
-	return []any{b.figure(one, wilson1).beside(one.known()), b.figure(c, wilson1), b.figure(c, wilson2).beside(c.known()), b.figure(c, wilson4), b.figure(c, betting)}
+// single is the cell of one canary.
+func (c canaryCell) single() canaryCell {
+	c.k = 1
+	return c
 }
 
 func (b *canaryBench) claims() []float64 {
 	return audit.Pick(b.quick, []float64{2}, []float64{1, 2, 4, 8})
 }
 
-func (b *canaryBench) sweep(title string, cells []canaryCell) *table {
+// sweep is a table of every way for the cells of each claim; the single canary's Wilson comes first.
+func (b *canaryBench) sweep(title string, of func(eps float64) []canaryCell) *table {
 	t := &table{title: title, columns: []string{"K = 1, Wilson 1", "Wilson 1", "Wilson 2", "Wilson 4", "paired betting"},
 		notes: []string{"published: in words (section 4); the paper's figures themselves give no numbers"}}
-	all := []canaryCell{}
-	for _, c := range cells {
-		one := c
-		one.k = 1
-		all = append(all, c, one)
+	var cells []canaryCell
+	for _, eps := range b.claims() {
+		cells = append(cells, of(eps)...)
 	}
-	b.measure(all...)
+	b.measure(append(audit.Each(cells, canaryCell.single), cells...)...)
 	for _, c := range cells {
-		t.add(fmt.Sprintf("epsilon = %g, n = %d, K = %d, d = %d", c.eps, c.n, c.k, c.d)+audit.Pick(c.orthogonal, ", orthogonal canaries (not in the paper)", ""), b.row(c)...)
+		t.add(fmt.Sprintf("epsilon = %g, n = %d, K = %d, d = %d", c.eps, c.n, c.k, c.d)+audit.Pick(c.orthogonal, ", orthogonal canaries (not in the paper)", ""),
+			b.figure(c.single(), wilson1).beside(c.single().known()), b.figure(c, wilson1), b.figure(c, wilson2).beside(c.known()), b.figure(c, wilson4), b.figure(c, betting))
 	}
 	return t
 }
 
 func (b *canaryBench) byRuns() *table {
-	var cells []canaryCell
-	for _, eps := range b.claims() {
-		for _, n := range audit.Pick(b.quick, []int{256, 1024, 4096}, []int{256, 1024, 4096, 16384}) {
-			cells = append(cells, canaryCell{eps: eps, n: n, k: int(math.Sqrt(float64(n))), d: 1000})
-		}
-	}
-	return b.sweep("Figures 3 (left) and 7: lower bound against the number of runs, K = sqrt n", cells)
+	runs := audit.Pick(b.quick, []int{256, 1024, 4096}, []int{256, 1024, 4096, 16384})
+	return b.sweep("Figures 3 (left) and 7: lower bound against the number of runs, K = sqrt n", func(eps float64) []canaryCell {
+		return audit.Each(runs, func(n int) canaryCell { return canaryCell{eps: eps, n: n, k: int(math.Sqrt(float64(n))), d: 1000} })
+	})
 }
 
 func (b *canaryBench) byCanaries() *table {
-	var cells []canaryCell
-	for _, eps := range b.claims() {
-		for _, k := range b.canaryGrid() {
-			cells = append(cells, canaryCell{eps: eps, n: 1024, k: k, d: 1000})
-		}
-	}
-	return b.sweep("Figures 3 (middle) and 8: lower bound against the number of canaries, n = 1024", cells)
+	return b.sweep("Figures 3 (middle) and 8: lower bound against the number of canaries, n = 1024", b.byK)
 }
 
-func (b *canaryBench) canaryGrid() []int {
-	return audit.Pick(b.quick, []int{2, 4, 16, 64}, []int{2, 4, 8, 16, 32, 64, 128, 256})
+// byK are cells of more and more canaries.
+func (b *canaryBench) byK(eps float64) []canaryCell {
+	grid := audit.Pick(b.quick, []int{2, 4, 16, 64}, []int{2, 4, 8, 16, 32, 64, 128, 256})
+	return audit.Each(grid, func(k int) canaryCell { return canaryCell{eps: eps, n: 1024, k: k, d: 1000} })
 }
 
 // byQuantile shows what the range of thresholds does to the figures that the paper quotes
@@ -131,29 +123,26 @@ func (b *canaryBench) gain() *table {
 }
 
 func (b *canaryBench) byDimension() *table {
-	var cells []canaryCell
-	for _, eps := range b.claims() {
-		for _, d := range b.dimensionGrid() {
-			cells = append(cells, canaryCell{eps: eps, n: 1024, k: 32, d: d})
-		}
-		cells = append(cells, canaryCell{eps: eps, n: 1024, k: 32, d: 1000, orthogonal: true})
-	}
-	return b.sweep("Figures 3 (right) and 9: lower bound against the dimension, n = 1024, K = 32", cells)
+	return b.sweep("Figures 3 (right) and 9: lower bound against the dimension, n = 1024, K = 32", func(eps float64) []canaryCell {
+		return append(b.byD(eps, 1024), canaryCell{eps: eps, n: 1024, k: 32, d: 1000, orthogonal: true})
+	})
 }
 
-func (b *canaryBench) dimensionGrid() []int {
-	return audit.Pick(b.quick, []int{100, 1000, 100_000}, []int{100, 1000, 10_000, 100_000, 1_000_000})
+// byD are cells of more and more dimensions.
+func (b *canaryBench) byD(eps float64, n int) []canaryCell {
+	grid := audit.Pick(b.quick, []int{100, 1000, 100_000}, []int{100, 1000, 10_000, 100_000, 1_000_000})
+	return audit.Each(grid, func(d int) canaryCell { return canaryCell{eps: eps, n: n, k: 32, d: d} })
 }
 
 func (b *canaryBench) biasVariance() *table {
 	t := &table{title: "Figure 4 (left), equation 10: bias and variance, epsilon = 2, n = 1024, d = 1000, each bound at its own threshold",
 		columns: []string{"bias(K)", "variance(K, 2)", "variance(K, 4)", "net, order 2"},
 		notes:   []string{"published are no numbers: the bias is negative and grows with K, the variance gain grows and levels off"}}
-	at := func(k int) canaryCell { return canaryCell{eps: 2, n: 1024, k: k, d: 1000} }
-	cells := append([]canaryCell{at(1)}, audit.Each(b.canaryGrid(), at)...)
-	b.measure(cells...)
-	single := b.mean(at(1), wilson1)
-	for _, c := range cells[1:] {
+	cells := b.byK(2)
+	one := cells[0].single()
+	b.measure(append(cells, one)...)
+	single := b.mean(one, wilson1)
+	for _, c := range cells {
 		first, second := b.mean(c, wilson1), b.mean(c, wilson2)
 		t.add(fmt.Sprintf("K = %d", c.k), figureOf(first-single), figureOf(second-first), figureOf(b.mean(c, wilson4)-first), figureOf(second-single))
 	}
@@ -226,17 +215,15 @@ func slopeFigure(x, y []float64) figure {
 }
 
 func (b *canaryBench) correlationCanaries() *table {
-	cells := audit.Each(b.canaryGrid(), func(k int) canaryCell { return canaryCell{eps: 2, n: 1024, k: k, d: 1000} })
 	return b.correlations("Figures 4 (middle) and 10: correlations against the number of canaries, epsilon = 2, n = 1024, d = 1000, inside, at the threshold of second-order Wilson",
-		"K", cells, func(c canaryCell) int { return c.k }, map[int]float64{2: -.93, 5: -1.05},
+		"K", b.byK(2), func(c canaryCell) int { return c.k }, map[int]float64{2: -.93, 5: -1.05},
 		"the correlation of two canaries does not fall with K, as the column expected derives and the signed estimates show; what falls about as 1/K are the error of its estimate, which |mu2 - mu1^2| shows, and the variance of X/K. So the published slopes stand beside those of the columns with bars")
 }
 
 func (b *canaryBench) correlationDimension() *table {
 	n := audit.Pick(b.quick, 4096, 16384) // they fall as 1/d, soon below what fewer runs can see
-	cells := audit.Each(b.dimensionGrid(), func(d int) canaryCell { return canaryCell{eps: 2, n: n, k: 32, d: d} })
 	return b.correlations(fmt.Sprintf("Figures 4 (right) and 11: correlations against the dimension, epsilon = 2, n = %d, K = 32, inside, at the threshold of second-order Wilson", n),
-		"d", cells, func(c canaryCell) int { return c.d }, map[int]float64{0: -1.06, 4: -1.00},
+		"d", b.byD(2, n), func(c canaryCell) int { return c.d }, map[int]float64{0: -1.06, 4: -1.00},
 		"the correlation itself falls as 1/d; the paper's outlier at d = 1000000 is where its estimate's error takes over")
 }
 

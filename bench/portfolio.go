@@ -55,13 +55,12 @@ func benchPortfolio(c *call) {
 
 // portfolio does the audits. A learner that cannot learn certifies nothing; a portfolio fails.
 func (l lab) portfolio(plan pair.Plan, cat audit.Catalogue, mechanisms []string, learners []audit.LearnerSpec, runs int) []*portfolioRow {
-	type job struct {
+	type cell struct {
 		row     *portfolioRow
 		learner string
-		run     int
 	}
 	var rows []*portfolioRow
-	var jobs []job
+	var cells []cell
 	for _, name := range mechanisms {
 		p := plan
 		p.Version, p.Mechanism = pair.PlanVersion, name
@@ -70,11 +69,8 @@ func (l lab) portfolio(plan pair.Plan, cat audit.Catalogue, mechanisms []string,
 			bounds: map[string][]float64{}, picked: map[string]int{}, silent: map[string]bool{}}
 		rows = append(rows, row)
 		for _, x := range append([]audit.LearnerSpec{{Name: audit.Auto}}, learners...) {
-			if x.Name != audit.Auto && x.Applies(a.Columns) != nil {
-				continue
-			}
-			for run := range runs {
-				jobs = append(jobs, job{row, x.Name, run})
+			if x.Name == audit.Auto || x.Applies(a.Columns) == nil {
+				cells = append(cells, cell{row, x.Name})
 			}
 		}
 	}
@@ -83,11 +79,11 @@ func (l lab) portfolio(plan pair.Plan, cat audit.Catalogue, mechanisms []string,
 		by     string
 		silent bool
 	}
-	all := results(l, len(jobs), func(ctx context.Context, i int) found {
-		j, p := jobs[i], plan
-		p.Mechanism, p.Pair, p.Learner, p.Seed = j.row.mechanism, &j.row.pair, j.learner, uint64(j.run+1)
+	all := repeated(l, slices.Repeat([]int{runs}, len(cells)), func(ctx context.Context, i, run int) found {
+		c, p := cells[i], plan
+		p.Mechanism, p.Pair, p.Learner, p.Seed = c.row.mechanism, &c.row.pair, c.learner, uint64(run+1)
 		r, err := audited(ctx, p, cat)
-		if err != nil && !errors.Is(err, cli.ErrStopped) && j.learner != audit.Auto && len(r.Tables) == 0 {
+		if err != nil && !errors.Is(err, cli.ErrStopped) && c.learner != audit.Auto && len(r.Tables) == 0 {
 			return found{silent: true}
 		}
 		if err != nil {
@@ -96,11 +92,13 @@ func (l lab) portfolio(plan pair.Plan, cat audit.Catalogue, mechanisms []string,
 		l.say("%s, %s: %.4f", p.Mechanism, p.Learner, *r.LowerBound)
 		return found{bound: *r.LowerBound, by: r.Evidence.Witness.Learner}
 	})
-	for i, x := range all {
-		row, learner := jobs[i].row, jobs[i].learner
-		row.bounds[learner] = append(row.bounds[learner], x.bound)
-		if row.silent[learner] = row.silent[learner] || x.silent; learner == audit.Auto {
-			row.picked[x.by]++
+	for i, c := range cells {
+		c.row.bounds[c.learner] = audit.Each(all[i], func(x found) float64 { return x.bound })
+		c.row.silent[c.learner] = slices.ContainsFunc(all[i], func(x found) bool { return x.silent })
+		for _, x := range all[i] {
+			if c.learner == audit.Auto {
+				c.row.picked[x.by]++
+			}
 		}
 	}
 	return rows
