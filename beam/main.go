@@ -162,10 +162,7 @@ func (f *jobFlags) threads() int {
 
 // lanes are how many shares a runner on this machine begins at once, where it is prism.
 func (f *jobFlags) lanes() int {
-	if f.prism() && f.trainer.Exec == "" {
-		return 2 * runtime.GOMAXPROCS(0)
-	}
-	return 1
+	return audit.Pick(f.prism() && f.trainer.Exec == "", 2*runtime.GOMAXPROCS(0), 1)
 }
 
 // beamValue is a flag of Beam's, which Beam reads where it defined it.

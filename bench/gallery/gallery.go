@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // Beta is the allowed error of one audit of the gallery. By the union bound all of
@@ -170,10 +172,7 @@ func Right(e Entry, r Result) bool {
 // relation is how epsilon stands to the bound: where a bet refutes the claim and no interval
 // is farther, it is above the claim, by how much is not said.
 func (r Result) relation(e Entry) string {
-	if r.Verdict == "violation" && r.Bound == e.Epsilon {
-		return "> "
-	}
-	return ">="
+	return audit.Pick(r.Verdict == "violation" && r.Bound == e.Epsilon, "> ", ">=")
 }
 
 // Line is one row of the table in text.

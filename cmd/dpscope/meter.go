@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
@@ -97,21 +98,12 @@ func done(phase string, n, of int) string {
 }
 
 // uncertain marks a bound that is none yet.
-func uncertain(holds bool) string {
-	if holds {
-		return ""
-	}
-	return " (not certified)"
-}
+func uncertain(holds bool) string { return audit.Pick(holds, "", " (not certified)") }
 
 // timeLeft says how long a run still takes, once that is known.
 func timeLeft(seconds *float64, most bool) string {
 	if seconds == nil {
 		return ""
 	}
-	about := "about"
-	if most {
-		about = "at most"
-	}
-	return fmt.Sprintf(", %s %s left", about, time.Duration(math.Ceil(*seconds))*time.Second)
+	return fmt.Sprintf(", %s %s left", audit.Pick(most, "at most", "about"), time.Duration(math.Ceil(*seconds))*time.Second)
 }

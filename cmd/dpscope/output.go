@@ -185,10 +185,7 @@ func show(stdout, stderr io.Writer, format string, text func() string, value any
 // lost names what could not be written. A violation keeps its exit code.
 func lost(stderr io.Writer, code int, err error) int {
 	fail(stderr, err)
-	if code == cli.ExitViolation {
-		return code
-	}
-	return cli.ExitUsage
+	return audit.Pick(code == cli.ExitViolation, code, cli.ExitUsage)
 }
 
 // outlet remembers that writing failed.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -63,12 +64,7 @@ func withStore(site http.Handler, dir, origin string, replays time.Duration, mos
 	fmt.Fprintf(out, "dpscope: reports are kept in %s\n", dir)
 	reports := &host.Host{Store: store, Catalogue: catalogue, Uploads: &host.Minute{Most: uploadsAMinute}, Reads: &host.Minute{Most: readsAMinute},
 		Who: whoAsks(origin != ""), Now: time.Now, Random: rand.Reader, Pictures: stills.Of,
-		Origin: func(r *http.Request) string {
-			if origin != "" {
-				return origin
-			}
-			return "http://" + r.Host
-		}}
+		Origin: func(r *http.Request) string { return cmp.Or(origin, "http://"+r.Host) }}
 	if replays > 0 {
 		child, err := replayer(1) // visitors have the rest
 		if err != nil {
@@ -180,11 +176,7 @@ func openCommand(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	}
 	r, err := core.ParseReport(data)
 	if err != nil {
-		name := *output
-		if name == "" {
-			name = "FILE"
-		}
-		return fail(stderr, fmt.Errorf("%w; a report of several audits is checked by dpscope open -output FILE and dpscope verify %s", err, name))
+		return fail(stderr, fmt.Errorf("%w; a report of several audits is checked by dpscope open -output FILE and dpscope verify %s", err, cmp.Or(*output, "FILE")))
 	}
 	fmt.Fprintln(stdout, phrase.Visible(report.Text(core.Plain(r))))
 	if !*quick {

@@ -8,6 +8,7 @@ package main
 // Of github.com/syumai/workers it uses little: the library changed its name after this version.
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
@@ -27,11 +28,8 @@ import (
 func main() {
 	workers.Serve(&host.Host{
 		Store: values{}, Catalogue: catalogue.All(), Random: rand.Reader, Now: time.Now,
-		Origin: func(r *http.Request) string {
-			if origin := cloudflare.Getenv("ORIGIN"); origin != "" { // of the Worker's configuration
-				return origin
-			}
-			return "https://" + r.Host
+		Origin: func(r *http.Request) string { // by the Worker's configuration
+			return cmp.Or(cloudflare.Getenv("ORIGIN"), "https://"+r.Host)
 		},
 	})
 }

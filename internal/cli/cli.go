@@ -331,9 +331,7 @@ func (f *Flags) Workers(otherwise int, usage string) *int {
 		if *n < 0 || *n > most {
 			return &audit.InputError{Field: "-workers", Found: fmt.Sprint(*n), Want: fmt.Sprintf("in [0, %d]", most), Remedy: "0 means one per processor"}
 		}
-		if *n == 0 {
-			*n = runtime.GOMAXPROCS(0)
-		}
+		*n = cmp.Or(*n, runtime.GOMAXPROCS(0))
 		return nil
 	})
 	return n

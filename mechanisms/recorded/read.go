@@ -235,10 +235,7 @@ func binaryByte[T []byte | string](text T) int {
 		}
 		r, n := utf8.DecodeRune(b[i:])
 		if r == utf8.RuneError && n == 1 {
-			if !utf8.FullRune(b[i:]) {
-				return -1
-			}
-			return i
+			return audit.Pick(utf8.FullRune(b[i:]), i, -1)
 		}
 		i += n
 	}

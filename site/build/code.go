@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/site/pages"
 	"github.com/evanw/esbuild/pkg/api"
 )
@@ -168,11 +169,7 @@ func packageOf(input string) string {
 		return ""
 	}
 	parts := strings.Split(input[i:], "/")
-	n := 2
-	if strings.HasPrefix(parts[1], "@") {
-		n = 3
-	}
-	return strings.Join(parts[:n], "/")
+	return strings.Join(parts[:audit.Pick(strings.HasPrefix(parts[1], "@"), 3, 2)], "/")
 }
 
 // codeLicences writes the licences of the packages that are part of the site's files.

@@ -1,6 +1,7 @@
 package scene
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -218,14 +219,8 @@ func cloudOf(p *membership.ScoreSample) *Cloud {
 	}
 	c := &Cloud{}
 	for run, in := range p.In {
-		var scores []float64
-		for _, s := range slices.Concat(in, p.Out[run]) {
-			if s == nil {
-				s = new(math.NaN())
-			}
-			scores = append(scores, *s)
-		}
-		c.add(run+1, len(in), scores)
+		scores := slices.Concat(in, p.Out[run])
+		c.add(run+1, len(in), audit.Each(scores, func(s *float64) float64 { return *cmp.Or(s, new(math.NaN())) }))
 	}
 	return c
 }

@@ -1,6 +1,7 @@
 package scene
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -33,10 +34,7 @@ func Views(in Input) []*plot.View {
 		if r.Evidence != nil {
 			out = append(out, outputsIn(r).divergence(""))
 		}
-		pairs := r.Termination.SamplesUsed
-		if pairs == 0 { // of bets alone, which are of all pairs of datasets
-			pairs = r.Termination.Outputs / 2
-		}
+		pairs := cmp.Or(r.Termination.SamplesUsed, r.Termination.Outputs/2) // of bets alone, which are of all pairs of datasets
 		out = append(out, DataOf(r), NewTradeoff(in.Curves.Tradeoff), NewSearch(r.Trials, quantity, r.Claim.Limit()), NewOverTime(in.Course, final, pairs))
 	}
 	return present(out)

@@ -171,10 +171,7 @@ func (s *calibrating) do(ctx context.Context, cat audit.Catalogue, crew *workerP
 
 // now is what there is; at the end it is judged.
 func (s *calibrating) now(end bool) calibrated {
-	rows := make([]calibration.Row, len(s.cells))
-	for i, c := range s.cells {
-		rows[i] = calibration.Tally(c, s.outcomes[i])
-	}
+	rows := audit.Listed(len(s.cells), func(i int) calibration.Row { return calibration.Tally(s.cells[i], s.outcomes[i]) })
 	all := calibration.Total(rows)
 	out := calibrated{All: rateOf(all), Total: s.total, Beta: s.plan.Beta, BetaText: calibration.Percent(s.plan.Beta),
 		Sentence: all.Sentence(s.plan.Beta)}
@@ -199,10 +196,9 @@ func (s *calibrating) now(end bool) calibrated {
 			out.Judgement = fmt.Sprintf("%s The exact binomial tests of the rates accuse a tool that keeps its error with probability %g at most.", words, calibration.JudgeError)
 		}
 	}
-	out.Cells = make([]calibratedCell, len(rows))
-	for i, r := range rows {
-		out.Cells[i] = calibratedCell{Mechanism: r.Plan.Mechanism, Claim: r.Claim.String(), Met: r.Met, Runs: r.Runs, falseAlarms: rateOf(r.Count),
+	out.Cells = audit.Each(rows, func(r calibration.Row) calibratedCell {
+		return calibratedCell{Mechanism: r.Plan.Mechanism, Claim: r.Claim.String(), Met: r.Met, Runs: r.Runs, falseAlarms: rateOf(r.Count),
 			Inconclusive: r.Inconclusive, Failed: r.Failed, Note: r.Note}
-	}
+	})
 	return out
 }

@@ -20,10 +20,7 @@ func Check(name string, data []byte) error {
 	case len(data) > MostBytes:
 		return &audit.InputError{Field: name, Found: fmt.Sprintf("%d bytes", len(data)), Want: fmt.Sprintf("a module of at most %d", MostBytes)}
 	case !strings.HasPrefix(string(data[:min(len(data), 4)]), header):
-		remedy := ""
-		if strings.Contains(string(data[:min(len(data), 4096)]), "(module") {
-			remedy = "this is its text form: assemble it with wat2wasm"
-		}
+		remedy := audit.Pick(strings.Contains(string(data[:min(len(data), 4096)]), "(module"), "this is its text form: assemble it with wat2wasm", "")
 		return &audit.InputError{Field: name, Found: "of another format: it does not begin with \\0asm", Want: "a WebAssembly module in binary form", Remedy: remedy}
 	case len(data) < 8 || data[4] != 1 || string(data[5:8]) != "\x00\x00\x00":
 		return &audit.InputError{Field: name, Found: "of another version or kind", Want: "a WebAssembly module of version 1", Remedy: "components are wrapped modules: build a plain one"}
