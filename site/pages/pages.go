@@ -97,21 +97,17 @@ var sections = []struct{ title, page string }{
 // It returns an error for a link that leaves docs or leads nowhere, a page without a title, an
 // audit that cannot be read, and a picture that cannot be drawn.
 func Build(docs fs.FS, withElement bool, draw Draw) ([]File, error) {
-	names, err := markdown(docs)
+	sources, err := markdown(docs)
 	if err != nil {
 		return nil, err
 	}
 	var files []File
 	var all []passage
 	linked := map[string]bool{}
-	for _, name := range names {
-		source, err := fs.ReadFile(docs, name)
+	for _, source := range sources {
+		p, err := render(docs, source, draw)
 		if err != nil {
-			return nil, err
-		}
-		p, err := render(docs, name, source, draw)
-		if err != nil {
-			return nil, fmt.Errorf("docs/%s: %w", name, err)
+			return nil, fmt.Errorf("docs/%s: %w", source.Name, err)
 		}
 		all = append(all, p.found...)
 		for _, f := range p.files {
@@ -119,9 +115,9 @@ func Build(docs fs.FS, withElement bool, draw Draw) ([]File, error) {
 		}
 		data, err := p.layOut(docs, withElement)
 		if err != nil {
-			return nil, fmt.Errorf("docs/%s: %w", name, err)
+			return nil, fmt.Errorf("docs/%s: %w", source.Name, err)
 		}
-		files = append(files, File{path.Join(folder, htmlName(name)), data})
+		files = append(files, File{path.Join(folder, htmlName(source.Name)), data})
 	}
 	for name := range linked {
 		data, err := fs.ReadFile(docs, name)
@@ -136,15 +132,17 @@ func Build(docs fs.FS, withElement bool, draw Draw) ([]File, error) {
 	return files, err
 }
 
-func markdown(docs fs.FS) ([]string, error) {
-	var names []string
-	err := fs.WalkDir(docs, ".", func(name string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && path.Ext(name) == ".md" {
-			names = append(names, name)
+// markdown are the Markdown files of docs, by their names from its root.
+func markdown(docs fs.FS) (all []File, err error) {
+	err = fs.WalkDir(docs, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || path.Ext(name) != ".md" {
+			return err
 		}
+		source, err := fs.ReadFile(docs, name)
+		all = append(all, File{name, source})
 		return err
 	})
-	return names, err
+	return all, err
 }
 
 func htmlName(name string) string { return strings.TrimSuffix(name, ".md") + ".html" }
@@ -215,30 +213,23 @@ type Exhibit struct {
 
 // Museum returns what the museum has, by the mechanism's name.
 func Museum(docs fs.FS) (map[string]Exhibit, error) {
-	names, err := markdown(docs)
-	if err != nil {
-		return nil, err
-	}
+	sources, err := markdown(docs)
 	pages := map[string]Exhibit{}
-	for _, name := range names {
-		source, err := fs.ReadFile(docs, name)
-		if err != nil {
-			return nil, err
-		}
-		for _, m := range mechanismsOf(source) {
+	for _, source := range sources {
+		for _, m := range mechanismsOf(source.Data) {
 			if other, taken := pages[m]; taken {
-				return nil, fmt.Errorf("docs/%s: %s has a page already, %s", name, m, other.Page)
+				return nil, fmt.Errorf("docs/%s: %s has a page already, %s", source.Name, m, other.Page)
 			}
-			e := Exhibit{Page: path.Join(folder, htmlName(name))}
-			for _, line := range marked.FindAllSubmatch(source, -1) {
+			e := Exhibit{Page: path.Join(folder, htmlName(source.Name))}
+			for _, line := range marked.FindAllSubmatch(source.Data, -1) {
 				e.Broken += string(line[1]) + "\n"
 			}
-			_, rest, _ := strings.Cut(string(source), "\n```js "+mended+"\n")
+			_, rest, _ := strings.Cut(string(source.Data), "\n```js "+mended+"\n")
 			e.Mended, _, _ = strings.Cut(rest, "```")
 			pages[m] = e
 		}
 	}
-	return pages, nil
+	return pages, err
 }
 
 var marked = regexp.MustCompile(`(?m)^(.+) // mend$`)

@@ -84,13 +84,12 @@ func shown(r pair.Report) string {
 //	go test ./site/pages -run Audits -update
 func TestAudits(t *testing.T) {
 	cat := catalogue.All()
-	names := must.Get(markdown(os.DirFS(docsFolder)))(t)
+	sources := must.Get(markdown(os.DirFS(docsFolder)))(t)
 	fence := regexp.MustCompile("(?ms)^```audit((?: [\\w:-]+)*)\n(.*?)^```$")
 	violations, at := 0, 0
-	for _, name := range names {
-		file := filepath.Join(docsFolder, filepath.FromSlash(name))
-		source := must.Get(os.ReadFile(file))(t)
-		changed := fence.ReplaceAllStringFunc(string(source), func(block string) string {
+	for _, source := range sources {
+		name, file := source.Name, filepath.Join(docsFolder, filepath.FromSlash(source.Name))
+		changed := fence.ReplaceAllStringFunc(string(source.Data), func(block string) string {
 			info, text := fence.FindStringSubmatch(block)[1], fence.FindStringSubmatch(block)[2]
 			command, written, _ := strings.Cut(text, "\n")
 			if at++; !testsize.All() && !*update && at%3 != 0 {
@@ -110,7 +109,7 @@ func TestAudits(t *testing.T) {
 			}
 			return "```audit" + info + "\n" + command + "\n" + shown(r) + "```"
 		})
-		if *update && changed != string(source) {
+		if *update && changed != string(source.Data) {
 			must.Do(t, os.WriteFile(file, []byte(changed), 0o644))
 		}
 	}
@@ -140,12 +139,12 @@ func keep(t *testing.T, name string, r report.View) {
 //
 //	go test ./site/pages -run Pictures -update
 func TestPictures(t *testing.T) {
-	names := must.Get(markdown(os.DirFS(docsFolder)))(t)
+	sources := must.Get(markdown(os.DirFS(docsFolder)))(t)
 	block := regexp.MustCompile("(?m)^```(audit|picture) ([\\w:-]+) ([\\w-]+)\n(.*dpscope .*)$")
 	made, cat := map[string]string{}, catalogue.All()
-	for _, name := range names {
-		source := must.Get(os.ReadFile(filepath.Join(docsFolder, filepath.FromSlash(name))))(t)
-		for _, m := range block.FindAllStringSubmatch(string(source), -1) {
+	for _, source := range sources {
+		name := source.Name
+		for _, m := range block.FindAllStringSubmatch(string(source.Data), -1) {
 			of, command := m[3], m[4]
 			if made[of] != "" && made[of] != command {
 				t.Errorf("%s: the picture %s is of %q, and elsewhere of %q", name, of, command, made[of])

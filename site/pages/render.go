@@ -38,8 +38,8 @@ type page struct {
 }
 
 // render turns Markdown into HTML, without its comments, and refuses all other raw HTML.
-func render(docs fs.FS, name string, source []byte, draw Draw) (*page, error) {
-	p := &page{docs: docs, draw: draw, name: name}
+func render(docs fs.FS, f File, draw Draw) (*page, error) {
+	p, source := &page{docs: docs, draw: draw, name: f.Name}, f.Data
 	md := goldmark.New(
 		goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))), // no style attributes
 		goldmark.WithParserOptions(parser.WithAutoHeadingID()),

@@ -18,22 +18,18 @@ var counted = regexp.MustCompile(`\S*[\pL\d]\S*`)
 
 // Words prints how many words of each page of docs, and each folder, are written by hand.
 func Words(docs fs.FS, to io.Writer) error {
-	names, err := markdown(docs)
+	sources, err := markdown(docs)
 	if err != nil {
 		return err
 	}
 	table := tabwriter.NewWriter(to, 0, 0, 2, ' ', tabwriter.AlignRight)
 	folders, all := map[string]int{}, 0
-	for i, name := range names {
-		source, err := fs.ReadFile(docs, name)
-		if err != nil {
-			return err
-		}
-		n, dir := len(counted.FindAll(notByHand.ReplaceAll(source, []byte(" ")), -1)), path.Dir(name)
-		fmt.Fprintf(table, "%d\t %s\n", n, name)
+	for i, f := range sources {
+		n, dir := len(counted.FindAll(notByHand.ReplaceAll(f.Data, []byte(" ")), -1)), path.Dir(f.Name)
+		fmt.Fprintf(table, "%d\t %s\n", n, f.Name)
 		folders[dir] += n
 		all += n
-		if dir != "." && (i+1 == len(names) || path.Dir(names[i+1]) != dir) {
+		if dir != "." && (i+1 == len(sources) || path.Dir(sources[i+1].Name) != dir) {
 			fmt.Fprintf(table, "%d\t %s/\n", folders[dir], dir)
 		}
 	}
