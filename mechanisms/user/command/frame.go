@@ -62,11 +62,7 @@ func requestFrame(b []byte, d audit.Dataset, columns, n int, seed uint64) []byte
 	for _, v := range []int{n, d.Len(), columns, 0} {
 		b = binary.LittleEndian.AppendUint32(b, uint32(v))
 	}
-	for i := range d.Len() {
-		for _, v := range d.Row(i) {
-			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
-		}
-	}
+	b, _ = binary.Append(b, binary.LittleEndian, d.Values)
 	return b
 }
 

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -120,9 +119,7 @@ func (m *engine) call(d audit.Dataset, seed uint64, out []float64) error {
 			return err
 		}
 		bytes, _ := in.memory().Read(rows, uint32(8*len(d.Values)))
-		for i, v := range d.Values {
-			binary.LittleEndian.PutUint64(bytes[8*i:], math.Float64bits(v))
-		}
+		binary.Encode(bytes, binary.LittleEndian, d.Values)
 		code, err := in.call("sample", seed, uint64(rows), uint64(d.Len()), uint64(d.Columns), uint64(n), uint64(place))
 		if err != nil {
 			return err
@@ -131,10 +128,8 @@ func (m *engine) call(d audit.Dataset, seed uint64, out []float64) error {
 			return &audit.InputError{Field: m.name + ": sample", Found: fmt.Sprintf("the error code %d, for %d rows of %d columns", code, d.Len(), d.Columns), Want: "0", Remedy: "the module defines its meaning; check that the domain is what the module expects"}
 		}
 		bytes, _ = in.memory().Read(place, uint32(8*len(out))) // memories never shrink
-		for i := range out {
-			out[i] = math.Float64frombits(binary.LittleEndian.Uint64(bytes[8*i:]))
-		}
-		return nil
+		_, err = binary.Decode(bytes, binary.LittleEndian, out)
+		return err
 	})
 }
 

@@ -137,14 +137,19 @@ func (v *Viewer) Pan(dx, dy float64) {
 	if v.Scene == nil {
 		return
 	}
-	x, y := v.View().Zooms()
-	if x {
-		v.Camera.X = v.Camera.X.Pan(-dx / v.Scene.Plot.W)
-	}
-	if y {
-		v.Camera.Y = v.Camera.Y.Pan(-dy / v.Scene.Plot.H)
-	}
+	v.move(func(w Window) Window { return w.Pan(-dx / v.Scene.Plot.W) }, func(w Window) Window { return w.Pan(-dy / v.Scene.Plot.H) })
 	v.lay()
+}
+
+// move changes the windows of the axes that pan and zoom.
+func (v *Viewer) move(x, y func(Window) Window) {
+	zoomsX, zoomsY := v.View().Zooms()
+	if zoomsX {
+		v.Camera.X = x(v.Camera.X)
+	}
+	if zoomsY {
+		v.Camera.Y = y(v.Camera.Y)
+	}
 }
 
 // Zoom shows more by a factor, less below 1, about a place, and reports whether it could.
@@ -152,15 +157,11 @@ func (v *Viewer) Zoom(factor float64, p Point) bool {
 	if v.Scene == nil {
 		return false
 	}
-	before := v.Camera
-	x, y := v.View().Zooms()
-	inside := func(f float64) float64 { return min(1, max(0, f)) }
-	if x {
-		v.Camera.X = v.Camera.X.Zoom(factor, inside((p.X-v.Scene.Plot.X)/v.Scene.Plot.W))
+	before, box := v.Camera, v.Scene.Plot
+	zoom := func(at float64) func(Window) Window {
+		return func(w Window) Window { return w.Zoom(factor, min(1, max(0, at))) }
 	}
-	if y {
-		v.Camera.Y = v.Camera.Y.Zoom(factor, inside((p.Y-v.Scene.Plot.Y)/v.Scene.Plot.H))
-	}
+	v.move(zoom((p.X-box.X)/box.W), zoom((p.Y-box.Y)/box.H))
 	if v.Camera == before {
 		return false
 	}
@@ -213,15 +214,8 @@ func (v *Viewer) Step(by int) {
 	default:
 		v.at = min(n-1, max(0, v.at+by))
 	}
-	view := v.View()
-	px, py := view.Position(v.at)
-	x, y := view.Zooms()
-	if x {
-		v.Camera.X = v.Camera.X.Show(px)
-	}
-	if y {
-		v.Camera.Y = v.Camera.Y.Show(py)
-	}
+	px, py := v.View().Position(v.at)
+	v.move(func(w Window) Window { return w.Show(px) }, func(w Window) Window { return w.Show(py) })
 	v.lay()
 }
 
