@@ -120,9 +120,6 @@ func (p *Program) learnColumns(answers []answer) error {
 	}
 	var kinds []seen
 	err := each(answers, func(i int, cells []cell) error {
-		if failedRun(cells) {
-			return nil
-		}
 		if kinds == nil {
 			if len(cells) == 0 {
 				return &audit.InputError{Field: "output 1 of its answer", Found: "an empty array", Want: "at least one value"}
@@ -183,24 +180,18 @@ func (p *Program) learnColumns(answers []answer) error {
 
 // learnLabels notes the words for symbols, in the order in which they came.
 func (p *Program) learnLabels(answers []answer) error {
-	known := make([]map[float64]bool, len(p.columns))
 	add := func(c int, symbol float64, word string) {
-		if l := p.columns[c].Labels; known[c][symbol] || len(l) == mostLabels || len(word) > mostLetters {
-			return
+		l := p.columns[c].Labels
+		if len(l) < mostLabels && len(word) <= mostLetters && !slices.ContainsFunc(l, func(k audit.Label) bool { return k.Value == symbol }) {
+			p.columns[c].Labels = append(l, audit.Label{Value: symbol, Text: word})
 		}
-		known[c][symbol] = true
-		p.columns[c].Labels = append(p.columns[c].Labels, audit.Label{Value: symbol, Text: word})
 	}
 	for c, column := range p.columns {
-		known[c] = map[float64]bool{}
 		if column.Kind == audit.Mixed {
 			add(c, 0, recorded.NumberSymbol)
 		}
 	}
 	return each(answers, func(_ int, cells []cell) error {
-		if failedRun(cells) {
-			return nil
-		}
 		for c, x := range cells {
 			if k := p.columns[c].Kind; k == audit.Symbol || k == audit.Mixed && x.form != numeral {
 				add(c, audit.SymbolOf(x.text()), x.text())
@@ -210,9 +201,16 @@ func (p *Program) learnLabels(answers []answer) error {
 	})
 }
 
+// each calls row for the outputs of all runs but those that failed.
 func each(answers []answer, row func(int, []cell) error) error {
 	for _, a := range answers {
-		if _, err := a.rows(row); err != nil {
+		_, err := a.rows(func(i int, cells []cell) error {
+			if failedRun(cells) {
+				return nil
+			}
+			return row(i, cells)
+		})
+		if err != nil {
 			return err
 		}
 	}
