@@ -67,7 +67,7 @@ func TestCompare(t *testing.T) {
 			t.Errorf("noise %v, cut-off %d: %v, want %v", c.noise, c.cutoff, symbols, c.want)
 		}
 		mixed := make([]float64, 6)
-		compareValues(mixed, []float64{0.5}, c.noise, c.noise, []float64{1, 1, 1}, 0.5, c.cutoff)
+		compareMore(mixed, []float64{0.5}, c.noise, c.noise, []float64{1, 1, 1}, 0.5, c.cutoff)
 		for i, w := range c.want {
 			value := 0.0
 			if w == above {
@@ -80,7 +80,7 @@ func TestCompare(t *testing.T) {
 	}
 	// The threshold falls to 0 after the first ⊤.
 	symbols := []float64{0, -1, 0}
-	compareRedrawing(symbols, []float64{0.5}, []float64{-0.5}, []float64{1, 1, 1}, 0.5, 2)
+	compareMore(symbols, []float64{0.5}, symbols, []float64{-0.5}, []float64{1, 1, 1}, 0.5, 2)
 	if want := []float64{1, 1, -1}; !slices.Equal(symbols, want) {
 		t.Errorf("threshold drawn again: %v, want %v", symbols, want)
 	}

@@ -260,9 +260,9 @@ func (v svtVariant) release(p audit.Params, d audit.Dataset) sampler {
 			if r.more != 0 {
 				released = b.laplace(r.queries, r.more)
 			}
-			compareValues(b.out, rho, nu, released, q, r.threshold, r.cutoff)
+			compareMore(b.out, rho, nu, released, q, r.threshold, r.cutoff)
 		case further > 0:
-			compareRedrawing(b.out, rho, b.laplace(further, r.more), q, r.threshold, r.cutoff)
+			compareMore(b.out, rho, nu, b.laplace(further, r.more), q, r.threshold, r.cutoff)
 		default:
 			compare(b.out, rho, q, r.threshold, r.cutoff)
 		}
@@ -292,50 +292,34 @@ func compare(rows, rho, q []float64, threshold float64, cutoff int) {
 	}
 }
 
-// compareRedrawing is compare with a threshold that the k-th ⊤ of a row
-// replaces by T plus the row's k-th number of next.
-func compareRedrawing(rows, rho, next, q []float64, threshold float64, cutoff int) {
-	further := len(next) / len(rho)
+// compareMore is compare where more is released than symbols, or other thresholds are drawn. An
+// out of two numbers a query has a value beside each symbol: query + the query's number of more
+// beside ⊤, else 0. Else the k-th ⊤ of a row replaces the threshold by T plus the row's k-th
+// number of more.
+func compareMore(out, rho, noise, more, q []float64, threshold float64, cutoff int) {
+	values, further := len(out) > len(noise), len(more)/len(rho)
 	for r, z := range rho {
-		row := rows[r*len(q) : (r+1)*len(q)]
-		fresh := next[r*further : (r+1)*further]
+		fresh := more[r*further : (r+1)*further]
 		z += threshold
 		left := cutoff
-		for i, nu := range row {
+		for i, nu := range noise[r*len(q) : (r+1)*len(q)] {
+			symbol, value := below, 0.0
 			switch {
 			case left == 0:
-				row[i] = aborted
+				symbol = aborted
 			case q[i]+nu >= z:
-				row[i] = above
+				symbol = above
 				left--
-				if len(fresh) > 0 {
-					z = threshold + fresh[0]
-					fresh = fresh[1:]
+				if values {
+					value = q[i] + fresh[i]
+				} else if len(fresh) > 0 {
+					z, fresh = threshold+fresh[0], fresh[1:]
 				}
-			default:
-				row[i] = below
 			}
-		}
-	}
-}
-
-// compareValues is compare into a symbol and a value each: query + fresh beside ⊤, else 0.
-func compareValues(out, rho, noise, fresh, q []float64, threshold float64, cutoff int) {
-	for _, z := range rho {
-		row, nus, news := out[:2*len(q)], noise[:len(q)], fresh[:len(q)]
-		out, noise, fresh = out[2*len(q):], noise[len(q):], fresh[len(q):]
-		z += threshold
-		left := cutoff
-		for i, nu := range nus {
-			symbol, value := row[2*i:2*i+1], row[2*i+1:2*i+2]
-			switch {
-			case left == 0:
-				symbol[0], value[0] = aborted, 0
-			case q[i]+nu >= z:
-				symbol[0], value[0] = above, q[i]+news[i]
-				left--
-			default:
-				symbol[0], value[0] = below, 0
+			if at := r*len(q) + i; values {
+				out[2*at], out[2*at+1] = float64(symbol), value
+			} else {
+				out[at] = float64(symbol)
 			}
 		}
 	}
