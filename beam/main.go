@@ -197,10 +197,7 @@ func auditCommand(args []string, stdout, stderr io.Writer) int {
 	asked := cli.Settings(f.Flags, pair.Keys())
 	name := f.String("plan", "", "`file` with several audits, which share one error")
 	var only []string
-	f.Func("only", "run the audit of this `name` of the plan only; may be given more than once", func(v string) error {
-		only = append(only, v)
-		return nil
-	})
+	f.Several(&only, "only", "run the audit of this `name` of the plan only; may be given more than once")
 	f.register()
 	if code, ok := f.Parse(args, 0); !ok {
 		return code

@@ -26,6 +26,7 @@ type kindFlags[P any] struct {
 func newKindFlags[P any](name string, keys []settings.Key[P], stdin io.Reader, stdout, stderr io.Writer) *kindFlags[P] {
 	f := &kindFlags[P]{single: single{Flags: cli.NewFlags("dpscope "+name, stderr), brought: brought{stdin: stdin, stdout: stdout, stderr: stderr}, workers: new(1)}}
 	f.asked = cli.Settings(f.Flags, keys)
+	f.out.register(f.Flags)
 	return f
 }
 
@@ -50,7 +51,6 @@ func newCanaryFlags(stdin io.Reader, stdout, stderr io.Writer) *kindFlags[canary
 	f.Func("d", "dimension, short for -param d=", func(v string) error { return f.Set("param", "d="+v) })
 	f.trains("CSV `file`: examples for dp-sgd, or vectors for the design vectors")
 	f.StringVar(&f.from, "continue", "", "continue a sequential audit from its report, a JSON `file`, with the same plan and seed; -n is then the total number of runs")
-	f.out.register(f.Flags)
 	return f
 }
 
@@ -123,14 +123,11 @@ func continued(f *kindFlags[canary.Plan]) (plan canary.Plan, from *canary.Parent
 func newOneRunFlags(stdin io.Reader, stdout, stderr io.Writer) *kindFlags[canary.Plan] {
 	f := newKindFlags("one-run", append(canary.OneRunKeys(), canary.TrainerKey()), stdin, stdout, stderr)
 	f.trains("CSV `file` of examples, for dp-sgd")
-	f.out.register(f.Flags)
 	return f
 }
 
 func newScoreFlags(stdin io.Reader, stdout, stderr io.Writer) *kindFlags[scores.Plan] {
-	f := newKindFlags("scores", scores.Keys(), stdin, stdout, stderr)
-	f.out.register(f.Flags)
-	return f
+	return newKindFlags("scores", scores.Keys(), stdin, stdout, stderr)
 }
 
 // scoresCommand is dpscope scores. Flags may stand before and behind the files.

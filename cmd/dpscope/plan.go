@@ -32,10 +32,7 @@ type planFlags struct {
 
 func (f *planFlags) register(s *cli.Flags) {
 	f.registerFile(s)
-	s.Func("only", "run only the audit of the plan with this `name`, with the same result as in the whole plan; may be given more than once", func(v string) error {
-		f.only = append(f.only, v)
-		return nil
-	})
+	s.Several(&f.only, "only", "run only the audit of the plan with this `name`, with the same result as in the whole plan; may be given more than once")
 }
 
 func (f *planFlags) registerFile(s *cli.Flags) {

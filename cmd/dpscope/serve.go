@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
 	"time"
@@ -41,15 +40,15 @@ func serve(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 		err = &audit.InputError{Field: "-replay", Found: replays.String(), Want: "a duration such as 1h, or 0 for never"}
 	case *quota < 1:
 		err = &audit.InputError{Field: "-quota", Found: fmt.Sprint(*quota), Want: "at least 1 MiB"}
-	case err == nil && *store != "":
-		var handler http.Handler
-		var end func()
-		if handler, end, err = withStore(sites.Site(site, nil), *store, *origin, *replays, int64(*quota)<<20, stdout); err == nil {
+	case err == nil:
+		handler, end := sites.Site(site, nil), func() {}
+		if *store != "" {
+			handler, end, err = withStore(handler, *store, *origin, *replays, int64(*quota)<<20, stdout)
+		}
+		if err == nil {
 			err = sites.Run(ctx, handler, *addr, stdout, *origin)
 			end()
 		}
-	case err == nil:
-		err = sites.Run(ctx, sites.Site(site, nil), *addr, stdout)
 	}
 	if err != nil && ctx.Err() == nil {
 		fmt.Fprintf(stderr, "dpscope: serve: %v\n", err)

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
@@ -75,14 +76,11 @@ func withStore(site http.Handler, dir, origin string, replays time.Duration, mos
 		job := replay.Job{Store: store, Child: child, Every: replays, Now: time.Now,
 			Failed: func(err error) { fmt.Fprintf(out, "dpscope: replays: %v\n", err) }}
 		ctx, stop := context.WithCancel(context.Background())
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			job.Run(ctx)
-		}()
+		var jobs sync.WaitGroup
+		jobs.Go(func() { job.Run(ctx) })
 		end = func() {
 			stop()
-			<-done
+			jobs.Wait()
 			store.Close()
 		}
 	}

@@ -30,10 +30,7 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	set.Gone("counts", "-quick does the same")
 	workers := set.Workers(0, "parallel workers; 0: one per processor")
 	b := brought{stdin: stdin, stdout: stdout, stderr: stderr}
-	set.Func("data", "the data `file` of an audit with canaries or of scores; repeat it for two files of scores", func(v string) error {
-		b.files = append(b.files, v)
-		return nil
-	})
+	set.Several(&b.files, "data", "the data `file` of an audit with canaries or of scores; repeat it for two files of scores")
 	b.register(set, settings.Only(pair.ExternalKeys(), "samples-file", "samples-file2", "exec", "wasm", "table"))
 	var plan planFlags
 	plan.registerFile(set)

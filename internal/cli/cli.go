@@ -208,7 +208,7 @@ type Flags struct {
 
 // NewFlags are the flags of a command, whose name begins with the program's.
 func NewFlags(name string, stderr io.Writer) *Flags {
-	return &Flags{FlagSet: flag.NewFlagSet(name, flag.ContinueOnError), stderr: stderr}
+	return &Flags{FlagSet: flag.NewFlagSet(name, flag.ContinueOnError), stderr: stderr, gone: map[string]string{}}
 }
 
 // Check adds a check of what was parsed; checks run in the order in which they were added.
@@ -216,9 +216,6 @@ func (f *Flags) Check(check func() error) { f.checks = append(f.checks, check) }
 
 // Gone names a flag that the command had, and what to do instead.
 func (f *Flags) Gone(name, instead string) {
-	if f.gone == nil {
-		f.gone = map[string]string{}
-	}
 	f.gone[name] = instead
 }
 
@@ -304,6 +301,14 @@ func (f *Flags) check() (code int, ok bool) {
 func (f *Flags) fail(err error) int {
 	program, _, _ := strings.Cut(f.Name(), " ")
 	return Fail(program, f.stderr, err)
+}
+
+// Several is a flag that may be given more than once.
+func (f *Flags) Several(p *[]string, name, usage string) {
+	f.Func(name, usage, func(v string) error {
+		*p = append(*p, v)
+		return nil
+	})
 }
 
 // Format is a flag -format: one of the formats, the first by default.
