@@ -54,21 +54,21 @@ func (v *outputs) divergence(words string) *plot.View {
 		words += " "
 	}
 	x := plot.View{ID: "divergence", Title: "Divergence", ChoiceLabel: "Divergence"}
-	x.Choices = audit.Each(kinds(v.claim), func(k divergenceKind) plot.Choice { return plot.Choice{ID: k.id, Words: k.words} })
+	x.Choices = audit.Each(kinds(v.Claim), func(k divergenceKind) plot.Choice { return plot.Choice{ID: k.id, Words: k.words} })
 	var flat *plane
-	if v.chart.Kind == chart.Score {
-		flat = newPlane(v.chart, v.claim)
+	if v.Chart.Kind == chart.Score {
+		flat = newPlane(v.Chart, v.Claim)
 	}
 	if flat != nil {
 		x.ChoiceLabel, x.Choices = "Show", append(x.Choices, plot.Choice{ID: planeID, Words: "plane: the score and one more direction"})
 	}
 	return x.Of(func(choice string) plot.Plot {
 		if flat != nil && choice == planeID {
-			p := flat.plot(v.claim)
+			p := flat.plot(v.Claim)
 			p.Caption = words + p.Caption
 			return p
 		}
-		kinds := kinds(v.claim)
+		kinds := kinds(v.Claim)
 		kind := kinds[max(0, slices.IndexFunc(kinds, func(k divergenceKind) bool { return k.id == choice }))]
 		parts, sum := v.parts(kind)
 		p := v.plot(parts, kind.of)
@@ -89,7 +89,7 @@ func (v *outputs) divergence(words string) *plot.View {
 func (v *outputs) parts(kind divergenceKind) (parts []float64, sum float64) {
 	for _, m := range v.marks {
 		p, q := m.Shares()
-		if v.direction == report.SecondOverFirst {
+		if v.Direction == report.SecondOverFirst {
 			p, q = q, p
 		}
 		parts = append(parts, kind.part(p, q))
@@ -100,7 +100,7 @@ func (v *outputs) parts(kind divergenceKind) (parts []float64, sum float64) {
 
 func (v *outputs) divergenceCaption(kind divergenceKind, sum float64) (words string) {
 	from, to := "A", "B"
-	if v.direction == report.SecondOverFirst {
+	if v.Direction == report.SecondOverFirst {
 		from, to = to, from
 	}
 	what := plot.If(v.outcomes, "outcomes", "bins")
@@ -114,7 +114,7 @@ func (v *outputs) divergenceCaption(kind divergenceKind, sum float64) (words str
 	default:
 		words = fmt.Sprintf("The observed %s of %s from %s, over these %s, is %s", kind.of, from, to, what, plot.Short(sum))
 		if v.corridor && kind.id == "claim" {
-			words += fmt.Sprintf("; claimed: at most δ = %s", plot.Short(v.claim.Delta))
+			words += fmt.Sprintf("; claimed: at most δ = %s", plot.Short(v.Claim.Delta))
 		}
 		words += "."
 	}

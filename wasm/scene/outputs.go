@@ -39,20 +39,13 @@ type outputs struct {
 
 // outputsOf is what a picture of outputs is of.
 type outputsOf struct {
-	people    pair.People
-	output    string // what is released is called
-	chart     chart.Chart
-	claim     audit.Claim
-	event     *report.Event
-	direction string
-	counts    *bounds.Counts // of the event, the likelier side first
-	bound     *float64       // certified epsilon of the event, at the claim's delta
-	refuted   bool
-	summary   string  // of what decides where no event does
-	beta      float64 // of the bars of all charts that are shown together
-	share     float64 // of it, that those of this one have; 0: all
-	anytime   bool    // they hold whenever one looks
-	live      bool
+	pair.Live
+	counts  *bounds.Counts // of the event, the likelier side first
+	bound   *float64       // certified epsilon of the event, at the claim's delta
+	refuted bool
+	summary string // of what decides where no event does
+	anytime bool   // the bars hold whenever one looks
+	live    bool
 }
 
 // mark is an outcome or a bin in its place.
@@ -98,20 +91,20 @@ func NewOutputs(r *Report) *plot.View { return outputsIn(r).view() }
 func NewLiveOutputs(p *pair.Progress) *plot.View { return liveOutputs(p).view() }
 
 func outputsIn(r *Report) *outputs {
-	x := outputsOf{people: pair.PeopleOf(pair.Shown(r.Evidence, r.Sequential), r.Plan.Relation, r.Inputs.Samples), claim: r.Claim, refuted: r.Verdict == audit.Violation, beta: 1 - r.Confidence, summary: r.Headline,
-		anytime: r.Termination.Reason != audit.Completed}
+	x := outputsOf{Live: pair.Live{People: pair.PeopleOf(pair.Shown(r.Evidence, r.Sequential), r.Plan.Relation, r.Inputs.Samples), Claim: r.Claim, Beta: 1 - r.Confidence},
+		refuted: r.Verdict == audit.Violation, summary: r.Headline, anytime: r.Termination.Reason != audit.Completed}
 	switch {
 	case r.Evidence != nil:
-		x.chart = r.Evidence.Chart
+		x.Chart = r.Evidence.Chart
 	case r.Sequential != nil && r.Sequential.Chart != nil:
 		c := r.Sequential.Chart
-		x.chart, x.share, x.anytime = c.Chart, c.Share, true
+		x.Chart, x.Share, x.anytime = c.Chart, c.Share, true
 		return newOutputs(x)
 	default:
 		return nil
 	}
 	if row := report.Report(r.head).Pictured(); row != nil {
-		x.event, x.direction, x.counts = row.Event, row.Direction, row.Counts
+		x.Event, x.Direction, x.counts = row.Event, row.Direction, row.Counts
 		if row.ID == report.Epsilon && row.LowerBound != nil {
 			x.bound = row.LowerBound
 		}
@@ -124,16 +117,17 @@ func liveOutputs(p *pair.Progress) *outputs {
 	if l == nil {
 		return nil
 	}
-	x := outputsOf{people: l.People, output: l.Output, chart: l.Chart, claim: l.Claim, event: l.Event, direction: l.Direction, beta: cmp.Or(l.Beta, 0.05), share: l.Share, anytime: true, live: true, refuted: p.Refuted > 0}
+	x := outputsOf{Live: *l, anytime: true, live: true, refuted: p.Refuted > 0}
+	x.Beta = cmp.Or(x.Beta, 0.05)
 	x.refuted = x.refuted || p.Valid && p.Provisional != nil && *p.Provisional > p.Claimed
 	return newOutputs(x)
 }
 
 func newOutputs(x outputsOf) *outputs {
-	v := &outputs{outputsOf: x, outcomes: x.chart.Kind == chart.Outcomes}
-	v.epsilon, v.corridor = epsilonOf(x.claim)
-	v.people = cmp.Or(x.people, pair.PeopleOf(nil, "", nil))
-	all := binsOf(x.chart)
+	v := &outputs{outputsOf: x, outcomes: x.Chart.Kind == chart.Outcomes}
+	v.epsilon, v.corridor = epsilonOf(x.Claim)
+	v.People = cmp.Or(x.People, pair.PeopleOf(nil, "", nil))
+	all := binsOf(x.Chart)
 	if all == nil || all[0].firstOf == 0 || all[0].secondOf == 0 {
 		return nil
 	}
@@ -156,10 +150,10 @@ func newOutputs(x outputsOf) *outputs {
 
 // lists makes the marks of outcomes, in an order that can be read.
 func (v *outputs) lists(n int, bin func(from, to int) mark) {
-	labels := audit.Listed(n-1, func(i int) string { return outcomeWords(v.chart, i) })
+	labels := audit.Listed(n-1, func(i int) string { return outcomeWords(v.Chart, i) })
 	firsts, firstOf := firstComes(labels)
 	in := map[int]bool{}
-	if e := v.event; e != nil && e.Where != nil {
+	if e := v.Event; e != nil && e.Where != nil {
 		for _, i := range e.Where.Outcomes {
 			in[i] = true
 		}
@@ -182,7 +176,7 @@ func (v *outputs) lists(n int, bin func(from, to int) mark) {
 		} else {
 			m.Words, m.short = others, others
 		}
-		if v.event != nil && v.event.Where != nil {
+		if v.Event != nil && v.Event.Where != nil {
 			m.in = plot.If(in[i], 1.0, 0)
 		}
 		list = append(list, &placed{m, i})
@@ -192,10 +186,10 @@ func (v *outputs) lists(n int, bin func(from, to int) mark) {
 		switch {
 		case a.at == n-1 || b.at == n-1:
 			return cmp.Compare(a.at, b.at)
-		case whole && len(v.chart.Outcomes[a.at]) == 1:
-			return slices.Compare(v.chart.Outcomes[a.at], v.chart.Outcomes[b.at])
+		case whole && len(v.Chart.Outcomes[a.at]) == 1:
+			return slices.Compare(v.Chart.Outcomes[a.at], v.Chart.Outcomes[b.at])
 		case whole && firsts != nil:
-			return -slices.Compare(v.chart.Outcomes[a.at], v.chart.Outcomes[b.at])
+			return -slices.Compare(v.Chart.Outcomes[a.at], v.Chart.Outcomes[b.at])
 		}
 		return cmp.Compare(a.ratio(), b.ratio())
 	})
@@ -250,7 +244,7 @@ func ordinal(k int) string {
 }
 
 func (v *outputs) bins(n int, bin func(from, to int) mark) {
-	l := level{v.chart.Edges}
+	l := level{v.Chart.Edges}
 	step := plot.If(n-2 > coarse && n%2 == 0, 2, 1)
 	add := func(from, to int) {
 		m, a, b := bin(from, to), l.bin(from, Bin{}), l.bin(to-1, Bin{})
@@ -263,7 +257,7 @@ func (v *outputs) bins(n int, bin func(from, to int) mark) {
 		add(i, i+step)
 	}
 	add(n-1, n)
-	if e := v.event; e != nil && e.Where != nil && len(e.Where.Intervals) > 0 {
+	if e := v.Event; e != nil && e.Where != nil && len(e.Where.Intervals) > 0 {
 		for i := range v.marks {
 			v.marks[i].in = 0
 			for _, x := range e.Where.Intervals {
@@ -280,7 +274,7 @@ func (m mark) covered(w plot.Window) float64 {
 
 // span is where an interval lies; beyond the edges it ends somewhere in an end bin.
 func (v *outputs) span(x report.Interval) plot.Window {
-	l, w := level{v.chart.Edges}, v.whole()
+	l, w := level{v.Chart.Edges}, v.whole()
 	if x.From != nil {
 		w.Lo = l.place(*x.From)
 	}
@@ -297,15 +291,15 @@ func (v *outputs) whole() plot.Window {
 // choose finds the event, and the limits of all marks.
 func (v *outputs) choose(all [2]int) {
 	tries := len(v.marks)
-	search := v.event == nil && v.anytime && v.corridor && v.claim.Delta == 0 && (v.live || v.counts == nil)
+	search := v.Event == nil && v.anytime && v.corridor && v.Claim.Delta == 0 && (v.live || v.counts == nil)
 	ends := search && !v.outcomes
 	switch {
 	case ends:
 		tries += 2 * (len(v.marks) - 1)
-	case v.event != nil && v.live:
+	case v.Event != nil && v.live:
 		tries++
 	}
-	beta := v.beta * cmp.Or(v.share, 1) / float64(tries)
+	beta := v.Beta * cmp.Or(v.Share, 1) / float64(tries)
 	limits := func(m mark) (from, to float64) {
 		return bounds.RatioLimits(bounds.Counts{X: m.Second, N1: m.secondOf, Y: m.First, N0: m.firstOf}, beta, v.anytime)
 	}
@@ -314,11 +308,11 @@ func (v *outputs) choose(all [2]int) {
 	}
 	var t *tested
 	switch {
-	case v.event != nil:
+	case v.Event != nil:
 		t = v.given(all)
 		if t != nil && v.live && !t.certain {
 			t.lower, t.upper = limits(t.mark)
-			if t.bound = max(0, plot.If(t.sign > 0, t.lower, -t.upper)); v.corridor && v.claim.Delta == 0 {
+			if t.bound = max(0, plot.If(t.sign > 0, t.lower, -t.upper)); v.corridor && v.Claim.Delta == 0 {
 				t.certain = true
 			}
 		}
@@ -332,18 +326,18 @@ func (v *outputs) choose(all [2]int) {
 
 // given is the event that was chosen beforehand.
 func (v *outputs) given(all [2]int) *tested {
-	t := &tested{sign: plot.If(v.direction == report.SecondOverFirst, 1.0, -1), words: "the output is in the event"}
-	if e := v.event; e.Where != nil {
+	t := &tested{sign: plot.If(v.Direction == report.SecondOverFirst, 1.0, -1), words: "the output is in the event"}
+	if e := v.Event; e.Where != nil {
 		t.words = e.Where.Words
 	} else if score, _, learned := strings.Cut(e.Words, ": mostly "); learned {
 		t.words = "the " + strings.NewReplacer(" <= ", " is at most ", " > ", " is above ", "-", "−").Replace(score)
 	}
 	t.firstOf, t.secondOf = all[0], all[1]
-	for i := range v.chart.FirstIn {
-		t.First += max(0, v.chart.FirstIn[i])
+	for i := range v.Chart.FirstIn {
+		t.First += max(0, v.Chart.FirstIn[i])
 	}
-	for i := range v.chart.SecondIn {
-		t.Second += max(0, v.chart.SecondIn[i])
+	for i := range v.Chart.SecondIn {
+		t.Second += max(0, v.Chart.SecondIn[i])
 	}
 	if c := v.counts; c != nil {
 		t.First, t.firstOf, t.Second, t.secondOf = c.X, c.N1, c.Y, c.N0
@@ -366,10 +360,10 @@ func (v *outputs) given(all [2]int) *tested {
 		}
 		return t
 	}
-	if v.event.Where == nil {
+	if v.Event.Where == nil {
 		return t
 	}
-	t.spans = audit.Each(v.event.Where.Intervals, v.span)
+	t.spans = audit.Each(v.Event.Where.Intervals, v.span)
 	return t
 }
 
@@ -399,7 +393,7 @@ func (v *outputs) found(ends bool, all [2]int, limits func(mark) (from, to float
 	if !ends {
 		for i, m := range v.marks {
 			if t := try(m, m.lower, m.upper); t != nil {
-				t.rows, t.words = []int{i}, "the "+cmp.Or(v.output, "output")+" is “"+m.Words+"”"
+				t.rows, t.words = []int{i}, "the "+cmp.Or(v.Output, "output")+" is “"+m.Words+"”"
 				v.alone(t)
 			}
 		}
@@ -410,7 +404,7 @@ func (v *outputs) found(ends bool, all [2]int, limits func(mark) (from, to float
 		sum.First, sum.Second = sum.First+m.First, sum.Second+m.Second
 		rest := sum
 		rest.First, rest.Second = all[0]-sum.First, all[1]-sum.Second
-		name := "the " + v.chart.AxisWords()
+		name := "the " + v.Chart.AxisWords()
 		from, to := limits(sum)
 		if t := try(sum, from, to); t != nil {
 			t.words, t.spans = name+" is below "+plot.Short(plot.Round(m.high, 3)), []plot.Window{{Lo: whole.Lo, Hi: m.To}}

@@ -26,18 +26,18 @@ func pure(epsilon float64) audit.Claim { return audit.Claim{Kind: audit.Pure, Ep
 // someHistogram is a noisy count, three against four, with an event below 2.8.
 func someHistogram(refuted bool, bound float64) outputsOf {
 	to := 2.8
-	return outputsOf{chart: chart.Chart{Kind: chart.Histogram, Axis: "noisy count", Edges: []float64{0, 1, 2, 3, 4, 5, 6, 7},
+	return outputsOf{Live: pair.Live{Chart: chart.Chart{Kind: chart.Histogram, Axis: "noisy count", Edges: []float64{0, 1, 2, 3, 4, 5, 6, 7},
 		First: []int{30, 120, 800, 3200, 4000, 1400, 350, 80, 20}, Second: []int{5, 25, 160, 700, 2900, 4310, 1450, 350, 100}},
-		claim: pure(1), event: &report.Event{Words: "noisy count < 2.8", Where: &report.Where{Words: "the noisy count is below 2.8", Intervals: []report.Interval{{To: &to}}}},
-		direction: report.FirstOverSecond, counts: &bounds.Counts{X: 3500, N1: 10000, Y: 700, N0: 10000}, bound: &bound, refuted: refuted, beta: 0.05, summary: "A headline."}
+		Claim: pure(1), Event: &report.Event{Words: "noisy count < 2.8", Where: &report.Where{Words: "the noisy count is below 2.8", Intervals: []report.Interval{{To: &to}}}},
+		Direction: report.FirstOverSecond, Beta: 0.05}, counts: &bounds.Counts{X: 3500, N1: 10000, Y: 700, N0: 10000}, bound: &bound, refuted: refuted, summary: "A headline."}
 }
 
 // someAnswers is a sparse vector technique, of which the third answer tells.
 func someAnswers(refuted bool, bound float64) outputsOf {
 	chart := chart.Chart{Kind: chart.Outcomes, Axis: "outcome", Outcomes: [][]float64{{0, 0, 1}, {1, -1, -1}, {0, 1, -1}, {0, 0, 0}}, Labels: []string{"⊥⊥⊤", "⊤––", "⊥⊤–", "⊥⊥⊥"},
 		First: []int{70, 5490, 860, 3580, 0}, Second: []int{375, 4550, 870, 4205, 0}}
-	return outputsOf{chart: chart, claim: pure(1), event: &report.Event{Words: "query 3 is ⊤", Where: &report.Where{Words: "the output is “⊥⊥⊤”", Outcomes: []int{0}}},
-		direction: report.SecondOverFirst, counts: &bounds.Counts{X: 375, N1: 10000, Y: 70, N0: 10000}, bound: &bound, refuted: refuted, beta: 0.05, summary: "A headline."}
+	return outputsOf{Live: pair.Live{Chart: chart, Claim: pure(1), Event: &report.Event{Words: "query 3 is ⊤", Where: &report.Where{Words: "the output is “⊥⊥⊤”", Outcomes: []int{0}}},
+		Direction: report.SecondOverFirst, Beta: 0.05}, counts: &bounds.Counts{X: 375, N1: 10000, Y: 70, N0: 10000}, bound: &bound, refuted: refuted, summary: "A headline."}
 }
 
 // yellow reports whether anything in the picture is painted as proven.
@@ -49,16 +49,16 @@ func yellow(s *plot.Scene) bool {
 // rounded down, and yellow means proven.
 func TestSentences(t *testing.T) {
 	approximate := someHistogram(true, 1.4)
-	approximate.claim = audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 0.01}
+	approximate.Claim = audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 0.01}
 	renyi := someHistogram(true, 1.4)
-	renyi.claim = audit.Claim{Kind: audit.Renyi, Alpha: 2, Epsilon: 0.5}
+	renyi.Claim = audit.Claim{Kind: audit.Renyi, Alpha: 2, Epsilon: 0.5}
 	stopped := someHistogram(false, 0)
 	stopped.bound = nil
 	bets := someHistogram(true, 0)
-	bets.event, bets.bound, bets.counts, bets.live, bets.anytime = nil, nil, nil, true, true
+	bets.Event, bets.bound, bets.counts, bets.live, bets.anytime = nil, nil, nil, true, true
 	same := someHistogram(false, 0)
 	never := someAnswers(true, 2)
-	never.chart.First = []int{0, 5560, 860, 3580, 0}
+	never.Chart.First = []int{0, 5560, 860, 3580, 0}
 	never.counts = &bounds.Counts{X: 375, N1: 10000, Y: 0, N0: 10000}
 	climbing := someAnswers(true, 1.18)
 	climbing.live, climbing.anytime = true, true
@@ -80,7 +80,7 @@ func TestSentences(t *testing.T) {
 		"climbing":    {climbing, "So far: with Ada the first “yes” is the 3rd answer in 38 of 1 000 runs, without her in 7: 5.4 times as often. ε = 1 allows 2.7.", "Shown with 95 % confidence: at least 3.2 times. It may still rise; the refutation is final.", true},
 		"bets":        {bets, "So far: without Ada the noisy count is below 3 in 42 of 100 runs, with her in 9: 4.7 times as often. ε = 1 allows 2.7.", "Shown with 95 % confidence: at least 3.7 times. It may still rise; the refutation is final.", true},
 	} {
-		c.of.people = pair.PeopleOf(&audit.Pair{First: audit.Records(1), Second: audit.Records(1, 0)}, audit.AddRemove, nil)
+		c.of.People = pair.PeopleOf(&audit.Pair{First: audit.Records(1), Second: audit.Records(1, 0)}, audit.AddRemove, nil)
 		v := newOutputs(c.of)
 		said := v.Says()
 		plain := func(s string) string { return strings.ReplaceAll(strings.ReplaceAll(s, "\u202f", " "), "\u00a0", " ") }
@@ -140,8 +140,8 @@ func TestEventSpans(t *testing.T) {
 	n := len(edges) + 1
 	counts := slices.Repeat([]int{10}, n)
 	from, to := -1.0, 9.5
-	x := outputsOf{chart: chart.Chart{Kind: chart.Histogram, Axis: "x", Edges: edges, First: counts, Second: counts}, claim: pure(1), beta: 0.05, direction: report.FirstOverSecond,
-		event: &report.Event{Where: &report.Where{Words: "w", Intervals: []report.Interval{{To: &edges[1]}, {From: &from, To: &to}, {From: new(2e9)}}}}}
+	x := outputsOf{Live: pair.Live{Chart: chart.Chart{Kind: chart.Histogram, Axis: "x", Edges: edges, First: counts, Second: counts}, Claim: pure(1), Beta: 0.05, Direction: report.FirstOverSecond,
+		Event: &report.Event{Where: &report.Where{Words: "w", Intervals: []report.Interval{{To: &edges[1]}, {From: &from, To: &to}, {From: new(2e9)}}}}}}
 	v := newOutputs(x)
 	// Bins that grow lie at their numbers, those beyond in boxes beside them.
 	if want := []plot.Window{{Lo: -2.4, Hi: 1}, {Lo: 4, Hi: 14.5}, {Lo: float64(n) - 0.5, Hi: float64(n) + 0.4}}; len(v.marks) != n || !slices.Equal(v.tested.spans, want) {
@@ -151,7 +151,7 @@ func TestEventSpans(t *testing.T) {
 		t.Errorf("%v of a bin is in the event", in)
 	}
 	edges = edges[:49] // 48 inner bins
-	x.chart.Edges, x.chart.First, x.chart.Second = edges, counts[:50], counts[:50]
+	x.Chart.Edges, x.Chart.First, x.Chart.Second = edges, counts[:50], counts[:50]
 	if v = newOutputs(x); len(v.marks) != 26 || v.tested.spans[1] != (plot.Window{Lo: 4, Hi: 14.5}) || v.marks[1].First != 20 || v.marks[8].in != 0.25 {
 		t.Errorf("two by two: %d marks, spans %v", len(v.marks), v.tested.spans)
 	}
@@ -191,29 +191,29 @@ func TestOddOutputs(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		n := rapid.IntRange(2, 30).Draw(r, "edges")
 		counts := rapid.SliceOfN(rapid.OneOf(rapid.IntRange(0, 3), rapid.IntRange(0, 1_000_000)), n+1, n+1)
-		x := outputsOf{claim: pure(rapid.OneOf(rapid.Float64Range(0.001, 8), rapid.Just(300.0)).Draw(r, "epsilon")), beta: rapid.Float64Range(1e-6, 0.5).Draw(r, "beta"),
-			refuted: rapid.Bool().Draw(r, "refuted"), anytime: rapid.Bool().Draw(r, "anytime"), live: rapid.Bool().Draw(r, "live"), direction: report.FirstOverSecond}
-		x.claim.Delta = rapid.SampledFrom([]float64{0, 0, 0.01}).Draw(r, "delta")
-		if x.claim.Delta > 0 {
-			x.claim.Kind = audit.Approximate
+		x := outputsOf{Live: pair.Live{Claim: pure(rapid.OneOf(rapid.Float64Range(0.001, 8), rapid.Just(300.0)).Draw(r, "epsilon")), Beta: rapid.Float64Range(1e-6, 0.5).Draw(r, "beta"), Direction: report.FirstOverSecond},
+			refuted: rapid.Bool().Draw(r, "refuted"), anytime: rapid.Bool().Draw(r, "anytime"), live: rapid.Bool().Draw(r, "live")}
+		x.Claim.Delta = rapid.SampledFrom([]float64{0, 0, 0.01}).Draw(r, "delta")
+		if x.Claim.Delta > 0 {
+			x.Claim.Kind = audit.Approximate
 		}
 		if rapid.Bool().Draw(r, "zcdp") {
-			x.claim = audit.Claim{Kind: audit.ZCDP, Rho: 0.5}
+			x.Claim = audit.Claim{Kind: audit.ZCDP, Rho: 0.5}
 		}
 		edges := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(-3, 3), rapid.Float64Range(-1e300, 1e300)), n, n).Draw(r, "edge")
 		slices.Sort(edges)
-		x.chart = chart.Chart{Kind: chart.Histogram, Axis: rapid.String().Draw(r, "axis"), Edges: edges, First: counts.Draw(r, "first"), Second: counts.Draw(r, "second")}
+		x.Chart = chart.Chart{Kind: chart.Histogram, Axis: rapid.String().Draw(r, "axis"), Edges: edges, First: counts.Draw(r, "first"), Second: counts.Draw(r, "second")}
 		where := &report.Where{Words: rapid.String().Draw(r, "where"), Intervals: []report.Interval{{To: &edges[0]}, {From: &edges[n/2], To: &edges[n-1]}}}
 		if rapid.Bool().Draw(r, "outcomes") {
-			x.chart.Kind, x.chart.Edges = chart.Outcomes, nil
+			x.Chart.Kind, x.Chart.Edges = chart.Outcomes, nil
 			for i := range n {
-				x.chart.Outcomes = append(x.chart.Outcomes, []float64{float64(i)})
-				x.chart.Labels = append(x.chart.Labels, rapid.SampledFrom([]string{"yes", "⊥⊤", "a long name of an outcome that nobody can read"}).Draw(r, "label"))
+				x.Chart.Outcomes = append(x.Chart.Outcomes, []float64{float64(i)})
+				x.Chart.Labels = append(x.Chart.Labels, rapid.SampledFrom([]string{"yes", "⊥⊤", "a long name of an outcome that nobody can read"}).Draw(r, "label"))
 			}
 			where.Intervals, where.Outcomes = nil, []int{0, n - 1}[:rapid.IntRange(0, 2).Draw(r, "rows")]
 		}
 		if rapid.Bool().Draw(r, "event") {
-			x.event = &report.Event{Words: "w", Where: where}
+			x.Event = &report.Event{Words: "w", Where: where}
 			if rapid.Bool().Draw(r, "bound") {
 				x.bound = new(rapid.Float64Range(0, 9).Draw(r, "epsilon shown"))
 			}
@@ -280,7 +280,7 @@ func TestBarsHoldTogether(t *testing.T) {
 				if !anytime && look < looks-1 {
 					continue
 				}
-				v := newOutputs(outputsOf{chart: chart, claim: pure(epsilon), beta: beta, anytime: anytime, live: anytime, refuted: true})
+				v := newOutputs(outputsOf{Live: pair.Live{Chart: chart, Claim: pure(epsilon), Beta: beta}, anytime: anytime, live: anytime, refuted: true})
 				for i, m := range v.marks {
 					if truth := math.Log(p[i] / q[i]); m.lower > truth || m.upper < truth {
 						bad = true

@@ -54,7 +54,7 @@ func (v *outputs) plot(parts []float64, of string) plot.Plot {
 		for _, m := range all {
 			bins = append(bins, m.Bin)
 		}
-		along = level{v.chart.Edges}.axis("the "+v.chart.AxisWords(), bins)
+		along = level{v.Chart.Edges}.axis("the "+v.Chart.AxisWords(), bins)
 	}
 	along.Zooms = parts != nil
 	at := func(along, value float64) [2]float64 {
@@ -136,7 +136,7 @@ func (v *outputs) shares(p *plot.Plot, bins []Bin) plot.Axis {
 			}
 		}
 	}
-	key := [2]string{"A: " + v.people.Names[0], "B: " + v.people.Names[1]}
+	key := [2]string{"A: " + v.People.Names[0], "B: " + v.People.Names[1]}
 	a := plot.Axis{Title: "share of outputs", Scale: plot.Scale{Hi: 1.08 * most}, Words: func(p float64) string { return percentWords(p) }}
 	switch {
 	case !v.outcomes:
@@ -173,9 +173,9 @@ func (v *outputs) ratios(p *plot.Plot, all []mark, bins []Bin, at func(along, va
 		from, to := at(along0, value0), at(along1, value1)
 		return plot.Span(from[0], to[0], from[1], to[1])
 	}
-	a = plot.Axis{Title: fmt.Sprintf("how many times likelier %s (above), %s (below)", v.people.Names[1], v.people.Names[0]), Short: "likelier on B (above), A (below)", Scale: plot.Scale{Lo: -R, Hi: R}, Ticks: []float64{0}}
+	a = plot.Axis{Title: fmt.Sprintf("how many times likelier %s (above), %s (below)", v.People.Names[1], v.People.Names[0]), Short: "likelier on B (above), A (below)", Scale: plot.Scale{Lo: -R, Hi: R}, Ticks: []float64{0}}
 	if v.outcomes {
-		a.Title, a.Short = fmt.Sprintf("← %s · times likelier · %s →", v.people.Names[0], v.people.Names[1]), "← on A · on B →"
+		a.Title, a.Short = fmt.Sprintf("← %s · times likelier · %s →", v.People.Names[0], v.People.Names[1]), "← on A · on B →"
 	}
 	a.Words = func(r float64) string {
 		return plot.If(r == 0, "equal", plot.If(math.Abs(r) == e, times(e), plot.Short(plot.Round(math.Exp(math.Abs(r)), 3)))+"×")
@@ -219,7 +219,7 @@ func (v *outputs) ratios(p *plot.Plot, all []mark, bins []Bin, at func(along, va
 		return a
 	}
 	bound := t.sign * t.bound
-	note := plot.Note{Words: fmt.Sprintf("%s at least %s×", v.people.Names[likelierOn(t.sign)], timesDown(t.bound)), Role: plot.Text, Bold: true, Must: true, Lit: t.lit, Box: true}
+	note := plot.Note{Words: fmt.Sprintf("%s at least %s×", v.People.Names[likelierOn(t.sign)], timesDown(t.bound)), Role: plot.Text, Bold: true, Must: true, Lit: t.lit, Box: true}
 	for _, w := range t.spans {
 		p.Marks = append(p.Marks, plot.Line{Paint: plot.Ink(plot.Text), Width: 4.5, Points: [][2]float64{at(w.Lo, bound), at(w.Hi, bound)}})
 		note.At = at(w.Hi, bound)

@@ -83,7 +83,7 @@ func TestStillViews(t *testing.T) {
 func TestMarkup(t *testing.T) {
 	evil := "<script>\"&'\x01</script>"
 	chart := chart.Chart{Kind: "outcomes", Outcomes: [][]float64{{0}, {1}}, Labels: []string{evil, "b"}, First: []int{30, 10, 0}, Second: []int{10, 30, 0}, FirstIn: []int{30, 0, 0}, SecondIn: []int{10, 0, 0}}
-	v := newOutputs(outputsOf{chart: chart, claim: audit.Claim{Kind: "pure", Epsilon: 0.5}, beta: 0.05}).view()
+	v := newOutputs(outputsOf{Live: pair.Live{Chart: chart, Claim: audit.Claim{Kind: "pure", Epsilon: 0.5}, Beta: 0.05}}).view()
 	p := plot.Draw(v, plot.Request{Width: 640, Theme: lightTheme, Heading: evil})
 	elements, texts := 0, ""
 	for d := xml.NewDecoder(strings.NewReader(p.Markup)); ; {
@@ -148,7 +148,7 @@ func TestHandle(t *testing.T) {
 func TestGoldenPictures(t *testing.T) {
 	views := stillViews(t)
 	chart := chart.Chart{Kind: "outcomes", Outcomes: [][]float64{{0}, {1}}, Labels: []string{"no", "yes"}, First: []int{70, 30, 0}, Second: []int{90, 10, 0}, FirstIn: []int{0, 30, 0}, SecondIn: []int{0, 10, 0}}
-	views["outputs"] = newOutputs(outputsOf{chart: chart, claim: audit.Claim{Kind: "pure", Epsilon: 1}, beta: 0.05}).view()
+	views["outputs"] = newOutputs(outputsOf{Live: pair.Live{Chart: chart, Claim: audit.Claim{Kind: "pure", Epsilon: 1}, Beta: 0.05}}).view()
 	views["histogram"], views["answers"] = newOutputs(someHistogram(true, 1.5)).view(), newOutputs(someAnswers(true, 1.5)).view()
 	for _, name := range []string{"outputs", "renyi", "canaries", "histogram", "answers", "spark"} {
 		got := strings.ReplaceAll(plot.Draw(views[name], plot.Request{Width: 360, Theme: lightTheme, Heading: name}).Markup, "><", ">\n<") + "\n"

@@ -7,19 +7,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/wasm/scene/plot"
-
 	"pgregory.net/rapid"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/pair/chart"
+	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
 func border(v float64) *float64 { return &v }
 
 // divergenceOf is the view of a chart.
 func divergenceOf(c chart.Chart, claim audit.Claim) *plot.View {
-	return newOutputs(outputsOf{chart: c, claim: claim, beta: 0.05}).divergence("")
+	return newOutputs(outputsOf{Live: pair.Live{Chart: c, Claim: claim, Beta: 0.05}}).divergence("")
 }
 
 // planeChart is a chart of a score with a plane of two bins between edges, and those

@@ -180,7 +180,7 @@ func TestDivergenceByHand(t *testing.T) {
 	near("its spread", yes.Spread(), 1.959963984540054*math.Sqrt(0.25/75+0.75/25))
 	sums := func(ch chart.Chart, claim audit.Claim, direction string, want ...float64) {
 		t.Helper()
-		v := newOutputs(outputsOf{chart: ch, claim: claim, beta: 0.05, direction: direction})
+		v := newOutputs(outputsOf{Live: pair.Live{Chart: ch, Claim: claim, Beta: 0.05, Direction: direction}})
 		for i, k := range kinds(claim)[:len(want)] {
 			_, sum := v.parts(k)
 			near(k.words, sum, want[i])
@@ -191,7 +191,7 @@ func TestDivergenceByHand(t *testing.T) {
 	sums(half, audit.Claim{Kind: "renyi", Alpha: 2, Epsilon: 1}, report.SecondOverFirst, 0.5*0.5/0.25+0.5*0.5/0.75)
 	sums(chart.Chart{Kind: "outcomes", Outcomes: [][]float64{{0}}, First: []int{9, 1}, Second: []int{10, 0}}, audit.Claim{Kind: "zcdp", Rho: 1}, "", math.Inf(1), 0.1)
 	for _, empty := range []chart.Chart{{Kind: "outcomes"}, {Kind: "histogram", Edges: []float64{0}}, {Kind: "histogram", Edges: []float64{0, 1}, First: []int{0, 0, 0}}} {
-		if newOutputs(outputsOf{chart: empty, beta: 0.05}).divergence("") != nil {
+		if newOutputs(outputsOf{Live: pair.Live{Chart: empty, Beta: 0.05}}).divergence("") != nil {
 			t.Errorf("%+v is drawn", empty)
 		}
 	}

@@ -13,14 +13,14 @@ import (
 // certified rounded down. Observed shares are said with a violation only, and come first.
 func (v *outputs) Says() plot.Said {
 	x := plot.Said{Sentence: v.wholeWords(), Small: v.shownSmall(), Lit: v.refuted,
-		Question: v.people.Question, Names: v.people.Names, Who: v.people.Words}
+		Question: v.People.Question, Names: v.People.Names, Who: v.People.Words}
 	t := v.tested
 	if t == nil {
 		return x
 	}
 	likelier := likelierOn(t.sign)
 	other := 1 - likelier
-	with, without := v.people.Names[likelier], v.people.Again[other]
+	with, without := v.People.Names[likelier], v.People.Again[other]
 	// begun is a sentence that begins with the likelier dataset and what comes more often on it.
 	begun := plot.If(v.live, "So far: "+with, upperFirst(with)) + " " + t.words
 	allows := func(times string) string { return fmt.Sprintf(" %s allows %s.", v.claimWords(), times) }
@@ -29,7 +29,7 @@ func (v *outputs) Says() plot.Said {
 	case t.lit:
 		least, allowed := toldApart(t.bound, v.epsilon)
 		slack := ""
-		if d := v.claim.Delta; d > 0 {
+		if d := v.Claim.Delta; d > 0 {
 			allowed += fmt.Sprintf(" times, and %s more", percentWords(d))
 			slack = fmt.Sprintf("even without the %s that δ allows, ", percentWords(d))
 		}
@@ -49,7 +49,7 @@ func (v *outputs) Says() plot.Said {
 			x.Small += fmt.Sprintf(" The most telling single event: %s %s at least %s times as often as %s.", with, t.words, timesDown(t.bound), without)
 		}
 	case t.certain && timesDown(t.bound) == times(0):
-		x.Sentence = fmt.Sprintf("%s shows a difference between the answers %s and %s.", plot.If(v.live, "So far nothing", "Nothing"), v.people.Names[0], v.people.Again[1])
+		x.Sentence = fmt.Sprintf("%s shows a difference between the answers %s and %s.", plot.If(v.live, "So far nothing", "Nothing"), v.People.Names[0], v.People.Again[1])
 		if v.corridor {
 			x.Sentence += allows(v.allowed() + " times")
 		}
@@ -83,7 +83,7 @@ func inRuns(a, b float64) (in [2]string, of string) {
 func (v *outputs) wholeWords() string {
 	switch {
 	case v.refuted:
-		return fmt.Sprintf("%s and %s, the answers together differ more than %s allows.", upperFirst(v.people.Names[0]), v.people.Again[1], plot.If(v.corridor, v.claimWords(), "the claim"))
+		return fmt.Sprintf("%s and %s, the answers together differ more than %s allows.", upperFirst(v.People.Names[0]), v.People.Again[1], plot.If(v.corridor, v.claimWords(), "the claim"))
 	case v.live:
 		return "So far nothing shows more than the claim allows."
 	}
@@ -105,7 +105,7 @@ func (v *outputs) shownSmall() string {
 }
 
 func (v *outputs) allowed() string {
-	return times(v.epsilon) + plot.If(v.claim.Delta > 0, " times, and "+percentWords(v.claim.Delta)+" more", "")
+	return times(v.epsilon) + plot.If(v.Claim.Delta > 0, " times, and "+percentWords(v.Claim.Delta)+" more", "")
 }
 
 // toldApart are the certified ratio, rounded down, and the allowed one, by enough decimals.
@@ -118,13 +118,13 @@ func toldApart(bound, epsilon float64) (least, allowed string) {
 	return least, allowed
 }
 
-func (v *outputs) confidence() string { return percentFloor(1 - v.beta) }
+func (v *outputs) confidence() string { return percentFloor(1 - v.Beta) }
 
 func percentFloor(p float64) string { return plot.Short(plot.Floor(100*p, 3)) + "\u202f%" }
 
 func (v *outputs) caption() string {
 	what := plot.If(v.outcomes, "answer", "range of answers")
-	words := fmt.Sprintf("How often each %s occurs %s (A) and %s (B), and how many times likelier it is on one side. All bars hold together with %s confidence%s.", what, v.people.Names[0], v.people.Names[1], v.confidence(), plot.If(v.anytime, ", whenever one looks", ""))
+	words := fmt.Sprintf("How often each %s occurs %s (A) and %s (B), and how many times likelier it is on one side. All bars hold together with %s confidence%s.", what, v.People.Names[0], v.People.Names[1], v.confidence(), plot.If(v.anytime, ", whenever one looks", ""))
 	if v.corridor {
 		words += fmt.Sprintf(" Hatched: more than %s allows.", v.claimWords())
 	} else {
@@ -135,7 +135,7 @@ func (v *outputs) caption() string {
 
 // claimWords are the claim of a limit on ratios.
 func (v *outputs) claimWords() string {
-	return "ε\u00a0=\u00a0" + plot.Short(v.epsilon) + plot.If(v.claim.Delta > 0, " with δ\u00a0=\u00a0"+plot.Short(v.claim.Delta), "")
+	return "ε\u00a0=\u00a0" + plot.Short(v.epsilon) + plot.If(v.Claim.Delta > 0, " with δ\u00a0=\u00a0"+plot.Short(v.Claim.Delta), "")
 }
 
 // times is e^r, as one says it.
@@ -157,7 +157,7 @@ func decimals(x float64, whole func(float64) float64) string {
 
 // numbers are the marks and the event, of which one side is certified.
 func (v *outputs) numbers() plot.Numbers {
-	n := plot.Numbers{Title: "The chart", Head: []string{plot.If(v.outcomes, "answer", v.chart.AxisWords()), v.people.Names[0], "share", v.people.Names[1], "share", "B/A", "at least", "at most", "in the event"}}
+	n := plot.Numbers{Title: "The chart", Head: []string{plot.If(v.outcomes, "answer", v.Chart.AxisWords()), v.People.Names[0], "share", v.People.Names[1], "share", "B/A", "at least", "at most", "in the event"}}
 	add := func(name any, m mark, in string) []any {
 		row := []any{name, m.First, plot.Share(m.share(0)), m.Second, plot.Share(m.share(1)), "", "", "", in}
 		if m.First+m.Second > 0 {
