@@ -44,9 +44,6 @@ func (c *Column) Len() int { return max(len(c.reals), len(c.codes)) }
 // Real is value i of a real or mixed column; 0 where a mixed one has a symbol.
 func (c *Column) Real(i int) float64 { return c.reals[i] }
 
-// Code is the symbol of value i of a symbol or mixed column.
-func (c *Column) Code(i int) int { return int(c.codes[i]) }
-
 // Text is value i in words.
 func (c *Column) Text(i int) string {
 	if c.Kind == audit.Real || c.Kind == audit.Mixed && c.codes[i] == 0 {
