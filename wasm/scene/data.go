@@ -139,14 +139,14 @@ func labelOf(row []float64) int { return plot.If(row[len(row)-1] >= 0.5, 1, 0) }
 // place makes points of rows: those that lie on one another and are of the same class and
 // datasets are one. Rows that a dataset lacks come first.
 func (v *data) place() {
-	at := map[string]int{}
+	at := map[[4]float64]int{}
 	for _, odd := range []bool{true, false} {
 		for _, r := range v.rows {
 			if r.odd() != odd {
 				continue
 			}
 			p := examplePoint{x: r.row[v.axes[0]], y: r.row[v.axes[1]], class: labelOf(r.row), tables: r.tables}
-			key := rowKey([]float64{p.x, p.y, float64(p.class), float64(plot.If(odd && p.in[0], 1, 0))})
+			key := [4]float64{p.x, p.y, float64(p.class), plot.If(odd && p.in[0], 1.0, 0)}
 			i, known := at[key]
 			if !known {
 				i = len(v.points)
@@ -160,11 +160,6 @@ func (v *data) place() {
 		}
 	}
 }
-
-// rowKey is the same for equal numbers.
-//
-//go:noinline
-func rowKey(row []float64) string { return fmt.Sprint(row) }
 
 func (v *data) drawn() []examplePoint { return v.points[:min(len(v.points), mostExamples)] }
 
