@@ -139,23 +139,19 @@ func labelOf(row []float64) int { return plot.If(row[len(row)-1] >= 0.5, 1, 0) }
 // place makes points of rows: those that lie on one another and are of the same class and
 // datasets are one. Rows that a dataset lacks come first.
 func (v *data) place() {
+	slices.SortStableFunc(v.rows, func(a, b exampleRow) int { return plot.If(b.odd(), 1, 0) - plot.If(a.odd(), 1, 0) })
 	at := map[[4]float64]int{}
-	for _, odd := range []bool{true, false} {
-		for _, r := range v.rows {
-			if r.odd() != odd {
-				continue
-			}
-			p := examplePoint{x: r.row[v.axes[0]], y: r.row[v.axes[1]], class: labelOf(r.row), tables: r.tables}
-			key := [4]float64{p.x, p.y, float64(p.class), plot.If(odd && p.in[0], 1.0, 0)}
-			i, known := at[key]
-			if !known {
-				i = len(v.points)
-				at[key], v.points = i, append(v.points, p)
-			}
-			for side, in := range r.in {
-				if in {
-					v.points[i].count[side]++
-				}
+	for _, r := range v.rows {
+		p := examplePoint{x: r.row[v.axes[0]], y: r.row[v.axes[1]], class: labelOf(r.row), tables: r.tables}
+		key := [4]float64{p.x, p.y, float64(p.class), plot.If(r.odd() && p.in[0], 1.0, 0)}
+		i, known := at[key]
+		if !known {
+			i = len(v.points)
+			at[key], v.points = i, append(v.points, p)
+		}
+		for side, in := range r.in {
+			if in {
+				v.points[i].count[side]++
 			}
 		}
 	}
