@@ -3,6 +3,7 @@ package process
 import (
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -15,7 +16,7 @@ type Pool[P interface {
 	mu    sync.Mutex
 	idle  []P
 	all   map[P]bool
-	ended bool
+	ended atomic.Bool // set with mu
 }
 
 var errEnded = errors.New("the program was closed")
@@ -23,7 +24,7 @@ var errEnded = errors.New("the program was closed")
 // Take returns a process that waits for a request, or starts one.
 func (p *Pool[P]) Take(start func() (P, error)) (P, error) {
 	p.mu.Lock()
-	if n := len(p.idle); n > 0 && !p.ended {
+	if n := len(p.idle); n > 0 && !p.ended.Load() {
 		x := p.idle[n-1]
 		p.idle = p.idle[:n-1]
 		p.mu.Unlock()
@@ -35,10 +36,7 @@ func (p *Pool[P]) Take(start func() (P, error)) (P, error) {
 
 // Start starts one more process.
 func (p *Pool[P]) Start(start func() (P, error)) (x P, err error) {
-	p.mu.Lock()
-	ended := p.ended
-	p.mu.Unlock()
-	if ended {
+	if p.ended.Load() {
 		return x, errEnded
 	}
 	if x, err = start(); err != nil {
@@ -46,7 +44,7 @@ func (p *Pool[P]) Start(start func() (P, error)) (x P, err error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.ended {
+	if p.ended.Load() {
 		x.End(0)
 		return x, errEnded
 	}
@@ -73,7 +71,7 @@ func (p *Pool[P]) Drop(x P) {
 // Close ends all, each of which has so long to end by itself.
 func (p *Pool[P]) Close(wait time.Duration) {
 	p.mu.Lock()
-	p.ended = true
+	p.ended.Store(true)
 	var wg sync.WaitGroup
 	for x := range p.all {
 		wg.Go(func() { x.End(wait) })
