@@ -75,7 +75,9 @@ const (
 // unseeded says why the same seed does not give the same outputs, and is empty
 // where it does. It is an error when the code fails, and as [Judge] says.
 func Try(call Call, width int, space audit.Space, pair *audit.Pair) (unseeded string, err error) {
-	pair = cmp.Or(pair, new(space.Trial()))
+	if pair == nil {
+		pair = new(space.Trial())
+	}
 	failed := 0 // datasets on which it fails at once
 	for _, d := range []audit.Dataset{pair.First, pair.Second} {
 		var draws [3][]float64

@@ -219,8 +219,8 @@ func cloudOf(p *membership.ScoreSample) *Cloud {
 	}
 	c := &Cloud{}
 	for run, in := range p.In {
-		scores := slices.Concat(in, p.Out[run])
-		c.add(run+1, len(in), audit.Each(scores, func(s *float64) float64 { return *cmp.Or(s, new(math.NaN())) }))
+		absent := math.NaN()
+		c.add(run+1, len(in), audit.Each(slices.Concat(in, p.Out[run]), func(s *float64) float64 { return *cmp.Or(s, &absent) }))
 	}
 	return c
 }

@@ -169,7 +169,7 @@ func sameBytesRead(a, b audit.Reading) bool {
 // describe says what files hold, whatever their columns mean.
 func (out *inspected) describe(files []*recorded.File, q inspectRequest) {
 	for _, f := range files {
-		out.Files = append(out.Files, fileFacts{f.RecordedFile, slices.Max(audit.Each(f.Tables, (*recorded.Table).Rows))})
+		out.Files = append(out.Files, fileFacts{f.RecordedFile, slices.Max(append(audit.Each(f.Tables, (*recorded.Table).Rows), 0))})
 	}
 	columns := files[0].Columns()
 	columns = columns[:min(len(columns), headColumns)]

@@ -87,7 +87,9 @@ func Open(ctx context.Context, o Options) (*Program, error) {
 	if err := o.Space.Validate(); err != nil {
 		return nil, err
 	}
-	o.Pair = cmp.Or(o.Pair, new(o.Space.Trial()))
+	if o.Pair == nil {
+		o.Pair = new(o.Space.Trial())
+	}
 	r, err := newRunner(ctx, o.Command, o.Parent, o.Timeout, FramesVariable+"="+strconv.Itoa(framesVersion), ColumnsVariable+"="+strconv.Itoa(o.Space.Columns))
 	if err != nil {
 		return nil, err
