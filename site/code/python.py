@@ -199,9 +199,12 @@ def reseed(seed):
     import random
 
     if sys.implementation.name == "cpython":
+        import os
+
         random.seed(seed)
+        os.urandom = random._urandom = random.randbytes  # for secrets and numpy's default_rng()
         if "numpy" in sys.modules:
-            sys.modules["numpy"].random.seed(seed % 2**32)
+            sys.modules["numpy"].random.seed([seed % 2**32, seed >> 32])
     else:
         random.seed((seed ^ (seed >> 30)) & 0x3FFFFFFF)  # what it keeps of a number
 
@@ -212,23 +215,23 @@ def is_list(value):
 
 def flat(result, n):
     """n outputs as numbers in a row, and how many each has."""
-    if hasattr(result, "tolist") and not isinstance(result, array):
-        result = result.tolist()  # of numpy
+    result = plain(result)
     if not is_list(result):
         raise Wrong("mechanism returned %s, must return a list of n = %d outputs" % (shown(result), n))
     if len(result) != n:
         raise Wrong("mechanism returned %d outputs, must return n = %d" % (len(result), n))
+    result = [plain(output) for output in result]
     try:
         numbers = array("d", result)
     except (TypeError, ValueError, OverflowError):
         numbers = None  # lists, or what is none
     if numbers is not None and all([-EXACT < x < EXACT for x in numbers]):
         return numbers, 1
-    several = is_list(plain(result[0]))
-    width = len(plain(result[0])) if several else 1
+    several = is_list(result[0])
+    width = len(result[0]) if several else 1
     numbers = array("d")
     for i in range(n):
-        output = plain(result[i]) if several else [result[i]]
+        output = result[i] if several else [result[i]]
         if not is_list(output) or len(output) != width or width == 0:
             if width == 0:
                 raise Wrong("output %d is an empty list, must be a number or a list of numbers" % (i + 1))
@@ -240,6 +243,7 @@ def flat(result, n):
 
 
 def plain(value):
+    """A value without numpy's types."""
     return value.tolist() if hasattr(value, "tolist") and not isinstance(value, array) else value
 
 
@@ -250,6 +254,8 @@ def size(value):
 def number(value, place):
     """A finite number that a double holds."""
     value = plain(value)
+    if is_list(value):
+        raise Wrong("output %d has %s where a number must be" % (place, size(value)))
     if isinstance(value, (bool, int)):
         if not -EXACT <= value <= EXACT:
             raise Wrong("output %d is %s, a whole number beyond 2^53, which a double does not hold: return float(x), or two columns, its high and its low part" % (place, str(value)[:40]))
@@ -293,7 +299,7 @@ def words(error):
         return "%s: %s" % (name, getattr(error, "msg", None) or error)
     if isinstance(error, MemoryError) and not str(error):
         return "MemoryError: Python has no memory left"
-    return "%s: %s" % (name, error) if str(error) else name
+    return "%s: %s" % (name, str(error).strip()) if str(error) else name
 
 
 def where(error):
