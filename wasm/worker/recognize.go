@@ -100,18 +100,34 @@ func parameters(text string) (needs []string) {
 // arguments are what a mechanism gives for parameters of these names.
 var arguments = map[string]string{"rows": "rows", "records": "rows", "table": "rows", "dataset": "rows", "n": "n", "random": "random", "rng": "random", "generator": "random", "epsilon": "1", "eps": "1"}
 
+// usesNumpy says whether a text in Python has numpy as np.
+func usesNumpy(text string) bool {
+	at := strings.Index(text, "np.")
+	return strings.Contains(text, " as np\n") || at > 0 && strings.IndexByte(" \t\n([{=+-*/,", text[at-1]) >= 0
+}
+
 // recognized is the function, with a function mechanism(rows, random) that calls it if it is none.
 func (f function) recognized(text string) recognized {
 	text = "\n" + text + "\n"
 	for _, begin := range beginnings["javascript"][1:] {
 		text = strings.ReplaceAll(text, "\n"+begin, "\nfunction ")
 	}
-	text = text[1:]
+	numpy := f.language == "python" && usesNumpy(text)
 	said, first, form := "A JavaScript function ", "rows.map((row) => row[0])", "\nfunction mechanism(%s) {\n  return %s(%s);\n}\n"
 	if f.language == "python" {
 		said, first, form = "A Python function ", "[row[0] for row in rows]", "\n\ndef mechanism(%s):\n    return %s(%s)\n"
+		for _, command := range []string{"\n%", "\n!"} { // of a notebook
+			text = strings.ReplaceAll(text, command, "\n# "+command[1:])
+		}
 	}
-	said += f.name + "."
+	text, said = text[1:], said+f.name+"."
+	if numpy && !strings.Contains(text, " as np") {
+		text, said = "import numpy as np\n"+text, said+" The first line imports numpy, which it uses."
+	}
+	whole := "rows"
+	if numpy {
+		first, whole = "np.array("+first+")", "np.array(rows)"
+	}
 	called, takes := f.name == "mechanism", "rows, random"
 	if slices.Contains(f.needs, "n") {
 		takes = "rows, n, random"
@@ -120,10 +136,14 @@ func (f function) recognized(text string) recognized {
 	for i, name := range f.needs {
 		argument := arguments[name]
 		switch {
-		case i == 0 && called:
+		case i == 0 && called && (argument == "rows" || !numpy):
 			argument = "rows"
-		case i == 0 && argument != "rows":
+		case i == 0 && (called || argument == "rows"):
+			argument = whole
+		case i == 0:
 			argument = first
+		case numpy && (name == "rng" || name == "generator"):
+			argument = "np.random.default_rng()"
 		case argument == "":
 			argument, said = name, said+" Give "+name+" a value in the last lines."
 		}
