@@ -125,8 +125,15 @@ func userSpec(r userRequest, s sandbox, tried bool) (audit.MechanismSpec, error)
 		b.Runtime = runtime
 	}
 	c := &caller{name: r.Name, kind: r.Kind, ask: s.ask, patience: tryPatience, module: r.Module}
-	first, err := c.answer(space.Trial().First, 1, 0)
+	trial := space.Trial()
+	first, err := c.answer(trial.First, 1, 0)
 	c.module = nil
+	if in, is := errors.AsType[*audit.InputError](err); is && errors.As(err, new(*user.Failed)) && trial.First.Len() == 0 {
+		if _, other := c.answer(trial.Second, 1, 0); other == nil {
+			in.Remedy = `return a number there too, or let "Rows in a dataset" begin with 1, as 1:5`
+			in.Said += "; " + in.Remedy
+		}
+	}
 	if err != nil {
 		return audit.MechanismSpec{}, err
 	}

@@ -94,8 +94,11 @@ func TestBroughtRefuses(t *testing.T) {
 		ask     func(question, time.Duration) (answered, bool)
 		says    string
 	}{
-		"silence":       {script, fixed(answered{}, false), "still running after 2s"},
-		"fault":         {script, fixed(answered{fault: "TypeError: x is not a function", line: 3}, true), "mechanism.js is stopped at line 3: TypeError: x is not a function, on the dataset with no rows"},
+		"silence": {script, fixed(answered{}, false), "still running after 2s"},
+		"fault":   {script, fixed(answered{fault: "TypeError: x is not a function", line: 3}, true), "mechanism.js is stopped at line 3: TypeError: x is not a function, on the dataset with no rows"},
+		"no rows": {script, func(q question, _ time.Duration) (answered, bool) {
+			return map[bool]answered{true: {fault: "output 1 is nan"}, false: {width: 1, rows: make([]float64, q.n)}}[q.dataset.Len() == 0], true
+		}, `on the dataset with no rows; return a number there too, or let "Rows in a dataset" begin with 1, as 1:5`},
 		"too few":       {script, fixed(answered{width: 1, rows: []float64{}}, true), "giving 1 outputs of 1 numbers, 0 in all"},
 		"no width":      {script, fixed(answered{rows: []float64{1}}, true), "of 0 numbers"},
 		"wide":          {script, fixed(answered{width: 1001}, true), "must be in [1, 1000]"},
