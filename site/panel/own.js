@@ -470,7 +470,7 @@ export class Own {
       const files = !bytes && kind === "python" ? await pythonFor(code) : undefined;
       sandbox = new Sandbox(bytes ? {} : { code }, files, (words) => { this.#printed ||= words; });
       await sandbox.open();
-      this.#status("Trying the mechanism…");
+      this.#status(files?.names ? `Starting ${["Python", ...files.names].join(" with ")}, which takes seconds…` : "Trying the mechanism…");
       if (this.#stopped) throw new Ended("Stopped.", true);
       const ended = (reason) => this.#status(`A worker ended: ${reason.split("\n", 1)[0]}`);
       this.#engine = new Engine({ lost: (_, reason) => ended(reason), died: ended }, { bring: () => ({ json, port: sandbox.port() }) });
