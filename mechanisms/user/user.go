@@ -122,7 +122,7 @@ func Judge(one, two []float64, width int) error {
 	switch alike := same(one, two[:len(one)]); {
 	case alike && Telling(one, width):
 		return &audit.InputError{Field: "outputs for two seeds", Found: "the same", Want: "different, because the outputs for one seed differ among themselves",
-			Remedy: "the mechanism ignores its seed and would repeat its outputs: seed the generator with the whole seed in each request"}
+			Remedy: "the mechanism ignores its seed and would repeat its outputs: seed the generator with the whole seed of each request, or not at all, as numpy.random.default_rng() does"}
 	case !alike && Changes(one, width)+Changes(two, width) == 0:
 		return &audit.InputError{Field: "outputs for one seed", Found: "one output, repeated, and another one for another seed", Want: "of independent runs of the mechanism", Remedy: "draw new noise for each output"}
 	}
