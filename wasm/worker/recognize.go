@@ -35,6 +35,9 @@ func (c *coordinator) recognize(_ context.Context, r request[beginning]) (recogn
 	if text == "" {
 		return recognized{Is: isEmpty}, nil
 	}
+	if code := cells(text); code != "" {
+		text = strings.TrimSpace(code)
+	}
 	if text[0] == '{' {
 		// An object of arrays, or one a line, is data; what is neither is a report, or meant to be one.
 		d := json.NewDecoder(strings.NewReader(text))
@@ -58,6 +61,25 @@ func (c *coordinator) recognize(_ context.Context, r request[beginning]) (recogn
 		return recognized{Is: isReport}, nil // which says what is wrong with it
 	}
 	return recognized{Is: isData}, nil
+}
+
+// cells is the code of a notebook of Jupyter, "" for what is none.
+func cells(text string) (code string) {
+	var notebook struct {
+		Cells []struct {
+			Kind   string   `json:"cell_type"`
+			Source []string `json:"source"`
+		} `json:"cells"`
+	}
+	if text[0] != '{' || json.Unmarshal([]byte(text), &notebook) != nil {
+		return ""
+	}
+	for _, cell := range notebook.Cells {
+		if cell.Kind == "code" {
+			code += strings.Join(cell.Source, "") + "\n\n"
+		}
+	}
+	return code
 }
 
 // function is one of the user's.
@@ -100,10 +122,10 @@ func parameters(text string) (needs []string) {
 // arguments are what a mechanism gives for parameters of these names.
 var arguments = map[string]string{"rows": "rows", "records": "rows", "table": "rows", "dataset": "rows", "n": "n", "random": "random", "rng": "random", "generator": "random", "epsilon": "1", "eps": "1"}
 
-// usesNumpy says whether a text in Python has numpy as np.
+// usesNumpy says whether a text in Python has numpy as np, or asks a generator of it for n numbers.
 func usesNumpy(text string) bool {
 	at := strings.Index(text, "np.")
-	return strings.Contains(text, " as np\n") || at > 0 && strings.IndexByte(" \t\n([{=+-*/,", text[at-1]) >= 0
+	return strings.Contains(text, " as np\n") || strings.Contains(text, "size=n") || at > 0 && strings.IndexByte(" \t\n([{=+-*/,", text[at-1]) >= 0
 }
 
 // recognized is the function, with a function mechanism(rows, random) that calls it if it is none.
