@@ -270,7 +270,7 @@ export class Shown {
     this.buttons();
     byId("result").classList.add("old");
     this.#flat();
-    underWay(byId("verdict"), { state: "old", title: "Starting again", detail: title && byId("origin").dataset.kind !== "example" ? `The last result (${title}) no longer applies.` : "The first outputs come at once." });
+    underWay(byId("verdict"), { state: "old", title: "Starting again", detail: title && byId("origin").dataset.kind !== "example" ? `The last result (${title}) no longer applies.` : "The first outputs come soon." });
   }
 
   /** @param {import("../worker/protocol").ProgressValue} p */

@@ -279,6 +279,7 @@ export class Own {
     enter("code");
     this.#come(this.#fields.texts, code, language, "A function of yours", said);
     this.#keep();
+    if (language === "python") pythonFor(code).catch(() => {}); // it comes meanwhile; Run says what is wrong
   }
 
   /** Shows code of which nothing has run. */
