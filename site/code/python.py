@@ -220,7 +220,8 @@ def flat(result, n):
         raise Wrong("mechanism returned %s, must return a list of n = %d outputs" % (shown(result), n))
     if len(result) != n:
         raise Wrong("mechanism returned %d outputs, must return n = %d" % (len(result), n))
-    result = [plain(output) for output in result]
+    if type(result[0]) is not float:
+        result = [plain(output) for output in result]
     try:
         numbers = array("d", result)
     except (TypeError, ValueError, OverflowError):
