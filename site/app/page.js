@@ -248,7 +248,8 @@ byId("more-outputs").addEventListener("click", () => {
   byId("samples").dispatchEvent(new Event("input", { bubbles: true }));
   runs.again();
 });
-for (const id of ["verify", "note-verify"]) byId(id).addEventListener("click", () => runs.verify());
+byId("verify").addEventListener("click", () => runs.verify());
+byId("note-verify").addEventListener("click", () => (shown.verifiable ? runs.verify() : own.run()));
 hangDoors();
 onEnter((to) => {
   picture.enter();

@@ -15,9 +15,9 @@ import { countsOf, judge, outputs, showDrift, showNothing, showOrigin, showRepor
 
 /** What stands in a door where nothing was audited yet. */
 const empty = {
-  code: { title: "Write a mechanism", detail: "Write a function called mechanism that returns what your code outputs. It is audited here." },
+  code: { title: "Write a mechanism", detail: "What your function called mechanism returns is audited here." },
   data: { title: "Nothing was audited yet", detail: "Choose or drop a file, say what was promised, and press Audit." },
-  training: { title: "Nothing was trained yet", detail: "Press Run to train models with planted records. How well they remember them gives a lower bound on epsilon." },
+  training: { title: "Nothing was trained yet", detail: "Press Run to train models with planted records. What they remember bounds epsilon." },
   explore: { title: "Pick a mechanism", detail: "It is audited here, on two datasets that differ in one person." },
 };
 
@@ -115,7 +115,7 @@ export class Shown {
     this.link = null;
     this.#stale = false;
     this.#now = { ...answer, origin, name, standing };
-    byId("note").hidden = true;
+    this.#note();
     this.#homes.set(home, this.#now);
     byId("result").classList.toggle("old", origin === "example");
     byId("result").dataset.stem = stemOf(report);
@@ -165,7 +165,6 @@ export class Shown {
     const had = this.#homes.get(to);
     if (!had) {
       this.#now = this.#whole = this.link = null;
-      byId("note").hidden = true;
       this.#nothing();
       this.buttons();
     } else if (had.text !== this.text) this.#again(had);
@@ -212,9 +211,10 @@ export class Shown {
     outputs().show("", "trainings");
   }
 
-  /** Nothing runs until somebody does something. */
-  waits(title, detail, where) {
+  /** Nothing runs until somebody does something. @param {string} [press] what the one button says that does it */
+  waits(title, detail, where, press) {
     if (where !== door()) return;
+    this.#note(press && "Nothing of it has run. It runs in a sandbox, and nothing is uploaded.", press);
     underWay(byId("verdict"), { state: "error", title, detail });
     byId("verdict").dataset.verdict = "empty";
   }
@@ -232,8 +232,7 @@ export class Shown {
     byId("result").dataset.of = [[title, detail].filter(Boolean).join(". "), "not verified here", location.href].join(" · ");
     const standing = odd ? "failed" : "unverified";
     verdict(byId("verdict"), { verdict: result.verdict }, standing, { title, detail, pill: odd ? "" : "not verified here yet" });
-    byId("note").hidden = false;
-    byId("note-words").textContent = odd ? `${odd}.` : "This result came with the link. Nothing has run on your machine.";
+    this.#note(odd ? `${odd}.` : "This result came with the link. Nothing has run on your machine.", "Verify here");
     named(title, "");
     if (picture) {
       byId("chart-section").hidden = false;
@@ -270,6 +269,7 @@ export class Shown {
     this.buttons();
     byId("result").classList.add("old");
     this.#flat();
+    this.#note();
     underWay(byId("verdict"), { state: "old", title: "Starting again", detail: title && byId("origin").dataset.kind !== "example" ? `The last result (${title}) no longer applies.` : "The first outputs come soon." });
   }
 
@@ -280,8 +280,8 @@ export class Shown {
     const bound = p.provisional !== undefined ? `${symbol} ≥ ${roundedDown(p.provisional)} so far` : "";
     const drawn = live ? `${grouped(live.rows)} outputs on each dataset` : betted ? `${grouped(betted.outputs)} outputs` : "";
     const detail = [p.refuted > 0 && `Refuted after ${grouped(p.refuted)} outputs`, bound && `${bound}${p.valid ? "" : ", not certified yet"}`, !p.refuted && drawn].filter(Boolean).join(". ");
-    underWay(byId("verdict"), p.refuted > 0 ? { state: "violation", title: `Violation: ${symbol} > ${p.claimed}`, pill: p.phase === "bet" ? "still climbing" : "running", detail: `${detail}.` }
-      : { state: "going", title: "Within the claim so far", pill: "running", detail: `${symbol} = ${p.claimed} claimed. ${detail}${detail && "."}` });
+    underWay(byId("verdict"), p.refuted > 0 ? { state: "violation", title: `Violation: ${symbol} > ${p.claimed}`, detail: `${detail}.` }
+      : { state: "going", title: "Within the claim so far", detail: `${symbol} = ${p.claimed} claimed. ${detail}${detail && "."}` });
     if (p.provisional !== undefined && pairsOf(p) > 0 && (p.valid ? p.phase === "bet" : p.phase !== "explore")) {
       this.#valid = p.valid;
       this.climb(pairsOf(p), p.provisional, this.#claimed = p.claimed, p.quantity);
@@ -294,6 +294,13 @@ export class Shown {
     if (now < this.#drawAgain && news === this.#drawnAt) return;
     [this.#drawAgain, this.#drawnAt] = [Infinity, news];
     outputs().show(JSON.stringify(p), "live").finally(() => { this.#drawAgain = performance.now() + REST * (performance.now() - now); });
+  }
+
+  /** Says what came here, beside the one button that has it run; takes that away where there are no words. */
+  #note(words = "", press = "") {
+    byId("note").hidden = !words;
+    byId("note-words").textContent = words;
+    byId("note-verify").textContent = press;
   }
 
   #flat() {

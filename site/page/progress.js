@@ -25,7 +25,7 @@ export const timeLeft = ({ left, atMost }) => left ? `${atMost ? "at most" : "ab
  * whatever follows, or how near it is.
  * @param {Partial<import("../worker/protocol").ProgressValue>} p
  */
-export function verdictSoFar({ refuted, betted, phase }) {
+function verdictSoFar({ refuted, betted, phase }) {
   if (refuted > 0) return `Refuted after ${grouped(refuted)} outputs${phase === "bet" ? "; the bound goes on climbing" : ""}`;
   return betted ? `no violation in ${grouped(betted.outputs)} outputs so far${betted.pValue < 1 ? ` (p-value at most ${roundedUp(betted.pValue)})` : ""}` : "";
 }

@@ -9,10 +9,10 @@ const SEQUENTIAL = "sequential-betting"; // the method of bounds by bets on outp
 const MOST_ROWS = 64; // of datasets that are shown as a table
 
 const origins = {
-  example: "An example",
+  example: "Example",
   run: "Your run",
-  live: "Your run, so far",
-  before: "From an earlier run",
+  live: "Running",
+  before: "Earlier run",
 };
 const verdicts = {
   "violation": ["Violation", "M12 3L22 21H2Z", "M12 10v5M12 18v.6"],
@@ -88,7 +88,7 @@ export function showReport(answer, museum, standing = "") {
 export function showNothing() {
   for (const id of Object.keys(sections)) byId(`${id}-section`)?.toggleAttribute("hidden", true); // one has no title
   for (const id of ["chart-section", "picture", "say", "datasets", "origin", "drift", "needs-file", "planted", "mended"]) byId(id).hidden = true;
-  for (const id of ["remarks", "background", "say", "scene-first", "scene-second"]) byId(id).replaceChildren();
+  for (const id of ["remarks", "background", "say"]) byId(id).replaceChildren();
   byId("result").classList.remove("old");
   byId("result").classList.add("empty");
 }
@@ -106,14 +106,10 @@ export const countsOf = ({ kind, evidence, sequential }) => (kind === "pair" ? e
 export const outputs = () => pictureIn(byId("chart"), { of: "report", view: "outputs", name: "outputs", files: document.getElementById("more-files"), told: showSentence });
 
 /** Says what the picture shows in a sentence, and of which two datasets it is. @param {import("../worker/protocol").Said} picture */
-export function showSentence({ sentence, small, lit, question = "", names, who }) {
+export function showSentence({ sentence, small, lit, question = "", who }) {
   if (byId("chart-section").hidden) return; // what was drawn is not shown any more
   byId("question").textContent = question;
-  for (const [i, side] of ["first", "second"].entries()) {
-    const long = byId(`dataset-${side}`), name = byId(`scene-${side}`);
-    name.textContent = names?.[i] ?? "";
-    long.textContent = long.title = name.title = who?.[i] ?? "";
-  }
+  ["first", "second"].forEach((side, i) => { byId(`dataset-${side}`).textContent = who?.[i] ?? ""; });
   byId("datasets").hidden = !who?.[0];
   byId("say").hidden = !sentence;
   byId("say").classList.toggle("hit", Boolean(lit));
@@ -168,12 +164,12 @@ function board(box, verdict, standing, named, [frame, sign, ...more], above, tit
 /**
  * Fills the box of the verdict while there is none: an audit is under way, or cannot be.
  * @param {HTMLElement} box
- * @param {{state: "going" | "violation" | "old" | "error", title: string, pill?: string, detail: string}} so violation: it stands, whatever follows
+ * @param {{state: "going" | "violation" | "old" | "error", title: string, detail: string}} so violation: it stands, whatever follows
  */
-export function underWay(box, { state, title, pill = "", detail }) {
+export function underWay(box, { state, title, detail }) {
   const [, ...paths] = verdicts[state === "error" ? "inconclusive" : state] ?? ["", "M12 3a9 9 0 0 1 9 9", "", svg("circle", { class: "ring", cx: 12, cy: 12, r: 9 })];
   const turns = state === "going" || state === "old";
-  board(box, state, "", { class: `verdict-mark${turns ? " turning" : ""}`, "aria-hidden": "true" }, paths, null, title, pill, detail);
+  board(box, state, "", { class: `verdict-mark${turns ? " turning" : ""}`, "aria-hidden": "true" }, paths, null, title, "", detail);
 }
 
 /** What is to be remarked of a report. */

@@ -85,7 +85,7 @@ export class Canaries extends Bar {
     const words = doing + (p.total > 1 ? `: ${grouped(done)} of ${grouped(p.total)} runs${left && `, ${left} left`}` : "…");
     this.at(words, p.total > 1 ? done / p.total : undefined);
     if (p.message) this.message(p.message);
-    if (p.phase === "explore" && !replay && door() === "training") underWay(byId("verdict"), { state: "going", title: "Training", pill: "running", detail: `${grouped(done)} of ${grouped(p.total)} runs${left && `, ${left} left`}. They choose the threshold and certify nothing.` });
+    if (p.phase === "explore" && !replay && door() === "training") underWay(byId("verdict"), { state: "going", title: "Training", detail: `${grouped(done)} of ${grouped(p.total)} runs${left && `, ${left} left`}. They choose the threshold and certify nothing.` });
     const bound = p.bounds?.length ? this.#bounds(p) : "";
     say(`${words}${bound && `. ${bound}`}`, false);
   }
@@ -95,7 +95,7 @@ export class Canaries extends Bar {
     const chosen = this.#interval, mine = p.bounds.find((b) => b.interval === chosen), { claimed } = p;
     if (door() !== "training") return "";
     const words = `ε ≥ ${roundedDown(mine?.epsilon ?? 0)} after ${grouped(p.certified)} of ${p.holds ? "at most " : ""}${grouped(p.planned)} ${p.holds ? "trainings" : "runs"}, ${claimed} claimed. ${p.holds ? "It holds whenever you stop." : "Nothing is certified before the end."}`;
-    underWay(byId("verdict"), { state: "going", title: `${mine?.epsilon > claimed ? "Beyond" : "Within"} the claim so far`, pill: "running", detail: words });
+    underWay(byId("verdict"), { state: "going", title: `${mine?.epsilon > claimed ? "Beyond" : "Within"} the claim so far`, detail: words });
     this.#on.climbs?.(p, mine?.epsilon ?? 0);
     return words;
   }

@@ -16,7 +16,7 @@ export class CodeField {
   /** @param {import("../page/field.js").Field} field its text field */
   constructor(field) {
     this.#field = field;
-    this.#place = html("div", { class: "editor", hidden: true });
+    this.#place = html("div", { class: "editor coming", hidden: true });
     field.control.after(this.#place);
     // What the editor's own parts say is not of the form: the text field says it.
     for (const kind of ["input", "change"]) this.#place.addEventListener(kind, (event) => event.stopPropagation());
@@ -62,9 +62,8 @@ export class CodeField {
     try {
       /** @type {typeof import("../code/editor.js")} */
       const { open } = await import(beside(EDITOR));
-      const writes = document.activeElement === control;
-      this.#place.hidden = false;
-      this.#editor = open(this.#place, {
+      this.#place.hidden = false; // and measured unseen, so that its lines do not move
+      const editor = open(this.#place, {
         text: control.value, language: this.#language, anchor: control.selectionStart, head: control.selectionEnd,
         about: { id: "own-editor", "aria-describedby": "own-code-hint own-code-error own-keys", spellcheck: "false", tabindex: "0" },
         changed(text) {
@@ -73,9 +72,14 @@ export class CodeField {
           control.dispatchEvent(new Event("input", { bubbles: true }));
         },
       });
+      await new Promise((measured) => requestAnimationFrame(() => requestAnimationFrame(measured)));
+      const writes = document.activeElement === control;
+      this.#place.classList.remove("coming");
+      this.#editor = editor;
+      editor.write(control.value, this.#language);
       control.hidden = true;
       byId("own-keys").hidden = false;
-      if (writes) this.#editor.focus();
+      if (writes) editor.focus();
     } catch { /* The text field stays: whoever is offline may have no editor. */ } finally {
       this.#loading = false;
     }

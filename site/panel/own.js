@@ -12,7 +12,7 @@ import { defaultWorkers } from "../page/form.js";
 import { size, times } from "../page/number.js";
 import { OUTSIDE } from "../page/keys.js";
 import { Unusable } from "../page/plan.js";
-import { phases, say, timeLeft, verdictSoFar } from "../page/progress.js";
+import { phases, say, timeLeft } from "../page/progress.js";
 import { foundNothing } from "../page/result.js";
 import { pythonFor } from "../worker/python.js";
 import { inside } from "../worker/sandboxed.js";
@@ -121,6 +121,7 @@ export class Own {
   #template = null;
   #told = 0; // how much of the template's bug
   #result = null; // the state that the result which is shown came of
+  #came = false; // what is written came from elsewhere, and nothing of it has run
   #stopped = false;
   #printed = ""; // the first that Python printed
   #slider;
@@ -249,8 +250,8 @@ export class Own {
     return t !== null && !this.#code.text.includes(t.in[this.#code.language][1]) && [...this.#fields].every(same);
   }
 
-  /** Has anything been audited here? */
-  get there() { return this.#result !== null; }
+  /** Has anything been audited here, or does what came wait for that? */
+  get there() { return this.#result !== null || this.#came; }
 
   /** Audits what is written, if nothing else is written meanwhile. */
   soon(after = SOON) {
@@ -286,8 +287,9 @@ export class Own {
   #come(settings, code, language, title, said) {
     clearTimeout(this.#timer);
     this.#result = null;
+    this.#came = true;
     this.#write(settings, code, language);
-    this.#page.shown.waits(title, "Nothing of it has run. Say what it claims, and press Run to audit it here.", "code");
+    this.#page.shown.waits(title, "Say what it claims, and have it audited here.", "code", "Audit it here");
     this.#status(said);
   }
 
@@ -405,6 +407,7 @@ export class Own {
   async run(asked = true) {
     if (this.running) return;
     clearTimeout(this.#timer);
+    this.#came = false;
     this.#asked = asked;
     this.#fields.clearErrors();
     this.#code.fail("");
@@ -501,11 +504,11 @@ export class Own {
   /** @param {import("../worker/protocol").ProgressValue} p */
   #tell(p) {
     const percent = p.total > 0 ? Math.min(100, Math.floor((100 * p.rows) / p.total)) : 0;
-    const left = timeLeft(p), so = verdictSoFar(p);
+    const left = timeLeft(p);
     if (!this.#again) this.#page.shown.follow(p, "code");
     byId("own-progress").hidden = false;
     byId("own-progress").value = percent;
-    this.#status(`${phases[p.phase] ?? "Replaying"}, ${percent} %${left && `, ${left} left`}${so ? `. ${so}.` : ""}`, false);
+    this.#status(`${phases[p.phase] ?? "Replaying"}, ${percent} %${left && `, ${left} left`}`, false);
   }
 
   #status(text, now = true) {

@@ -1279,9 +1279,8 @@ export interface PictureValue {
   small?: string;
   /** the claim is refuted */
   lit?: boolean;
-  /** Question is what the picture answers. Names are of the two datasets that it compares, and Who says who is in them. */
+  /** Question is what the picture answers, and Who says who is in the two datasets that it compares. */
   question?: string;
-  names?: [string, string];
   who?: [string, string];
 }
 
@@ -1659,9 +1658,8 @@ export interface Said {
   small?: string;
   /** the claim is refuted */
   lit?: boolean;
-  /** Question is what the picture answers. Names are of the two datasets that it compares, and Who says who is in them. */
+  /** Question is what the picture answers, and Who says who is in the two datasets that it compares. */
   question?: string;
-  names?: [string, string];
   who?: [string, string];
 }
 

@@ -13,7 +13,7 @@ import (
 // certified rounded down. Observed shares are said with a violation only, and come first.
 func (v *outputs) Says() plot.Said {
 	x := plot.Said{Sentence: v.wholeWords(), Small: v.shownSmall(), Lit: v.refuted,
-		Question: v.People.Question, Names: v.People.Names, Who: v.People.Words}
+		Question: v.People.Question, Who: v.People.Words}
 	t := v.tested
 	if t == nil {
 		return x

@@ -73,9 +73,7 @@ type Said struct {
 	Sentence string `json:"sentence,omitempty"`
 	Small    string `json:"small,omitempty"`
 	Lit      bool   `json:"lit,omitempty"` // the claim is refuted
-	// Question is what the picture answers. Names are of the two datasets that it compares,
-	// and Who says who is in them.
+	// Question is what the picture answers, and Who says who is in the two datasets that it compares.
 	Question string    `json:"question,omitempty"`
-	Names    [2]string `json:"names,omitzero"`
 	Who      [2]string `json:"who,omitzero"`
 }
