@@ -402,7 +402,11 @@ func placeWords(all []report.Interval) string {
 
 // plainNumber is a number to three figures, as one reads it in a sentence.
 func plainNumber(x float64) string {
-	s := strings.Replace(strconv.FormatFloat(x, 'g', 3, 64), "-", "−", 1)
+	s := strconv.FormatFloat(x, 'g', 3, 64)
+	if a := math.Abs(x); a >= 1000 && a < 1e6 {
+		s = strconv.FormatFloat(x, 'f', 0, 64)
+	}
+	s = strings.Replace(s, "-", "−", 1)
 	head, tail, large := strings.Cut(s, "e")
 	if !large {
 		return s

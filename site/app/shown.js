@@ -324,15 +324,8 @@ export class Shown {
     if (!here) return;
     this.#stale = false;
     this.buttons();
-    if (!this.#now) {
-      if (this.link) this.sent(this.link.result, this.link.said, this.link.of);
-      else this.#nothing();
-      return;
-    }
-    if (this.report.kind !== "pair") {
-      this.#again(this.#now);
-      return;
-    }
+    if (!this.#now) return this.link ? this.sent(this.link.result, this.link.said, this.link.of) : this.#nothing();
+    if (this.report.kind !== "pair") return this.#again(this.#now);
     const { origin, name, standing } = this.#now;
     showOrigin(origin, name);
     byId("result").classList.toggle("old", origin === "example");

@@ -75,7 +75,7 @@ func TestSamples(t *testing.T) {
 	drop(t, tab, "count.csv", data)
 	until(t, tab, samplesRead+` && document.querySelector("#yours-preview table")`, 30*time.Second)
 	preview := eval[string](t, tab, `document.querySelector("#yours").textContent`)
-	for _, want := range []string{"count.csv", native.Inputs.Samples.Files[0].SHA256[:12], "rows with dataset = 1", "An output is value, size."} {
+	for _, want := range []string{"count.csv", native.Inputs.Samples.Files[0].SHA256[:12], "rows with dataset = 1", "The output is in 2 columns: value, size."} {
 		if !strings.Contains(preview, want) {
 			t.Errorf("the preview does not say %q: %s", want, preview)
 		}

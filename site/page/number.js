@@ -6,7 +6,7 @@ export function grouped(n) {
 }
 
 /** How many times as likely an epsilon allows. */
-export const times = (epsilon) => (epsilon > 6 ? Math.round(Math.exp(epsilon)).toExponential(0).replace("e+", " × 10^") : Number(Math.exp(epsilon).toPrecision(2)));
+export const times = (epsilon) => (epsilon > 13 ? Math.exp(epsilon).toExponential(2).replace("e+", "\u202f×\u202f10^") : grouped(Number(Math.exp(epsilon).toPrecision(epsilon < 0.05 ? 4 : 2))));
 
 /** A share in percent, three figures. */
 export function percent(part, whole) {

@@ -20,11 +20,7 @@ export function say(text, now = true) {
 /** The time left in words, or "" while the core does not know it. @param {{left?: number, atMost?: boolean}} p */
 export const timeLeft = ({ left, atMost }) => left ? `${atMost ? "at most" : "about"} ${duration(left)}` : "";
 
-/**
- * What the sequential stage of a run has said so far: the verdict, as soon as it is there, which stands
- * whatever follows, or how near it is.
- * @param {Partial<import("../worker/protocol").ProgressValue>} p
- */
+/** What bets have shown so far: the verdict, which stands whatever follows, or how near it is. @param {Partial<import("../worker/protocol").ProgressValue>} p */
 function verdictSoFar({ refuted, betted, phase }) {
   if (refuted > 0) return `Refuted after ${grouped(refuted)} outputs${phase === "bet" ? "; the bound goes on climbing" : ""}`;
   return betted ? `no violation in ${grouped(betted.outputs)} outputs so far${betted.pValue < 1 ? ` (p-value at most ${roundedUp(betted.pValue)})` : ""}` : "";

@@ -75,7 +75,7 @@ export function showReport(answer, museum, standing = "") {
   showHead(answer, standing);
   byId("planted").hidden = true;
   if (answer.say) showSentence(answer.say); // the picture says it again when it is drawn
-  section("chart-section", report.evidence?.chart, () => drawn.push(outputs().show(answer.text, "report")));
+  section("chart-section", report.evidence?.chart ?? report.sequential?.chart, () => drawn.push(outputs().show(answer.text, "report")));
   section("data-section", report.inputs?.examples && (report.evidence || report.sequential?.epochs.length), () => drawn.push(draw("data", answer.text, { view: "data", name: "data" })));
   section("counts-section", row?.counts, () => showCounts(row));
   section("event-section", report.evidence, () => showEvent(report));

@@ -355,9 +355,7 @@ func (v *outputs) given(all [2]int) *tested {
 				t.rows = append(t.rows, i)
 			}
 		}
-		if len(t.rows) == 1 {
-			v.alone(t)
-		}
+		v.places(t)
 		return t
 	}
 	if v.Event.Where == nil {
@@ -367,15 +365,13 @@ func (v *outputs) given(all [2]int) *tested {
 	return t
 }
 
-// alone puts an event that is one outcome into words.
-func (v *outputs) alone(t *tested) {
-	m := v.marks[t.rows[0]]
-	switch {
-	case v.firstOf != "" && m.short == "none":
-		t.words = fmt.Sprintf("no answer is “%s”", v.firstOf)
-	case v.firstOf != "":
-		t.words = fmt.Sprintf("the first “%s” is the %s", v.firstOf, m.Words)
+// places puts an event into words that is where something first comes, at a few places.
+func (v *outputs) places(t *tested) {
+	if v.firstOf == "" || len(t.rows) == 0 || len(t.rows) > 3 {
+		return
 	}
+	at := strings.Join(audit.Each(t.rows, func(i int) string { return plot.If(v.marks[i].short == "none", "none", "the "+v.marks[i].Words) }), " or ")
+	t.words = plot.If(at == "none", fmt.Sprintf("no answer is “%s”", v.firstOf), fmt.Sprintf("the first “%s” is %s", v.firstOf, at))
 }
 
 // found is what a run shows most of: an outcome, or all outputs on one side of an edge.
@@ -394,7 +390,7 @@ func (v *outputs) found(ends bool, all [2]int, limits func(mark) (from, to float
 		for i, m := range v.marks {
 			if t := try(m, m.lower, m.upper); t != nil {
 				t.rows, t.words = []int{i}, "the "+cmp.Or(v.Output, "output")+" is “"+m.Words+"”"
-				v.alone(t)
+				v.places(t)
 			}
 		}
 		return best

@@ -69,7 +69,7 @@ func TestSentences(t *testing.T) {
 	}{
 		"violation":   {someHistogram(true, 1.59), "Without Ada the noisy count is below 2.8 in 35 of 100 runs, with her in 7: 5.0 times as often. ε = 1 allows 2.7.", "Shown with 95 % confidence: at least 4.9 times.", true},
 		"barely":      {someHistogram(true, 1.001), "Without Ada the noisy count is below 2.8 in 35 of 100 runs, with her in 7: 5.0 times as often. ε = 1 allows 2.718.", "Shown with 95 % confidence: at least 2.721 times.", true},
-		"none":        {someHistogram(false, 0.99), "Without Ada the noisy count is below 2.8 at least 2.6 times as often as with her. ε = 1 allows 2.7.", "Shown with 95 % confidence.", false},
+		"none":        {someHistogram(false, 0.99), "Without Ada the noisy count is below 2.8 at least 2.6 times as often as with her. ε = 1 allows 2.7.", "Shown with 95 % confidence, by this event alone.", false},
 		"same":        {same, "Nothing shows a difference between the answers without Ada and with her. ε = 1 allows 2.7 times.", "Shown with 95 % confidence.", false},
 		"others":      {someHistogram(true, 0.9), "Without Ada and with her, the answers together differ more than ε = 1 allows.", "A headline. The most telling single event: without Ada the noisy count is below 2.8 at least 2.4 times as often as with her.", false},
 		"approximate": {approximate, "Without Ada the noisy count is below 2.8 in 35 of 100 runs, with her in 7: 5.0 times as often. ε = 1 with δ = 0.01 allows 2.7 times, and 1 % more.", "Shown with 95 % confidence: even without the 1 % that δ allows, at least 4.0 times.", true},

@@ -23,16 +23,16 @@ func (v *outputs) Says() plot.Said {
 	with, without := v.People.Names[likelier], v.People.Again[other]
 	// begun is a sentence that begins with the likelier dataset and what comes more often on it.
 	begun := plot.If(v.live, "So far: "+with, upperFirst(with)) + " " + t.words
-	allows := func(times string) string { return fmt.Sprintf(" %s allows %s.", v.claimWords(), times) }
+	least, allowed := toldApart(t.bound, v.epsilon)
+	slack := ""
+	if d := v.Claim.Delta; d > 0 {
+		allowed += fmt.Sprintf(" times, and %s more", percentWords(d))
+		slack = fmt.Sprintf("even without the %s that δ allows, ", percentWords(d))
+	}
+	allows := fmt.Sprintf(" %s allows %s.", v.claimWords(), allowed)
 	observed := t.sign * t.seen()
 	switch {
 	case t.lit:
-		least, allowed := toldApart(t.bound, v.epsilon)
-		slack := ""
-		if d := v.Claim.Delta; d > 0 {
-			allowed += fmt.Sprintf(" times, and %s more", percentWords(d))
-			slack = fmt.Sprintf("even without the %s that δ allows, ", percentWords(d))
-		}
 		in, of := inRuns(t.share(likelier), t.share(other))
 		switch {
 		case math.IsNaN(observed): // of counts that were made up
@@ -42,7 +42,7 @@ func (v *outputs) Says() plot.Said {
 		default:
 			x.Sentence = fmt.Sprintf("%s in %s of %s runs, %s in %s: %s times as often.", begun, in[0], of, without, in[1], times(observed))
 		}
-		x.Sentence += allows(allowed)
+		x.Sentence += allows
 		x.Small = fmt.Sprintf("Shown with %s confidence: %sat least %s times.%s", v.confidence(), slack, least, plot.If(v.live, " It may still rise; the refutation is final.", ""))
 	case v.refuted && v.corridor:
 		if t.certain && timesDown(t.bound) != times(0) {
@@ -51,12 +51,13 @@ func (v *outputs) Says() plot.Said {
 	case t.certain && timesDown(t.bound) == times(0):
 		x.Sentence = fmt.Sprintf("%s shows a difference between the answers %s and %s.", plot.If(v.live, "So far nothing", "Nothing"), v.People.Names[0], v.People.Again[1])
 		if v.corridor {
-			x.Sentence += allows(v.allowed() + " times")
+			x.Sentence += plot.If(v.Claim.Delta > 0, allows, strings.TrimSuffix(allows, ".")+" times.")
 		}
 	case t.certain:
-		x.Sentence = fmt.Sprintf("%s at least %s times as often as %s.", begun, timesDown(t.bound), without)
+		x.Sentence = fmt.Sprintf("%s at least %s times as often as %s.", begun, least, without)
 		if v.corridor {
-			x.Sentence += allows(v.allowed())
+			x.Sentence += allows
+			x.Small = strings.Replace(x.Small, "confidence.", "confidence, by this event alone.", 1)
 		}
 	case observed > 0 && !math.IsInf(observed, 1):
 		x.Sentence = fmt.Sprintf("%s perhaps %s times as often as %s.", begun, times(observed), without)
@@ -104,14 +105,10 @@ func (v *outputs) shownSmall() string {
 	return fmt.Sprintf("Shown with %s confidence.", v.confidence())
 }
 
-func (v *outputs) allowed() string {
-	return times(v.epsilon) + plot.If(v.Claim.Delta > 0, " times, and "+percentWords(v.Claim.Delta)+" more", "")
-}
-
 // toldApart are the certified ratio, rounded down, and the allowed one, by enough decimals.
 func toldApart(bound, epsilon float64) (least, allowed string) {
 	least, allowed = timesDown(bound), times(epsilon)
-	for d := 2; d <= 6 && bound > epsilon && least == allowed; d++ {
+	for d := 2; d <= 6 && bound != epsilon && least == allowed; d++ {
 		p := math.Pow(10, float64(d))
 		least, allowed = fmt.Sprintf("%.*f", d, math.Floor(math.Exp(bound)*p)/p), fmt.Sprintf("%.*f", d, math.Round(math.Exp(epsilon)*p)/p)
 	}
@@ -139,14 +136,19 @@ func (v *outputs) claimWords() string {
 }
 
 // times is e^r, as one says it.
-func times(r float64) string { return decimals(math.Exp(r), math.Round) }
+func times(r float64) string {
+	if more := math.Expm1(r); more > 0 && more < 0.005 {
+		return plot.Short(1 + plot.Round(more, 1))
+	}
+	return decimals(math.Exp(r), math.Round)
+}
 
 func timesDown(r float64) string { return decimals(math.Exp(r), math.Floor) }
 
 func decimals(x float64, whole func(float64) float64) string {
 	switch {
 	case x >= 9.95e5:
-		return plot.Short(plot.ToSide(x, 2, whole))
+		return strings.Replace(plot.Short(plot.ToSide(x, 2, whole)), "e", "\u202f×\u202f10^", 1)
 	case x >= 9.95:
 		return plot.Grouped(int(whole(x)))
 	case x >= 1.25:

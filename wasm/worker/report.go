@@ -168,7 +168,7 @@ func (c *coordinator) verify(ctx context.Context, asks request[reportText]) (ver
 				return verified{}, err
 			}
 		}
-		p.Total = max(1, r.Termination.Outputs)
+		p.Total = max(1, r.Termination.Outputs*audit.Pick(r.Inputs.Samples != nil, 2, 1)) // both stages read the rows of a recording
 	case canary.Report:
 		p.Total = r.Plan.Explore + r.Plan.Runs
 	}

@@ -454,11 +454,11 @@ func (out *inspected) outputs(files []*recorded.File, q inspectRequest) (*audit.
 	default:
 		out.say(words("%s has %s outputs on the first dataset, %s has %s on the second.", s.Datasets[0], first, s.Datasets[1], second))
 	}
-	names := audit.Each(s.Columns, func(c audit.Column) string { return c.Name })
-	if n := len(names); n > mostNamed {
+	names, n := audit.Each(s.Columns, func(c audit.Column) string { return c.Name }), len(s.Columns)
+	if n > mostNamed {
 		names = append(names[:mostNamed], fmt.Sprintf("%d more", n-mostNamed))
 	}
-	out.say(words("An output is %s.", strings.Join(names, ", ")))
+	out.say(words("The output is in %s: %s.", phrase.Count(n, "column"), strings.Join(names, ", ")))
 	spec := s.Spec()
 	out.Notes = append(out.Notes, s.Notes...)
 	out.Offer = &offer{audit.Catalogue{Mechanisms: []audit.MechanismSpec{spec}}.Listing().Mechanisms[0], report.Pair, settings.Texts{}, []report.Method{}}

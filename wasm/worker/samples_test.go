@@ -138,7 +138,7 @@ func TestSamplesWithProblems(t *testing.T) {
 		asks, data, says string
 		offers           bool
 	}{
-		{"{}", "value,arm\n" + strings.Repeat("1.5,a\n2,b\n3,a\n", 400), "[*outputs on two datasets|scores of members and others|a table with labels]; arm tells the datasets apart: the first has 800 rows with arm = a, the second 400 rows with arm = b.; An output is value.", true},
+		{"{}", "value,arm\n" + strings.Repeat("1.5,a\n2,b\n3,a\n", 400), "[*outputs on two datasets|scores of members and others|a table with labels]; arm tells the datasets apart: the first has 800 rows with arm = a, the second 400 rows with arm = b.; The output is in 1 column: value.", true},
 		{"{}", "x,y\n" + rows, "[*choose|x|y] tells the datasets apart. Which column does?", false},
 		{"{}", "loss,is_member\n" + rows, "; loss is the score; a [*lower|higher] one means in, as its name says.; is_member says who was in: 1 for in.; 600 scores of members, 600 of others.", true},
 		{"{}", "value,is_member\n" + rows, "; value is the score; a [*choose|lower|higher] one means in.;", false},
