@@ -132,7 +132,7 @@ export class Accounting {
     const { delta, atEpsilon } = a.query, traced = html("div", { class: "curves awaited" }, a.epsilon > 0 && [html("section", {}), html("section", {})]), text = JSON.stringify(a);
     const drawn = /** @type {[title: string, view: string, there: any][]} */ ([["Ways to epsilon", "ways", a.epsilons.length], ["Ways to delta", "ways to delta", a.deltas?.length], ["Rényi curve", "", a.curve.length]])
       .filter(([,, there]) => there).map(([title, view]) => ({ title, view, place: html("div", {}) }));
-    const pictures = (renyi) => drawn.filter(({ view }) => (view === "") === renyi).map(({ title, place }) => [html("h4", {}, title), place]);
+    const pictures = (renyi) => drawn.filter(({ view }) => (view === "") === renyi).map(({ title, place }) => renyi ? html("details", {}, html("summary", {}, title), place) : [html("h4", {}, title), place]);
     box.replaceChildren(...[
       html("h3", {}, a.title),
       html("p", { class: "headline" }, a.epsilon === undefined ? `No epsilon holds at delta = ${exact(delta)}.` : `epsilon = ${exact(a.epsilon)} at delta = ${exact(delta)}${nothingBelow(a.epsilons)}`),
