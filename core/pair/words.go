@@ -417,11 +417,8 @@ func plainNumber(x float64) string {
 	for _, c := range strconv.Itoa(power) {
 		b.WriteRune([]rune("⁻⁰¹²³⁴⁵⁶⁷⁸⁹")[strings.IndexRune("-0123456789", c)])
 	}
-	switch head {
-	case "1":
-		return b.String()
-	case "−1":
-		return "−" + b.String()
+	if head == "1" || head == "−1" {
+		return strings.TrimSuffix(head, "1") + b.String()
 	}
 	return head + "×" + b.String()
 }

@@ -289,8 +289,8 @@ func TestRunInAnotherDoor(t *testing.T) {
 	until(t, tab, `document.body.dataset.state === "running" && document.querySelector("#verdict").dataset.verdict === "violation"`, 20*time.Second)
 	click(t, tab, "#stop")
 	until(t, tab, `document.body.dataset.state === "done"`, 20*time.Second)
-	if verdict, _ := verdictNow(t, tab); verdict != "violation" {
-		t.Errorf("after Stop: %s", verdict)
+	if verdict, _ := verdictNow(t, tab); verdict != "violation" || !eval[bool](t, tab, `document.querySelector("#chart svg")?.checkVisibility()`) {
+		t.Errorf("after Stop: %s, or no picture", verdict)
 	}
 }
 

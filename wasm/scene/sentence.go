@@ -58,6 +58,9 @@ func (v *outputs) Says() plot.Said {
 		if v.corridor {
 			x.Sentence += allows
 			x.Small = strings.Replace(x.Small, "confidence.", "confidence, by this event alone.", 1)
+			if t.bound > v.epsilon && !v.live && !v.refuted {
+				x.Small += " It is more than the claim allows; the verdict is by bets on all outputs, which do not show it yet."
+			}
 		}
 	case observed > 0 && !math.IsInf(observed, 1):
 		x.Sentence = fmt.Sprintf("%s perhaps %s times as often as %s.", begun, times(observed), without)
