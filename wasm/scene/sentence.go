@@ -57,9 +57,8 @@ func (v *outputs) Says() plot.Said {
 		x.Sentence = fmt.Sprintf("%s at least %s times as often as %s.", begun, least, without)
 		if v.corridor {
 			x.Sentence += allows
-			x.Small = strings.Replace(x.Small, "confidence.", "confidence, by this event alone.", 1)
-			if t.bound > v.epsilon && !v.live && !v.refuted {
-				x.Small += " It is more than the claim allows; the verdict is by bets on all outputs, which do not show it yet."
+			if !v.live {
+				x.Small = strings.TrimSuffix(x.Small, ".") + ", by this event alone." + plot.If(t.bound > v.epsilon, " It is more than the claim allows; the verdict is by bets on all outputs, which do not show it yet.", "")
 			}
 		}
 	case observed > 0 && !math.IsInf(observed, 1):
