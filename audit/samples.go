@@ -66,6 +66,18 @@ type Label struct {
 	Text  string  `json:"text"`
 }
 
+// Number is what a column of the kind has of these cells, where that is a number; a mixed one
+// has it beside the symbols that carry one.
+func (k ColumnKind) Number(cells, carriers []float64) (v float64, ok bool) {
+	switch {
+	case k == Real:
+		return cells[0], true
+	case k == Mixed && slices.Contains(carriers, cells[0]):
+		return cells[1], true
+	}
+	return 0, false
+}
+
 // Width is the number of float64 of one row in this column.
 func (c Column) Width() int {
 	if c.Kind == Mixed {

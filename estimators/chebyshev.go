@@ -73,7 +73,7 @@ func (m *chebyshevModel) Score(rows, out []float64) {
 			}
 		}
 		for i, t := range v[:n] {
-			out[i] = within(m.Coefficients[0]+float64(t*one[i])-two[i], -m.Bound, m.Bound)
+			out[i] = min(max(m.Coefficients[0]+float64(t*one[i])-two[i], -m.Bound), m.Bound)
 		}
 		rows, out = rows[n:], out[n:]
 	}
@@ -145,8 +145,8 @@ func learnChebyshev(ex audit.Exploration, most int) (audit.Model, error) {
 	var tried []feature
 	for _, w := range chebyshevWindows {
 		last := float64(len(pool) - 1)
-		low := within(pool[int(w[0]*last)], -hugeValue, hugeValue)
-		high := within(pool[int(w[1]*last)], -hugeValue, hugeValue)
+		low := min(max(pool[int(w[0]*last)], -hugeValue), hugeValue)
+		high := min(max(pool[int(w[1]*last)], -hugeValue), hugeValue)
 		m := &chebyshevModel{Low: low, High: high, Bound: bound, columns: ex.First.Columns}
 		if !m.ramp().sound() || slices.Contains(tried, m.ramp()) {
 			continue
@@ -237,7 +237,7 @@ func (g *grid) fit(loss witnessLoss, bound float64, check func() error) ([]float
 		}
 	}
 	for i := range c {
-		c[i] = quantise(within(c[i], -coefficientMost, coefficientMost))
+		c[i] = quantise(min(max(c[i], -coefficientMost), coefficientMost))
 	}
 	return c, check()
 }
@@ -255,7 +255,7 @@ func (g *grid) loss(l witnessLoss, bound float64, c []float64, counts [2][]float
 		if x >= -bound && x <= bound {
 			free[i] = 1
 		}
-		h[i] = within(x, -bound, bound)
+		h[i] = min(max(x, -bound), bound)
 	}
 	var slopes [2][]float64
 	for s := range slopes {

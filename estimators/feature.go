@@ -120,15 +120,7 @@ func newOutputReader(columns []audit.Column, carriers []float64) outputReader {
 
 // carried returns the value in a column, and whether the row has one there.
 func (r outputReader) carried(row []float64, column int) (float64, bool) {
-	switch r.columns[column].Kind {
-	case audit.Real:
-		return row[r.at[column]], true
-	case audit.Mixed:
-		if slices.Contains(r.carriers, row[r.at[column]]) {
-			return row[r.at[column]+1], true
-		}
-	}
-	return 0, false
+	return r.columns[column].Kind.Number(row[r.at[column]:], r.carriers)
 }
 
 // read writes feature f of the first n rows into out, without its weight.
@@ -203,7 +195,7 @@ func (r outputReader) summary(kind featureKind, row []float64) (value float64, a
 		if !ok {
 			continue
 		}
-		v = within(v, -hugeValue, hugeValue)
+		v = min(max(v, -hugeValue), hugeValue)
 		switch {
 		case !any:
 			value = v
@@ -237,22 +229,12 @@ func (r outputReader) overReals(f feature, row []float64) float64 {
 
 // ramp is v's place between low (0) and high (1), or for squares (2r - 1)^2.
 func (f feature) ramp(v float64) float64 {
-	r := float64((within(v, f.Low, f.High) - f.Low) * f.steepness())
+	r := float64((min(max(v, f.Low), f.High) - f.Low) * f.steepness())
 	if f.Kind != squareFeature {
 		return r
 	}
 	d := float64(2*r) - 1
 	return float64(d * d)
-}
-
-func within(v, low, high float64) float64 {
-	if v < low {
-		return low
-	}
-	if v > high {
-		return high
-	}
-	return v
 }
 
 const (
@@ -365,7 +347,7 @@ func ramps(like feature, sorted []float64, share [][2]float64) []feature {
 	}
 	var list []feature
 	add := func(f feature, low, high float64) {
-		f.Low, f.High = within(low, -hugeValue, hugeValue), within(high, -hugeValue, hugeValue)
+		f.Low, f.High = min(max(low, -hugeValue), hugeValue), min(max(high, -hugeValue), hugeValue)
 		if f.sound() && !slices.Contains(list, f) {
 			list = append(list, f)
 		}

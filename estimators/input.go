@@ -74,7 +74,7 @@ func numberInput(column int, sorted []float64) (input, bool) {
 		return input{}, false
 	}
 	last := float64(len(sorted) - 1)
-	at := func(q float64) float64 { return within(sorted[int(q*last)], -hugeValue, hugeValue) }
+	at := func(q float64) float64 { return min(max(sorted[int(q*last)], -hugeValue), hugeValue) }
 	for _, w := range inputWindows {
 		scale := at(w.high)/w.spread - at(w.low)/w.spread
 		if !(scale > 0) {

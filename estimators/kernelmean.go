@@ -79,7 +79,7 @@ func learnKernelMean(ex audit.Exploration, landmarks int, bandwidth float64) (au
 		}
 	}
 	width := len(r.Inputs)
-	m.Bandwidth = within(float64(bandwidth*medianSpread(m.Landmarks, width, len(m.Landmarks)/width)), bandwidthLeast, bandwidthMost)
+	m.Bandwidth = min(max(float64(bandwidth*medianSpread(m.Landmarks, width, len(m.Landmarks)/width)), bandwidthLeast), bandwidthMost)
 	m.prepare()
 	return m, ex.Check()
 }

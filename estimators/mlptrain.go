@@ -26,7 +26,8 @@ type training struct {
 	stream  *stream.Stream
 	check   func() error
 
-	h, slope [2][]float64
+	// Of a batch, the rows of the first side before those of the second.
+	h, slope []float64
 	raw      []float32
 	bend     []float64 // derivative of the bounded output by the raw one
 }
@@ -180,36 +181,19 @@ func (t *training) diverged(epoch int, what string) error {
 // second, and its gradient by the parameters.
 func (t *training) gradient(loss witnessLoss, rows []float32, count [2]int, gradient []float32) float64 {
 	n := count[0] + count[1]
-	t.witness(rows, count)
-	value := loss.value(t.h, [2][]float64{}, t.slope)
-	for i := range n {
-		s, at := 0, i
-		if i >= count[0] {
-			s, at = 1, i-count[0]
-		}
-		t.raw[i] = float32(float64(t.slope[s][at] * t.bend[i]))
-	}
-	t.network.backward(t.raw[:n], gradient)
-	return value
-}
-
-// witness computes h of rows of both sides.
-func (t *training) witness(rows []float32, count [2]int) {
-	n := count[0] + count[1]
 	t.raw, t.bend = matmul.Resized(t.raw, n), matmul.Resized(t.bend, n)
+	t.h, t.slope = matmul.Resized(t.h, n), matmul.Resized(t.slope, n)
 	t.network.forward(rows, n, t.raw)
-	for s := range t.h {
-		t.h[s], t.slope[s] = matmul.Resized(t.h[s], count[s]), matmul.Resized(t.slope[s], count[s])
+	for i, x := range t.raw {
+		t.h[i], t.bend[i] = bounded(float64(x), t.bound)
 	}
-	for i, x := range t.raw[:n] {
-		h, bend := bounded(float64(x), t.bound)
-		t.bend[i] = bend
-		if i < count[0] {
-			t.h[0][i] = h
-		} else {
-			t.h[1][i-count[0]] = h
-		}
+	sides := func(all []float64) [2][]float64 { return [2][]float64{all[:count[0]], all[count[0]:]} }
+	value := loss.value(sides(t.h), [2][]float64{}, sides(t.slope))
+	for i, bend := range t.bend {
+		t.raw[i] = float32(float64(t.slope[i] * bend))
 	}
+	t.network.backward(t.raw, gradient)
+	return value
 }
 
 func (t *training) heldOut(loss witnessLoss) (float64, error) {

@@ -93,15 +93,7 @@ func newShape(columns []audit.Column, carriers []float64) shape {
 
 // number is the number in a column, if the output has one there.
 func (s *shape) number(row []float64, column int) (float64, bool) {
-	switch at := s.at[column]; s.columns[column].Kind {
-	case audit.Real:
-		return row[at], true
-	case audit.Mixed:
-		if slices.Contains(s.carrier, row[at]) {
-			return row[at+1], true
-		}
-	}
-	return 0, false
+	return s.columns[column].Kind.Number(row[s.at[column]:], s.carrier)
 }
 
 // lead is the first number that a symbol carries, and its place.
