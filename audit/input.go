@@ -47,10 +47,32 @@ func (e *InputError) Error() string {
 // JSON pointer into what was read, / for all of it.
 func (e *InputError) Place() string { return cmp.Or(e.Path, e.Field) }
 
+// Require is nil where a requirement holds, and else the fault of a field; want is a format.
+// Of a list of requirements, none of which needs another to hold, [cmp.Or] is the first fault.
+func Require(holds bool, field string, found any, want string, args ...any) error {
+	if holds {
+		return nil
+	}
+	return &InputError{Field: field, Found: fmt.Sprint(found), Want: fmt.Sprintf(want, args...)}
+}
+
+// Within requires a whole number in [low, high].
+func Within(field string, v, low, high int) error {
+	return Require(v >= low && v <= high, field, v, "in [%d, %d]", low, high)
+}
+
 // At says where an error of the user's input is, unless it says so itself.
 func At(path string, err error) error {
 	if in, ok := errors.AsType[*InputError](err); ok && in.Path == "" {
 		in.Path = path
+	}
+	return err
+}
+
+// Remedy says how to mend a fault of the user's input.
+func Remedy(remedy string, err error) error {
+	if in, ok := errors.AsType[*InputError](err); ok {
+		in.Remedy = remedy
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package estimators
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -85,25 +86,18 @@ func (m *chebyshevModel) Describe(threshold float64, above bool) string {
 }
 
 func (m *chebyshevModel) open(columns []audit.Column) error {
-	if len(columns) != 1 || columns[0].Kind != audit.Real {
-		return &audit.InputError{Field: "model", Found: "a polynomial", Want: "a learner for these columns: a polynomial takes one real column"}
-	}
-	if !m.ramp().sound() {
-		return &audit.InputError{Field: "model.low, high", Found: fmt.Sprintf("%g, %g", m.Low, m.High), Want: "finite and ascending, with gaps neither too small nor too large"}
-	}
-	if !(m.Bound > 0 && m.Bound <= boundMost) {
-		return &audit.InputError{Field: "model.bound", Found: fmt.Sprint(m.Bound), Want: fmt.Sprintf("in (0, %d]", boundMost)}
-	}
-	if k := len(m.Coefficients); k < 1 || k > degreeMost+1 {
-		return wrongCount("model.coefficients", k, degreeMost+1)
-	}
+	k := len(m.Coefficients)
+	err := cmp.Or(
+		audit.Require(len(columns) == 1 && columns[0].Kind == audit.Real, "model", "a polynomial", "a learner for these columns: a polynomial takes one real column"),
+		audit.Require(m.ramp().sound(), "model.low, high", fmt.Sprintf("%g, %g", m.Low, m.High), "%s", soundRamps),
+		checkBound(m.Bound),
+		audit.Require(k >= 1 && k <= degreeMost+1, "model.coefficients", fmt.Sprintf("a list of %d", k), "a list of %d", degreeMost+1),
+	)
 	for i, c := range m.Coefficients {
-		if !(math.Abs(c) <= mostWeight) {
-			return &audit.InputError{Field: fmt.Sprintf("model.coefficients[%d]", i), Found: fmt.Sprint(c), Want: fmt.Sprintf("in [%g, %g]", -mostWeight, mostWeight)}
-		}
+		err = cmp.Or(err, audit.Require(math.Abs(c) <= mostWeight, fmt.Sprintf("model.coefficients[%d]", i), c, "in [%g, %g]", -mostWeight, mostWeight))
 	}
 	m.columns = columns
-	return nil
+	return err
 }
 
 const (

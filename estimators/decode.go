@@ -32,10 +32,7 @@ func renyiOrder(c audit.Claim, usual float64, learner string) (float64, error) {
 	if c.Kind == audit.Renyi {
 		usual = c.Alpha
 	}
-	if !(usual > 1 && usual <= largestPower) {
-		return 0, &audit.InputError{Field: "alpha", Found: fmt.Sprint(usual), Want: fmt.Sprintf("in (1, %d] for %s", largestPower, learner)}
-	}
-	return usual, nil
+	return usual, audit.Require(usual > 1 && usual <= largestPower, "alpha", usual, "in (1, %d] for %s", largestPower, learner)
 }
 
 func wrongCount(field string, found, want int) error {

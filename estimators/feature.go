@@ -57,6 +57,9 @@ func (f feature) ramped() bool {
 	return false
 }
 
+// soundRamps says what ramps must be.
+const soundRamps = "finite and ascending, with gaps neither too small nor too large"
+
 // sound reports whether a ramp can be computed without overflow.
 func (f feature) sound() bool {
 	s := f.steepness()
@@ -70,11 +73,10 @@ func (f feature) validate(field string, columns []audit.Column) error {
 	bad := func(what, found, want string) error {
 		return &audit.InputError{Field: field + "." + what, Found: found, Want: want}
 	}
-	last := len(columns) - 1
 	switch f.Kind {
 	case isFeature, valueFeature, squareFeature:
-		if f.Column < 0 || f.Column > last {
-			return bad("column", fmt.Sprint(f.Column), fmt.Sprintf("in [0, %d]", last))
+		if err := audit.Within(field+".column", f.Column, 0, len(columns)-1); err != nil {
+			return err
 		}
 		switch kind := columns[f.Column].Kind; {
 		case f.Kind == isFeature && kind == audit.Real:
@@ -91,12 +93,9 @@ func (f feature) validate(field string, columns []audit.Column) error {
 		return bad("kind", fmt.Sprintf("%q", f.Kind), "is, count, first, value, square, sum, min, max, total or step")
 	}
 	if f.ramped() && !f.sound() {
-		return bad("low, high", fmt.Sprintf("%g, %g", f.Low, f.High), "finite and ascending, with gaps neither too small nor too large")
+		return bad("low, high", fmt.Sprintf("%g, %g", f.Low, f.High), soundRamps)
 	}
-	if math.Abs(f.Weight) > mostWeight {
-		return bad("weight", fmt.Sprint(f.Weight), fmt.Sprintf("in [%g, %g]", -mostWeight, mostWeight))
-	}
-	return nil
+	return audit.Require(math.Abs(f.Weight) <= mostWeight, field+".weight", f.Weight, "in [%g, %g]", -mostWeight, mostWeight)
 }
 
 // outputReader reads features off rows, one at a time: what training sees.
@@ -108,10 +107,7 @@ type outputReader struct {
 }
 
 func checkCarriers(carriers []float64) error {
-	if len(carriers) > mostSymbols || audit.Unordered(carriers) >= 0 {
-		return &audit.InputError{Field: "model.carriers", Found: fmt.Sprintf("a list of %d", len(carriers)), Want: fmt.Sprintf("ascending, distinct, at most %d", mostSymbols)}
-	}
-	return nil
+	return audit.Require(len(carriers) <= mostSymbols && audit.Unordered(carriers) < 0, "model.carriers", fmt.Sprintf("a list of %d", len(carriers)), "ascending, distinct, at most %d", mostSymbols)
 }
 
 func newOutputReader(columns []audit.Column, carriers []float64) outputReader {

@@ -1,6 +1,7 @@
 package estimators
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -97,19 +98,12 @@ func numberInput(column int, sorted []float64) (input, bool) {
 // validate checks what is particular to inputs and, given columns, that the feature fits them.
 func (in input) validate(field string, columns []audit.Column) error {
 	if columns != nil {
-		if err := in.feature.validate(field, columns); err != nil {
+		kind := audit.Require(in.Kind == isFeature || in.Kind == valueFeature, field+".kind", fmt.Sprintf("%q", in.Kind), "is or value")
+		if err := cmp.Or(in.feature.validate(field, columns), kind); err != nil {
 			return err
 		}
-		if in.Kind != isFeature && in.Kind != valueFeature {
-			return &audit.InputError{Field: field + ".kind", Found: fmt.Sprintf("%q", in.Kind), Want: "is or value"}
-		}
 	}
-	for _, v := range []float64{in.Weight, in.Shift} {
-		if !(math.Abs(v) <= inputFar) {
-			return &audit.InputError{Field: field, Found: fmt.Sprintf("weight %g and shift %g", in.Weight, in.Shift), Want: fmt.Sprintf("both in [%g, %g]", -inputFar, inputFar)}
-		}
-	}
-	return nil
+	return audit.Require(math.Abs(in.Weight) <= inputFar && math.Abs(in.Shift) <= inputFar, field, fmt.Sprintf("weight %g and shift %g", in.Weight, in.Shift), "both in [%g, %g]", -inputFar, inputFar)
 }
 
 // inputReader reads inputs off rows in blocks. It is part of the models that do.
@@ -156,17 +150,11 @@ func (f feature) ramps(v *floats, n int) {
 
 // open checks what was written down of it.
 func (r *inputReader) open(columns []audit.Column) error {
-	if err := checkCarriers(r.Carriers); err != nil {
-		return err
-	}
-	if len(r.Inputs) == 0 || len(r.Inputs) > inputsMost {
-		return &audit.InputError{Field: "model.inputs", Found: fmt.Sprintf("a list of %d", len(r.Inputs)), Want: fmt.Sprintf("1 to %d inputs", inputsMost)}
-	}
+	n := len(r.Inputs)
+	err := cmp.Or(checkCarriers(r.Carriers), audit.Require(n > 0 && n <= inputsMost, "model.inputs", fmt.Sprintf("a list of %d", n), "1 to %d inputs", inputsMost))
 	for i, in := range r.Inputs {
-		if err := in.validate(fmt.Sprintf("model.inputs[%d]", i), columns); err != nil {
-			return err
-		}
+		err = cmp.Or(err, in.validate(fmt.Sprintf("model.inputs[%d]", i), columns))
 	}
 	r.outputReader = newOutputReader(columns, r.Carriers)
-	return nil
+	return err
 }

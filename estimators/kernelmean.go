@@ -1,6 +1,7 @@
 package estimators
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -166,22 +167,15 @@ func (m *kernelMeanModel) open(columns []audit.Column) error {
 	if err := m.inputReader.open(columns); err != nil {
 		return err
 	}
-	if !(m.Bandwidth >= bandwidthLeast && m.Bandwidth <= bandwidthMost) {
-		return &audit.InputError{Field: "model.bandwidth", Found: fmt.Sprint(m.Bandwidth), Want: fmt.Sprintf("in [%g, %g]", bandwidthLeast, bandwidthMost)}
-	}
-	if m.Lambda != 0 && !(m.Lambda >= 1e-9 && m.Lambda <= 1) || m.Divergence-m.Divergence != 0 {
-		return &audit.InputError{Field: "model.lambda", Found: fmt.Sprint(m.Lambda), Want: "absent, or in [1e-9, 1]"}
-	}
 	width := len(m.Inputs)
 	n := len(m.Landmarks) / width
-	if m.First < 1 || m.First >= n || n > 2*landmarksMost {
-		return &audit.InputError{Field: "model.first", Found: fmt.Sprintf("%d of %d landmarks", m.First, n), Want: fmt.Sprintf("at least 1 on each side and at most %d in all", 2*landmarksMost)}
-	}
-	if err := m.Landmarks.validate("model.landmarks", n*width, landmarkMost); err != nil {
-		return err
-	}
 	m.prepare()
-	return nil
+	return cmp.Or(
+		audit.Require(m.Bandwidth >= bandwidthLeast && m.Bandwidth <= bandwidthMost, "model.bandwidth", m.Bandwidth, "in [%g, %g]", bandwidthLeast, bandwidthMost),
+		audit.Require((m.Lambda == 0 || m.Lambda >= 1e-9 && m.Lambda <= 1) && m.Divergence-m.Divergence == 0, "model.lambda", m.Lambda, "absent, or in [1e-9, 1]"),
+		audit.Require(m.First >= 1 && m.First < n && n <= 2*landmarksMost, "model.first", fmt.Sprintf("%d of %d landmarks", m.First, n), "at least 1 on each side and at most %d in all", 2*landmarksMost),
+		m.Landmarks.validate("model.landmarks", n*width, landmarkMost),
+	)
 }
 
 // landmarkMost bounds landmarks in a model that is read: squared distances stay finite.

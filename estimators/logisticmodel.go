@@ -1,6 +1,7 @@
 package estimators
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -135,11 +136,9 @@ func (m *logisticModel) Score(rows, out []float64) {
 }
 
 func (m *logisticModel) open(columns []audit.Column) error {
-	if err := checkCarriers(m.Carriers); err != nil {
+	err := cmp.Or(checkCarriers(m.Carriers), audit.Require(len(m.Features) <= featuresMost, "model.features", fmt.Sprintf("a list of %d", len(m.Features)), "at most %d", featuresMost))
+	if err != nil {
 		return err
-	}
-	if len(m.Features) > featuresMost {
-		return &audit.InputError{Field: "model.features", Found: fmt.Sprintf("a list of %d", len(m.Features)), Want: fmt.Sprintf("at most %d", featuresMost)}
 	}
 	ramps := map[string]int{}
 	for i, f := range m.Features {

@@ -237,17 +237,14 @@ func (m *mlpModel) open(columns []audit.Column) error {
 	if err := m.inputReader.open(columns); err != nil {
 		return err
 	}
-	for i, h := range m.Hidden {
-		if h < 1 || h > unitsMost {
-			return &audit.InputError{Field: fmt.Sprintf("model.hidden[%d]", i), Found: fmt.Sprint(h), Want: fmt.Sprintf("in [1, %d]", unitsMost)}
-		}
+	err := cmp.Or(audit.Within("model.hidden[0]", m.Hidden[0], 1, unitsMost), audit.Within("model.hidden[1]", m.Hidden[1], 1, unitsMost),
+		checkBound(m.Bound), m.Weights.validate("model.weights", m.shape().weights(), weightMost))
+	if err == nil {
+		m.prepare()
 	}
-	if !(m.Bound > 0 && m.Bound <= boundMost) {
-		return &audit.InputError{Field: "model.bound", Found: fmt.Sprint(m.Bound), Want: fmt.Sprintf("in (0, %d]", boundMost)}
-	}
-	if err := m.Weights.validate("model.weights", m.shape().weights(), weightMost); err != nil {
-		return err
-	}
-	m.prepare()
-	return nil
+	return err
+}
+
+func checkBound(c float64) error {
+	return audit.Require(c > 0 && c <= boundMost, "model.bound", c, "in (0, %d]", boundMost)
 }

@@ -266,10 +266,7 @@ func (m *tableModel) open(columns []audit.Column) error {
 			}
 		}
 	}
-	if !m.prepare(columns) {
-		return &audit.InputError{Field: "model.outcomes", Found: "a list with an outcome twice", Want: "distinct outcomes"}
-	}
-	return nil
+	return audit.Require(m.prepare(columns), "model.outcomes", "a list with an outcome twice", "distinct outcomes")
 }
 
 // outcomeKeys numbers the outcomes of a product of partitions: in mixed radix

@@ -39,34 +39,17 @@ func (p partition) cells(kind audit.ColumnKind) int {
 }
 
 func (p partition) validate(field string, kind audit.ColumnKind) error {
-	bad := func(what, found, want string) error {
-		return &audit.InputError{Field: field + "." + what, Found: found, Want: want}
-	}
-	if kind == audit.Real && len(p.Symbols) > 0 {
-		return bad("symbols", fmt.Sprintf("%d symbols", len(p.Symbols)), "absent in a real column")
-	}
-	if kind != audit.Real && (len(p.Symbols) == 0 || len(p.Symbols) > mostSymbols) {
-		return bad("symbols", fmt.Sprintf("%d symbols", len(p.Symbols)), fmt.Sprintf("1 to %d symbols", mostSymbols))
-	}
-	if kind == audit.Symbol && len(p.Edges) > 0 {
-		return bad("edges", fmt.Sprintf("%d edges", len(p.Edges)), "absent in a symbol column")
-	}
-	if kind == audit.Mixed && len(p.Carries) != len(p.Symbols) {
-		return bad("carries", fmt.Sprintf("%d flags", len(p.Carries)), fmt.Sprintf("one for each symbol: %d", len(p.Symbols)))
-	}
-	if kind != audit.Mixed && len(p.Carries) > 0 {
-		return bad("carries", fmt.Sprintf("%d flags", len(p.Carries)), "absent except in a mixed column")
-	}
-	if len(p.Edges) > mostEdges {
-		return bad("edges", fmt.Sprintf("%d edges", len(p.Edges)), fmt.Sprintf("at most %d", mostEdges))
-	}
-	if audit.Unordered(p.Symbols) >= 0 {
-		return bad("symbols", "out of order", "finite, ascending and distinct")
-	}
-	if audit.Unordered(p.Edges) >= 0 {
-		return bad("edges", "out of order", "finite, ascending and distinct")
-	}
-	return nil
+	symbols, carries, edges := len(p.Symbols), len(p.Carries), len(p.Edges)
+	return cmp.Or(
+		audit.Require(kind != audit.Real || symbols == 0, field+".symbols", fmt.Sprintf("%d symbols", symbols), "absent in a real column"),
+		audit.Require(kind == audit.Real || symbols > 0 && symbols <= mostSymbols, field+".symbols", fmt.Sprintf("%d symbols", symbols), "1 to %d symbols", mostSymbols),
+		audit.Require(kind != audit.Symbol || edges == 0, field+".edges", fmt.Sprintf("%d edges", edges), "absent in a symbol column"),
+		audit.Require(kind != audit.Mixed || carries == symbols, field+".carries", fmt.Sprintf("%d flags", carries), "one for each symbol: %d", symbols),
+		audit.Require(kind == audit.Mixed || carries == 0, field+".carries", fmt.Sprintf("%d flags", carries), "absent except in a mixed column"),
+		audit.Require(edges <= mostEdges, field+".edges", fmt.Sprintf("%d edges", edges), "at most %d", mostEdges),
+		audit.Require(audit.Unordered(p.Symbols) < 0, field+".symbols", "out of order", "finite, ascending and distinct"),
+		audit.Require(audit.Unordered(p.Edges) < 0, field+".edges", "out of order", "finite, ascending and distinct"),
+	)
 }
 
 // coder gives the cells of one column of outputs, block by block.

@@ -107,14 +107,11 @@ func (a *Audit) resolveGoal() error {
 	if alpha == 0 {
 		return nil
 	}
-	if bounds.CheckAlpha(alpha) != nil {
-		return &audit.InputError{Field: "throughRenyi", Path: "through-renyi", Found: audit.Number(alpha), Want: "an order: a finite number above 1", Remedy: "2 is usual, larger orders see rarer events"}
-	}
-	if a.Claim.Kind != audit.Pure {
-		return &audit.InputError{Field: "throughRenyi", Path: "through-renyi", Found: audit.Number(alpha), Want: fmt.Sprintf("absent for the claim %s", a.Claim),
-			Remedy: "only a pure claim limits the Rényi divergence; a Rényi claim is tested at its own order"}
-	}
-	return nil
+	return audit.At("through-renyi", cmp.Or(
+		audit.Remedy("2 is usual, larger orders see rarer events", audit.Require(bounds.CheckAlpha(alpha) == nil, "throughRenyi", audit.Number(alpha), "an order: a finite number above 1")),
+		audit.Remedy("only a pure claim limits the Rényi divergence; a Rényi claim is tested at its own order",
+			audit.Require(a.Claim.Kind == audit.Pure, "throughRenyi", audit.Number(alpha), "absent for the claim %s", a.Claim)),
+	))
 }
 
 func (a *Audit) resolveRelation() error {
@@ -183,16 +180,13 @@ func (a *Audit) resolveMode() error {
 			p.Mode = Fixed
 		}
 	}
-	if curve && p.Mode == Climbing {
-		return &audit.InputError{Field: "mode", Found: fmt.Sprintf("%q", p.Mode), Want: "absent, fixed or until-refuted for a claim that is a curve", Remedy: "fixed bounds the point of the curve that exploration chooses, until-refuted bets against the whole curve; the two bounds are of different quantities"}
-	}
-	if modes := []Mode{Climbing, Fixed, UntilRefuted}; !slices.Contains(modes, p.Mode) {
-		return &audit.InputError{Field: "mode", Found: fmt.Sprintf("%q", p.Mode), Want: fmt.Sprintf("one of %v", modes)}
-	}
-	if p.Mode == UntilRefuted && p.Explore != 0 {
-		return &audit.InputError{Field: "explore", Found: fmt.Sprint(p.Explore), Want: "absent in an audit until the claim is refuted, which explores as it runs"}
-	}
-	return nil
+	mode, modes := strconv.Quote(string(p.Mode)), []Mode{Climbing, Fixed, UntilRefuted}
+	return cmp.Or(
+		audit.Remedy("fixed bounds the point of the curve that exploration chooses, until-refuted bets against the whole curve; the two bounds are of different quantities",
+			audit.Require(!curve || p.Mode != Climbing, "mode", mode, "absent, fixed or until-refuted for a claim that is a curve")),
+		audit.Require(slices.Contains(modes, p.Mode), "mode", mode, "one of %v", modes),
+		audit.Require(p.Mode != UntilRefuted || p.Explore == 0, "explore", p.Explore, "absent in an audit until the claim is refuted, which explores as it runs"),
+	)
 }
 
 func (a *Audit) resolveBudget() error {
@@ -206,14 +200,11 @@ func (a *Audit) resolveBudget() error {
 		}
 	}
 	p.Samples, p.Trials = cmp.Or(p.Samples, 200_000), cmp.Or(p.Trials, 10)
-	if p.Samples < MinSamples || p.Samples > MaxSamples {
-		return &audit.InputError{Field: "samples", Found: fmt.Sprint(p.Samples), Want: fmt.Sprintf("in [%d, %d]", MinSamples, MaxSamples)}
+	if err := cmp.Or(audit.Within("samples", p.Samples, MinSamples, MaxSamples), audit.Within("trials", p.Trials, 1, MaxTrials)); err != nil {
+		return err
 	}
 	if err := a.resolveExplore(); err != nil {
 		return err
-	}
-	if p.Trials < 1 || p.Trials > MaxTrials {
-		return &audit.InputError{Field: "trials", Found: fmt.Sprint(p.Trials), Want: fmt.Sprintf("in [1, %d]", MaxTrials)}
 	}
 	return report.ResolveBetaSeed(&p.Beta, p.Seed)
 }
@@ -264,36 +255,29 @@ func (a *Audit) together(first, second int) int {
 func (a *Audit) splitRecorded() error {
 	p, r := &a.Plan, a.Spec.Recording
 	n := min(r.Rows[0], r.Rows[1])
-	if n < 2*MinSamples {
-		return &audit.InputError{Field: "rows of a dataset", Path: "mechanism", Found: fmt.Sprint(n), Want: fmt.Sprintf("at least %d: %d to explore and %d to certify", 2*MinSamples, MinSamples, MinSamples)}
-	}
-	if p.Finder != audit.Auto || p.Pair != nil {
-		return &audit.InputError{Field: "finder or pair", Path: "finder", Found: "given", Want: "absent for recorded outputs, which are of one pair of datasets"}
-	}
-	if p.Trials = cmp.Or(p.Trials, 1); p.Trials != 1 {
-		return &audit.InputError{Field: "trials", Found: fmt.Sprint(p.Trials), Want: "1 for recorded outputs, which are of one pair of datasets"}
+	p.Trials = cmp.Or(p.Trials, 1)
+	err := cmp.Or(
+		audit.At("mechanism", audit.Require(n >= 2*MinSamples, "rows of a dataset", n, "at least %d: %d to explore and %d to certify", 2*MinSamples, MinSamples, MinSamples)),
+		audit.At("finder", audit.Require(p.Finder == audit.Auto && p.Pair == nil, "finder or pair", "given", "absent for recorded outputs, which are of one pair of datasets")),
+		audit.Require(p.Trials == 1, "trials", p.Trials, "1 for recorded outputs, which are of one pair of datasets"),
+	)
+	if err != nil {
+		return err
 	}
 	a.Notes = append(a.Notes, r.Notes...)
 	usual := usualExploreCells / (2 * audit.Width(a.Columns))
 	if p.isSequential() {
-		if p.Samples = cmp.Or(p.Samples, n); p.Samples > n {
-			return &audit.InputError{Field: "samples", Found: fmt.Sprint(p.Samples), Want: fmt.Sprintf("at most the %d rows of the smaller dataset", n)}
-		}
+		p.Samples = cmp.Or(p.Samples, n)
 		if p.Mode == Climbing {
 			p.Explore = cmp.Or(p.Explore, min(n/2, usual))
 		}
-		if p.Explore > n/2 {
-			return &audit.InputError{Field: "explore", Found: fmt.Sprint(p.Explore), Want: fmt.Sprintf("at most %d, half of the rows of the smaller dataset", n/2), Remedy: "explore fewer: as many other rows are certified"}
-		}
-		return nil
+		return cmp.Or(audit.Require(p.Samples <= n, "samples", p.Samples, "at most the %d rows of the smaller dataset", n),
+			audit.Remedy("explore fewer: as many other rows are certified", audit.Require(p.Explore <= n/2, "explore", p.Explore, "at most %d, half of the rows of the smaller dataset", n/2)))
 	}
 	p.Explore = cmp.Or(p.Explore, min(max(n-cmp.Or(p.Samples, n-n/2), 0), usual))
 	p.Samples = cmp.Or(p.Samples, max(n-p.Explore, 0))
-	if p.Explore < MinSamples || p.Samples < MinSamples || p.Explore > n-p.Samples {
-		return &audit.InputError{Field: "explore and samples", Path: "explore", Found: fmt.Sprintf("%d and %d", p.Explore, p.Samples),
-			Want: fmt.Sprintf("at least %d each and together at most the %d rows of the smaller dataset", MinSamples, n)}
-	}
-	return nil
+	return audit.At("explore", audit.Require(p.Explore >= MinSamples && p.Samples >= MinSamples && p.Explore <= n-p.Samples, "explore and samples",
+		fmt.Sprintf("%d and %d", p.Explore, p.Samples), "at least %d each and together at most the %d rows of the smaller dataset", MinSamples, n))
 }
 
 // recording is what the report says of recorded outputs; nil for other mechanisms.

@@ -484,47 +484,44 @@ func (a *Audit) sequentialRow(r *SequentialResult) (report.Row, error) {
 }
 
 func (r *SequentialResult) check(plan Plan) error {
-	bad := func(i int, what, found, want string) error {
-		return &audit.InputError{Field: fmt.Sprintf("report: sequential.epochs[%d].%s", i, what), Found: found, Want: want}
-	}
-	if !plan.isSequential() {
-		return &audit.InputError{Field: "report: sequential", Found: "there", Want: fmt.Sprintf("absent in an audit of mode %q", plan.Mode)}
-	}
-	if most := plan.Trials + audit.MostScanned; len(r.Pairs) > most {
-		return &audit.InputError{Field: "report: sequential.pairs", Found: fmt.Sprintf("%d of them", len(r.Pairs)), Want: fmt.Sprintf("at most %d, %d beyond plan.trials", most, audit.MostScanned)}
+	most := plan.Trials + audit.MostScanned
+	err := cmp.Or(
+		audit.Require(plan.isSequential(), "report: sequential", "there", "absent in an audit of mode %q", plan.Mode),
+		audit.Require(len(r.Pairs) <= most, "report: sequential.pairs", fmt.Sprintf("%d of them", len(r.Pairs)), "at most %d, %d beyond plan.trials", most, audit.MostScanned),
+	)
+	if err != nil {
+		return err
 	}
 	drawn := 0
 	for i, e := range r.Epochs {
-		if e.Outputs < 1 || e.Outputs > plan.Samples-drawn {
-			return bad(i, "outputs", fmt.Sprint(e.Outputs), "at least 1, and no more than the plan's samples in all epochs")
-		}
+		at := fmt.Sprintf("report: sequential.epochs[%d].", i)
+		err := cmp.Or(
+			audit.Require(e.Outputs >= 1 && e.Outputs <= plan.Samples-drawn, at+"outputs", e.Outputs, "at least 1, and no more than the plan's samples in all epochs"),
+			audit.Within(at+"pair", e.Pair, 0, len(r.Pairs)-1),
+			audit.Require(len(e.Counts) == len(e.Candidates), at+"counts", fmt.Sprintf("%d of them", len(e.Counts)), "%d, one of each candidate", len(e.Candidates)),
+		)
 		drawn += e.Outputs
-		if e.Pair < 0 || e.Pair >= len(r.Pairs) {
-			return bad(i, "pair", fmt.Sprint(e.Pair), fmt.Sprintf("in [0, %d]", len(r.Pairs)-1))
-		}
-		if len(e.Counts) != len(e.Candidates) {
-			return bad(i, "counts", fmt.Sprintf("%d of them", len(e.Counts)), fmt.Sprintf("%d, one of each candidate", len(e.Candidates)))
-		}
 		for j, place := range e.Limits {
-			if place < gridLeast || place > gridMost || j > 0 && place <= e.Limits[j-1] {
-				return bad(i, "limits", fmt.Sprint(place), fmt.Sprintf("in [%d, %d], and above the one before it", gridLeast, gridMost))
-			}
+			ok := place >= gridLeast && place <= gridMost && (j == 0 || place > e.Limits[j-1])
+			err = cmp.Or(err, audit.Require(ok, at+"limits", place, "in [%d, %d], and above the one before it", gridLeast, gridMost))
 		}
 		shares := make([]float64, len(e.Limits))
 		for _, b := range e.Bets {
-			switch {
-			case b.Account < 0 || b.Account >= len(e.Limits):
-				return bad(i, "bets.account", fmt.Sprint(b.Account), "the place of one of the epoch's limits")
-			case b.Candidate < 0 || b.Candidate >= len(e.Counts):
-				return bad(i, "bets.candidate", fmt.Sprint(b.Candidate), "the place of one of the epoch's candidates")
-			case b.Stake < 0:
-				return bad(i, "bets.stake", fmt.Sprint(b.Stake), "at least 0")
-			case !(b.Share > 0):
-				return bad(i, "bets.share", audit.Number(b.Share), "above 0")
+			err = cmp.Or(err,
+				audit.Require(b.Account >= 0 && b.Account < len(e.Limits), at+"bets.account", b.Account, "the place of one of the epoch's limits"),
+				audit.Require(b.Candidate >= 0 && b.Candidate < len(e.Counts), at+"bets.candidate", b.Candidate, "the place of one of the epoch's candidates"),
+				audit.Require(b.Stake >= 0, at+"bets.stake", b.Stake, "at least 0"),
+				audit.Require(b.Share > 0, at+"bets.share", b.Share, "above 0"),
+			)
+			if err != nil {
+				return err
 			}
 			if shares[b.Account] += b.Share; shares[b.Account] > 1+1e-9 {
-				return bad(i, "bets.share", audit.Number(shares[b.Account])+" of an account's wealth in all", "at most 1")
+				return &audit.InputError{Field: at + "bets.share", Found: audit.Number(shares[b.Account]) + " of an account's wealth in all", Want: "at most 1"}
 			}
+		}
+		if err != nil {
+			return err
 		}
 		if _, err := e.unpack(); err != nil {
 			return err

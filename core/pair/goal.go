@@ -1,7 +1,7 @@
 package pair
 
 import (
-	"fmt"
+	"cmp"
 	"math"
 	"slices"
 
@@ -320,13 +320,9 @@ func (a *Audit) choosePoint(table bounds.Table) (point audit.ProfilePoint, event
 
 func (p Plan) checkPoint(point *audit.ProfilePoint) error {
 	curve := p.Claim != nil && p.Claim.Kind == audit.Profile && p.Claim.Profile != nil
-	switch {
-	case curve && point == nil:
-		return &audit.InputError{Field: "prepared.point", Found: audit.Absent, Want: "the point of the claim's curve that exploration chose"}
-	case point != nil && !curve:
-		return &audit.InputError{Field: "prepared.point", Found: "there", Want: fmt.Sprintf("absent except for a claim of kind %q", audit.Profile)}
-	case point != nil && !slices.Contains(p.Claim.Profile.Points, *point):
-		return &audit.InputError{Field: "prepared.point", Found: audit.DPClaim(point.Epsilon, point.Delta).String(), Want: "a point of the claim's curve"}
+	if point == nil {
+		return audit.Require(!curve, "prepared.point", audit.Absent, "the point of the claim's curve that exploration chose")
 	}
-	return nil
+	return cmp.Or(audit.Require(curve, "prepared.point", "there", "absent except for a claim of kind %q", audit.Profile),
+		audit.Require(curve && slices.Contains(p.Claim.Profile.Points, *point), "prepared.point", audit.DPClaim(point.Epsilon, point.Delta), "a point of the claim's curve"))
 }

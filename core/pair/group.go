@@ -24,15 +24,14 @@ const mostGrouped = 500
 
 func (a *Audit) resolveGroup() error {
 	p := &a.Plan
-	if p.Group < 0 || p.Group > maxGroup {
-		return &audit.InputError{Field: "group", Found: fmt.Sprint(p.Group), Want: fmt.Sprintf("in [1, %d]", maxGroup)}
-	}
-	if p.Group <= 1 {
+	if p.Group == 0 || p.Group == 1 {
 		p.Group = 0
 		return nil
 	}
 	want := ""
 	switch {
+	case p.Group < 0 || p.Group > maxGroup:
+		want = fmt.Sprintf("in [1, %d]", maxGroup)
 	case !a.Claim.IsDP():
 		want = fmt.Sprintf("1 for the claim %s: the privacy of groups is known of (epsilon, delta)", a.Claim)
 	case p.ThroughRenyi > 0:

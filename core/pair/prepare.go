@@ -1,6 +1,7 @@
 package pair
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -115,56 +116,40 @@ func tuneRenyi(table bounds.Table, alpha float64, n int, beta float64) (Directed
 }
 
 func (p Prepared) check(plan Plan, bins int) error {
-	edges := bins - 1
-	if err := plan.checkPoint(p.Point); err != nil {
+	orders, plans := slices.Clone(renyiOrders), p.Renyi
+	if p.Goal != nil {
+		orders, plans = append(orders, p.Goal.Alpha), slices.Concat(plans, []DirectedPlan{*p.Goal})
+	}
+	err := cmp.Or(
+		plan.checkPoint(p.Point),
+		audit.Require(p.Steps == 0 || p.Steps >= 2 && p.Steps <= plan.Group, "prepared.steps", p.Steps, "absent, or at least 2 and at most the plan's group of %d", max(1, plan.Group)),
+		audit.Require(plan.divergent() == (p.Goal != nil), "prepared.goal", audit.Pick(p.Goal != nil, "there", "absent"), "there if and only if the claim is tested through a divergence"),
+		audit.Require(len(p.Renyi) == len(renyiOrders), "prepared.renyi", fmt.Sprintf("of %d orders", len(p.Renyi)), "%v", len(renyiOrders)),
+		audit.Require(len(p.Alternatives) <= threshold.MostAlternatives, "prepared.hedges", fmt.Sprintf("%d of them", len(p.Alternatives)), "at most %d", threshold.MostAlternatives),
+	)
+	if err != nil {
 		return err
 	}
-	if p.Steps != 0 && (p.Steps < 2 || p.Steps > plan.Group) {
-		return &audit.InputError{Field: "prepared.steps", Found: fmt.Sprint(p.Steps), Want: fmt.Sprintf("absent, or at least 2 and at most the plan's group of %d", max(1, plan.Group))}
-	}
-	own := plan.divergent()
-	if own != (p.Goal != nil) {
-		return &audit.InputError{Field: "prepared.goal", Found: audit.Pick(p.Goal != nil, "there", "absent"), Want: "there if and only if the claim is tested through a divergence"}
-	}
-	if own && !slices.Contains(plan.orders(), p.Goal.Alpha) {
-		return &audit.InputError{Field: "prepared.goal.alpha", Found: audit.Number(p.Goal.Alpha), Want: fmt.Sprintf("one of %v", plan.orders())}
-	}
-	if len(p.Renyi) != len(renyiOrders) {
-		return &audit.InputError{Field: "prepared.renyi", Found: fmt.Sprintf("of %d orders", len(p.Renyi)), Want: fmt.Sprint(len(renyiOrders))}
-	}
-	for i, d := range p.Renyi {
-		if d.Alpha != renyiOrders[i] {
-			return &audit.InputError{Field: fmt.Sprintf("prepared.renyi[%d].alpha", i), Found: audit.Number(d.Alpha), Want: audit.Number(renyiOrders[i])}
-		}
-	}
-	if n := len(p.Alternatives); n > threshold.MostAlternatives {
-		return &audit.InputError{Field: "prepared.hedges", Found: fmt.Sprintf("%d of them", n), Want: fmt.Sprintf("at most %d", threshold.MostAlternatives)}
+	if p.Goal != nil {
+		err = audit.Require(slices.Contains(plan.orders(), p.Goal.Alpha), "prepared.goal.alpha", audit.Number(p.Goal.Alpha), "one of %v", plan.orders())
 	}
 	cuts := []threshold.Event{p.Event, p.DeltaEvent, p.MuEvent}
 	for _, h := range p.Alternatives {
 		cuts = append(cuts, h.Event)
-		if h.Share != threshold.AlternativeShare {
-			return &audit.InputError{Field: "prepared.hedges: share", Found: audit.Number(h.Share), Want: audit.Number(threshold.AlternativeShare)}
-		}
+		err = cmp.Or(err, audit.Require(h.Share == threshold.AlternativeShare, "prepared.hedges: share", audit.Number(h.Share), "%s", audit.Number(threshold.AlternativeShare)))
 	}
 	for _, c := range cuts {
-		if err := c.Check(edges); err != nil {
-			return err
+		err = cmp.Or(err, c.Check(bins-1))
+	}
+	for i, d := range plans {
+		err = cmp.Or(err,
+			audit.Require(d.Alpha == orders[i], fmt.Sprintf("prepared.renyi[%d].alpha", i), audit.Number(d.Alpha), "%s", audit.Number(orders[i])),
+			audit.Require(len(d.H) == bins, "prepared: h", fmt.Sprintf("%d numbers", len(d.H)), "%d, one a bin", bins))
+		if invalid := d.Validate(); err == nil && invalid != nil {
+			err = &audit.InputError{Field: "prepared", Found: "a Rényi " + invalid.Error(), Want: "one that can be used"}
 		}
 	}
-	plans := p.Renyi
-	if p.Goal != nil {
-		plans = append(append([]DirectedPlan{}, plans...), *p.Goal)
-	}
-	for _, d := range plans {
-		if len(d.H) != bins {
-			return &audit.InputError{Field: "prepared: h", Found: fmt.Sprintf("%d numbers", len(d.H)), Want: fmt.Sprintf("%d, one a bin", bins)}
-		}
-		if err := d.Validate(); err != nil {
-			return &audit.InputError{Field: "prepared", Found: "a Rényi " + err.Error(), Want: "one that can be used"}
-		}
-	}
-	return nil
+	return err
 }
 
 // bound is the largest of the exact bounds of the main event and of the hedges, each at

@@ -1,6 +1,7 @@
 package pair
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -121,8 +122,7 @@ func (r *sequentialRun) chart() *SequentialChart {
 	if len(r.candidates) == 0 {
 		return nil
 	}
-	drawn := audit.Listed(len(r.candidates), func(i int) int { return r.candidates[i].drawn })
-	lead := slices.Index(drawn, slices.Max(drawn))
+	lead := r.result.loudest()
 	c := r.candidates[lead].chart
 	if c == nil || c.binner == nil || !slices.ContainsFunc(c.counts[0], func(n int) bool { return n > 0 }) {
 		return nil
@@ -137,20 +137,14 @@ func (c *SequentialChart) rows() int { return audit.Total(c.Chart.First) }
 
 // check refuses a chart that does not fit the stage.
 func (c *SequentialChart) check(r *SequentialResult) error {
-	bad := func(what, found, want string) error {
-		return &audit.InputError{Field: "report: sequential.chart." + what, Found: found, Want: want}
-	}
-	if c.Pair < 0 || c.Pair >= len(r.Pairs) {
-		return bad("pair", fmt.Sprint(c.Pair), fmt.Sprintf("in [0, %d]", len(r.Pairs)-1))
-	}
-	if !(c.Share > 0 && c.Share <= 1) {
-		return bad("share", audit.Number(c.Share), "in (0, 1]")
+	if err := audit.Within("report: sequential.chart.pair", c.Pair, 0, len(r.Pairs)-1); err != nil {
+		return err
 	}
 	drawn := r.drawn()[c.Pair]
-	for side, counts := range [2][]int{c.Chart.First, c.Chart.Second} {
-		if sum := audit.Total(counts); sum > drawn {
-			return bad([]string{"first", "second"}[side], fmt.Sprintf("%d outputs", sum), fmt.Sprintf("at most %d, all that were drawn of the pair", drawn))
-		}
+	most := func(side string, counts []int) error {
+		sum := audit.Total(counts)
+		return audit.Require(sum <= drawn, "report: sequential.chart."+side, fmt.Sprintf("%d outputs", sum), "at most %d, all that were drawn of the pair", drawn)
 	}
-	return c.Chart.Check()
+	return cmp.Or(audit.Require(c.Share > 0 && c.Share <= 1, "report: sequential.chart.share", audit.Number(c.Share), "in (0, 1]"),
+		most("first", c.Chart.First), most("second", c.Chart.Second), c.Chart.Check())
 }

@@ -348,10 +348,8 @@ func (ch Chart) Check() error {
 		return audit.UnknownName("chart.kind", string(ch.Kind), []string{string(Histogram), string(Outcomes), string(Score)})
 	}
 	if p := ch.Plane; p != nil {
-		if ch.Kind != Score {
-			return &audit.InputError{Field: "chart.plane", Found: fmt.Sprintf("there in a chart of kind %q", ch.Kind), Want: fmt.Sprintf("only in one of kind %q", Score)}
-		}
-		if err := p.check(); err != nil {
+		score := audit.Require(ch.Kind == Score, "chart.plane", fmt.Sprintf("there in a chart of kind %q", ch.Kind), "only in one of kind %q", Score)
+		if err := cmp.Or(score, p.check()); err != nil {
 			return err
 		}
 	}
@@ -359,14 +357,11 @@ func (ch Chart) Check() error {
 }
 
 func checkEdges(field string, e []float64, most int) error {
-	if len(e) < 2 || len(e) > most || !slices.IsSorted(e) || e[0] == e[len(e)-1] || math.IsInf(e[len(e)-1]-e[0], 0) {
-		want := "two or more numbers in ascending order, of finite span"
-		if most < math.MaxInt {
-			want = fmt.Sprintf("2 to %d numbers in ascending order, of finite span", most)
-		}
-		return &audit.InputError{Field: field, Found: fmt.Sprintf("%d numbers", len(e)), Want: want}
+	n, want := len(e), "two or more numbers in ascending order, of finite span"
+	if most < math.MaxInt {
+		want = fmt.Sprintf("2 to %d numbers in ascending order, of finite span", most)
 	}
-	return nil
+	return audit.Require(n >= 2 && n <= most && slices.IsSorted(e) && e[0] != e[n-1] && !math.IsInf(e[n-1]-e[0], 0), field, fmt.Sprintf("%d numbers", n), "%s", want)
 }
 
 // checkCounts refuses lists that are there and do not count so many bins.

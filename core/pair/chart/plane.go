@@ -263,19 +263,18 @@ func (t *PlaneTerm) words(columns []audit.Column) string {
 }
 
 func (p *Plane) check() error {
-	if len(p.Terms) == 0 || len(p.Terms) > planeTerms {
-		return &audit.InputError{Field: "chart.plane.terms", Found: fmt.Sprint(len(p.Terms)), Want: "1 to " + strconv.Itoa(planeTerms)}
+	if err := audit.Require(len(p.Terms) > 0 && len(p.Terms) <= planeTerms, "chart.plane.terms", len(p.Terms), "1 to %d", planeTerms); err != nil {
+		return err
 	}
 	if i := audit.NonFinite(p.weights()); i >= 0 {
 		return &audit.InputError{Field: fmt.Sprintf("chart.plane.terms[%d].deviation", i), Found: audit.Number(p.Terms[i].Deviation), Want: "above 0, and no less than its weight needs"}
 	}
-	if err := cmp.Or(checkEdges("chart.plane.scoreEdges", p.ScoreEdges, mostPlaneEdges), checkEdges("chart.plane.edges", p.Edges, mostPlaneEdges)); err != nil {
-		return err
-	}
-	if (p.First == nil) != (p.Second == nil) {
-		return &audit.InputError{Field: "chart.plane", Found: "counts of one dataset", Want: "of both or none"}
-	}
-	return checkCounts("chart.plane", p.cells(), p.First, p.Second)
+	return cmp.Or(
+		checkEdges("chart.plane.scoreEdges", p.ScoreEdges, mostPlaneEdges),
+		checkEdges("chart.plane.edges", p.Edges, mostPlaneEdges),
+		audit.Require((p.First == nil) == (p.Second == nil), "chart.plane", "counts of one dataset", "of both or none"),
+		checkCounts("chart.plane", p.cells(), p.First, p.Second),
+	)
 }
 
 // Fits refuses terms beyond a row of so many numbers.

@@ -250,13 +250,10 @@ func Edges(first, second []float64, keep ...float64) []float64 {
 
 // CheckEdges refuses edges that do not cut scores into bins.
 func CheckEdges(edges []float64) error {
-	if len(edges) == 0 || len(edges) > maxEdges {
-		return &audit.InputError{Field: "edges", Found: fmt.Sprintf("%d numbers", len(edges)), Want: fmt.Sprintf("1 to %d", maxEdges)}
-	}
 	if i := audit.Unordered(edges); i >= 0 {
 		return &audit.InputError{Field: fmt.Sprintf("edges[%d]", i), Found: audit.Number(edges[i]), Want: "finite, and above the one before it"}
 	}
-	return nil
+	return audit.Require(len(edges) > 0 && len(edges) <= maxEdges, "edges", fmt.Sprintf("%d numbers", len(edges)), "1 to %d", maxEdges)
 }
 
 // BinOf is the bin of a score: the number of edges below it.
@@ -319,12 +316,7 @@ func DirectionOf(reversed bool) string {
 	return audit.Pick(reversed, report.SecondOverFirst, report.FirstOverSecond)
 }
 
-func (c Event) Check(edges int) error {
-	if c.Edge < 0 || c.Edge >= edges {
-		return &audit.InputError{Field: "event: edge", Found: fmt.Sprint(c.Edge), Want: fmt.Sprintf("in [0, %d]", edges-1)}
-	}
-	return nil
-}
+func (c Event) Check(edges int) error { return audit.Within("event: edge", c.Edge, 0, edges-1) }
 
 // Best is the event of bins whose counts, the numerator's side first, are worth most.
 func Best(t bounds.Table, worth func(bounds.Counts) float64) (best Event, value float64) {
