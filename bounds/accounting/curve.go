@@ -103,10 +103,7 @@ func (p PureDP) At(alpha float64) float64 {
 type RandomisedResponse struct{ P float64 }
 
 func (r RandomisedResponse) Validate() error {
-	if !(r.P > 0 && r.P < 1) {
-		return fault("p", audit.Exactly(r.P), "above 0 and below 1", "the probability of the true answer")
-	}
-	return nil
+	return audit.Remedy("the probability of the true answer", audit.Require(r.P > 0 && r.P < 1, "p", audit.Exactly(r.P), "above 0 and below 1"))
 }
 
 // At is that of pure differential privacy at |log(P/(1-P))|.

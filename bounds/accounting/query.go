@@ -221,15 +221,16 @@ func (q Query) Validate() error {
 		return err
 	}
 	if q.TargetEpsilon != nil {
-		switch v := *q.TargetEpsilon; {
-		case !(v >= leastTarget && v <= mostTarget):
-			return fault("targetEpsilon", audit.Exactly(v), "in [0.001, 500]", "")
-		case *q.Rate < 1 && *q.Group > 1:
-			return fault("targetEpsilon", audit.Exactly(v), "absent for groups of sampled records", "leave group out, or rate")
-		case q.With != "":
-			return fault("targetEpsilon", audit.Exactly(v), "absent beside with", "noise is found for one mechanism")
-		case *q.Steps > maxLossSteps:
-			return fault("targetEpsilon", audit.Exactly(v), fmt.Sprintf("absent above %d steps", maxLossSteps), "")
+		v := *q.TargetEpsilon
+		need := func(holds bool, want string, args ...any) error {
+			return audit.Require(holds, "targetEpsilon", audit.Exactly(v), want, args...)
+		}
+		err := cmp.Or(need(v >= leastTarget && v <= mostTarget, "in [0.001, 500]"),
+			audit.Remedy("leave group out, or rate", need(*q.Rate >= 1 || *q.Group == 1, "absent for groups of sampled records")),
+			audit.Remedy("noise is found for one mechanism", need(q.With == "", "absent beside with")),
+			need(*q.Steps <= maxLossSteps, "absent above %d steps", maxLossSteps))
+		if err != nil {
+			return err
 		}
 		if noise := q.noise(); *noise == nil { // to be found
 			*noise = q.Sensitivity
@@ -254,16 +255,9 @@ func (q Query) Validate() error {
 		}
 	}
 	if q.Mechanism == KindApproximate {
-		if err := checkEpsilon("epsilon", *q.Epsilon); err != nil {
-			return err
-		}
-		switch d := *q.StepDelta; {
-		case !(d >= 0 && d < 1):
-			return fault("stepDelta", audit.Exactly(d), "at least 0 and below 1", "")
-		case d > 0 && d < MinDelta:
-			return fault("stepDelta", audit.Exactly(d), "0 or at least 1e-100", "")
-		}
-		return nil
+		d := *q.StepDelta
+		return cmp.Or(checkEpsilon("epsilon", *q.Epsilon), audit.Require(d >= 0 && d < 1, "stepDelta", audit.Exactly(d), "at least 0 and below 1"),
+			audit.Require(d == 0 || d >= MinDelta, "stepDelta", audit.Exactly(d), "0 or at least 1e-100"))
 	}
 	if q.Mechanism == KindGaussianDP {
 		if err := checkPositive("mu", *q.Mu); err != nil {
@@ -299,11 +293,10 @@ func checkAsked(field string, all []float64, most float64) error {
 }
 
 func checkOrders(orders []float64) error {
-	if orders != nil && len(orders) == 0 {
-		return fault("orders", "empty", "one order or more, or absent", "")
-	}
-	if len(orders) > maxOrders {
-		return fault("orders", fmt.Sprintf("a list of %d", len(orders)), "at most 1000", "")
+	err := cmp.Or(audit.Require(orders == nil || len(orders) > 0, "orders", "empty", "one order or more, or absent"),
+		audit.Require(len(orders) <= maxOrders, "orders", fmt.Sprintf("a list of %d", len(orders)), "at most 1000"))
+	if err != nil {
+		return err
 	}
 	for i, alpha := range orders {
 		field := fmt.Sprintf("orders[%d]", i)
@@ -418,57 +411,33 @@ func fault(field, found, want, remedy string) error {
 }
 
 func checkAlpha(alpha float64) error {
-	if !(alpha > 1 && alpha <= MaxOrder) {
-		return fault("alpha", audit.Exactly(alpha), "above 1 and at most 1e6", "2 to 64 are usual")
-	}
-	return nil
+	return audit.Remedy("2 to 64 are usual", audit.Require(alpha > 1 && alpha <= MaxOrder, "alpha", audit.Exactly(alpha), "above 1 and at most 1e6"))
 }
 
 func checkDelta(delta float64) error {
-	const usual = "usually less than 1 / (number of records), such as 1e-5"
-	switch {
-	case !(delta > 0 && delta < 1):
-		return fault("delta", audit.Exactly(delta), "above 0 and below 1", usual)
-	case delta < MinDelta:
-		return fault("delta", audit.Exactly(delta), "at least 1e-100", usual)
-	}
-	return nil
+	return audit.Remedy("usually less than 1 / (number of records), such as 1e-5",
+		cmp.Or(audit.Require(delta > 0 && delta < 1, "delta", audit.Exactly(delta), "above 0 and below 1"), audit.Require(delta >= MinDelta, "delta", audit.Exactly(delta), "at least 1e-100")))
 }
 
 func checkCount(field string, k, most int) error {
-	if k < 1 || k > most {
-		return fault(field, strconv.Itoa(k), fmt.Sprintf("a whole number in [1, %d]", most), "")
-	}
-	return nil
+	return audit.Require(k >= 1 && k <= most, field, k, "a whole number in [1, %d]", most)
 }
 
 func checkPositive(field string, v float64) error {
-	switch {
-	case !(v > 0) || math.IsInf(v, 1):
-		return fault(field, audit.Exactly(v), "a finite number above 0", "")
-	case v < MinNumber || v > MaxNumber:
-		return fault(field, audit.Exactly(v), "in [1e-50, 1e50]", "")
-	}
-	return nil
+	return cmp.Or(audit.Require(v > 0 && !math.IsInf(v, 1), field, audit.Exactly(v), "a finite number above 0"),
+		audit.Require(v >= MinNumber && v <= MaxNumber, field, audit.Exactly(v), "in [1e-50, 1e50]"))
 }
 
 func checkEpsilon(field string, v float64) error {
-	switch {
-	case !isEpsilon(v):
-		return fault(field, audit.Exactly(v), "a finite number of at least 0", "")
-	case v > 0 && v < MinNumber || v > MaxNumber:
-		return fault(field, audit.Exactly(v), "0 or in [1e-50, 1e50]", "")
-	}
-	return nil
+	return cmp.Or(audit.Require(isEpsilon(v), field, audit.Exactly(v), "a finite number of at least 0"),
+		audit.Require(v == 0 || v >= MinNumber && v <= MaxNumber, field, audit.Exactly(v), "0 or in [1e-50, 1e50]"))
 }
 
 func isEpsilon(v float64) bool { return v >= 0 && !math.IsInf(v, 1) }
 
 func checkRate(q float64) error {
-	if !(q > 0 && q <= 1) {
-		return fault("rate", audit.Exactly(q), "above 0 and at most 1", "it is the probability that a record takes part in a step")
-	}
-	return checkPositive("rate", q)
+	return cmp.Or(audit.Remedy("it is the probability that a record takes part in a step", audit.Require(q > 0 && q <= 1, "rate", audit.Exactly(q), "above 0 and at most 1")),
+		checkPositive("rate", q))
 }
 
 func mustBeOrder(alpha float64) { refuse(!(alpha >= 1), "an order is at least 1") }

@@ -28,13 +28,9 @@ import (
 type SubsampledGaussian struct{ Sigma, Sensitivity, Rate float64 }
 
 func (s SubsampledGaussian) Validate() error {
-	if err := cmp.Or(checkNoise("sigma", s.Sigma, s.Sensitivity), checkRate(s.Rate)); err != nil {
-		return err
-	}
-	if noise := s.Sigma / s.Sensitivity; s.Rate < 1 && !(noise >= MinNoise && noise <= 1e9) {
-		return fault("sigma/sensitivity", audit.Exactly(noise), "in [0.05, 1e9] with a rate below 1", "rate 1 is an upper bound")
-	}
-	return nil
+	noise := s.Sigma / s.Sensitivity
+	return cmp.Or(checkNoise("sigma", s.Sigma, s.Sensitivity), checkRate(s.Rate),
+		audit.Remedy("rate 1 is an upper bound", audit.Require(s.Rate == 1 || noise >= MinNoise && noise <= 1e9, "sigma/sensitivity", audit.Exactly(noise), "in [0.05, 1e9] with a rate below 1")))
 }
 
 // largestSum is the highest order of the finite sum.

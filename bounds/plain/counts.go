@@ -3,6 +3,7 @@
 package plain
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -23,16 +24,10 @@ type Plan struct {
 }
 
 func (p Plan) check() error {
-	if err := bounds.CheckDelta(p.Delta); err != nil {
-		return &audit.InputError{Field: "delta", Found: fmt.Sprint(p.Delta), Want: "at least 0 and below 1"}
-	}
-	if !(p.Beta >= 1e-9 && p.Beta <= 0.5) {
-		return &audit.InputError{Field: "beta", Found: fmt.Sprint(p.Beta), Want: "in [1e-9, 0.5]", Remedy: "0.05 is 95 % confidence"}
-	}
-	if c := p.Claimed; c != nil && !(*c > 0 && !math.IsInf(*c, 1)) {
-		return &audit.InputError{Field: "epsilon", Found: fmt.Sprint(*c), Want: "a finite number above 0"}
-	}
-	return nil
+	claimed := *cmp.Or(p.Claimed, new(1.0))
+	return cmp.Or(audit.Require(bounds.CheckDelta(p.Delta) == nil, "delta", p.Delta, "at least 0 and below 1"),
+		audit.Remedy("0.05 is 95 % confidence", audit.Require(p.Beta >= 1e-9 && p.Beta <= 0.5, "beta", p.Beta, "in [1e-9, 0.5]")),
+		audit.Require(claimed > 0 && !math.IsInf(claimed, 1), "epsilon", claimed, "a finite number above 0"))
 }
 
 // Report is what the counts show. Absent bounds bound nothing.

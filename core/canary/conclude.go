@@ -1,6 +1,7 @@
 package canary
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -174,11 +175,9 @@ func Continue(data []byte) (*Parent, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !audit.EqualJSON(ev, r.Evidence) {
-		return nil, &audit.InputError{Field: "continue", Found: "a report whose bets do not follow from its scores", Want: "a report as it was written", Remedy: "dpscope verify says what differs"}
-	}
 	p.leader = l
-	return p, nil
+	return p, audit.Remedy("dpscope verify says what differs",
+		audit.Require(audit.EqualJSON(ev, r.Evidence), "continue", "a report whose bets do not follow from its scores", "a report as it was written"))
 }
 
 // Plan is that of the report, to be done with more runs in all. An audit that ended
@@ -204,11 +203,10 @@ func (p Plan) Resume(sources []source.Spec, file []byte, from *Parent) (*Audit, 
 func (p *Parent) check(is Plan) error {
 	was := p.report.Plan
 	was.Runs, was.Mode = is.Runs, is.Mode
-	if !is.sequential() || !audit.EqualJSON(was, is) {
-		return &audit.InputError{Field: "continue", Found: "a plan that differs from the report's", Want: "the same except for -n and -until-refuted", Remedy: "start a new audit for other settings"}
-	}
-	if n := p.leader.trained(); is.Runs <= n {
-		return &audit.InputError{Field: "runs", Path: "n", Found: fmt.Sprint(is.Runs), Want: fmt.Sprintf("more than the %d trainings that the report has: it is their number in all", n)}
-	}
-	return nil
+	n := p.leader.trained()
+	return cmp.Or(
+		audit.Remedy("start a new audit for other settings",
+			audit.Require(is.sequential() && audit.EqualJSON(was, is), "continue", "a plan that differs from the report's", "the same except for -n and -until-refuted")),
+		audit.At("n", audit.Require(is.Runs > n, "runs", is.Runs, "more than the %d trainings that the report has: it is their number in all", n)),
+	)
 }

@@ -1,9 +1,9 @@
 package canary
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
@@ -217,20 +217,18 @@ func (e Epoch) each(k, m int, take func(x, y int)) error {
 // the first on that was bet on.
 func (b *Bets) follow(p Plan, tell func(x, y int)) (*bounds.CanarySequence, error) {
 	s := p.sequence()
-	bad := func(i int, what, found, want string) error {
-		return &audit.InputError{Field: fmt.Sprintf("report: evidence.sequential.epochs[%d].%s", i, what), Found: found, Want: want}
-	}
 	for i, e := range b.Epochs {
-		switch err := e.Learnt.Validate(p.K, p.M); {
-		case e.First != s.Runs():
-			return nil, bad(i, "first", fmt.Sprint(e.First), fmt.Sprint(s.Runs()))
-		case err != nil || e.Learnt.Runs != e.First:
-			return nil, bad(i, "learnt", fmt.Sprintf("of %d trainings", e.Learnt.Runs), fmt.Sprintf("sums of the %d trainings before", e.First))
-		case math.IsNaN(e.Threshold) || math.IsInf(e.Threshold, 0):
-			return nil, bad(i, "threshold", fmt.Sprint(e.Threshold), "finite")
+		at := fmt.Sprintf("report: evidence.sequential.epochs[%d].", i)
+		err := cmp.Or(
+			audit.Require(e.First == s.Runs(), at+"first", e.First, "%d", s.Runs()),
+			audit.Require(e.Learnt.Validate(p.K, p.M) == nil && e.Learnt.Runs == e.First, at+"learnt", fmt.Sprintf("of %d trainings", e.Learnt.Runs), "sums of the %d trainings before", e.First),
+			audit.Require(e.Threshold-e.Threshold == 0, at+"threshold", e.Threshold, "finite"),
+		)
+		if err != nil {
+			return nil, err
 		}
 		s.Epoch(e.Learnt)
-		err := e.each(p.K, p.M, func(x, y int) {
+		err = e.each(p.K, p.M, func(x, y int) {
 			if s.Observe(x, y); i > 0 && tell != nil {
 				tell(x, y)
 			}
@@ -239,10 +237,7 @@ func (b *Bets) follow(p Plan, tell func(x, y int)) (*bounds.CanarySequence, erro
 			return nil, err
 		}
 	}
-	if n := s.Runs(); n > p.Runs {
-		return nil, &audit.InputError{Field: "report: evidence.sequential", Found: fmt.Sprintf("%d trainings", n), Want: fmt.Sprintf("at most %d, as the plan says", p.Runs)}
-	}
-	return s, nil
+	return s, audit.Require(s.Runs() <= p.Runs, "report: evidence.sequential", fmt.Sprintf("%d trainings", s.Runs()), "at most %d, as the plan says", p.Runs)
 }
 
 // table counts the trainings that were bet on, each by the event of its epoch; nil of none.

@@ -287,38 +287,28 @@ func (a *Audit) resolveCounts() error {
 	}
 	a.Setup.K, a.Setup.M = p.K, p.M
 	most := p.mostExplored()
-	if p.sequential() && p.Runs > most {
-		return &audit.InputError{Field: "runs", Path: "n", Found: fmt.Sprint(p.Runs), Want: fmt.Sprintf("at most %d with k = %d and m = %d", most, p.K, p.M), Remedy: "so many scores fit into memory; use -fixed for more runs"}
-	}
 	if p.Mode == Fixed {
-		if p.Explore = cmp.Or(p.Explore, min(p.Runs, most)); p.Explore < 1 || p.Explore > most {
-			return &audit.InputError{Field: "explore", Found: fmt.Sprint(p.Explore), Want: fmt.Sprintf("in [1, %d] with k = %d and m = %d", most, p.K, p.M), Remedy: "0 means as many as runs, up to that"}
-		}
+		p.Explore = cmp.Or(p.Explore, min(p.Runs, most))
+		return audit.Remedy("0 means as many as runs, up to that",
+			audit.Require(p.Explore >= 1 && p.Explore <= most, "explore", p.Explore, "in [1, %d] with k = %d and m = %d", most, p.K, p.M))
 	}
-	return nil
+	return audit.At("n", audit.Remedy("so many scores fit into memory; use -fixed for more runs",
+		audit.Require(!p.sequential() || p.Runs <= most, "runs", p.Runs, "at most %d with k = %d and m = %d", most, p.K, p.M)))
 }
 
 // mostOneRun bounds the canaries of one run.
 const mostOneRun = 1 << 20
 
 func (p Plan) checkNumbers() error {
-	type number struct {
-		name, path, what string
-		value, most      int
+	number := func(name string, value, most int, what string) error {
+		return audit.Require(value >= 1 && value <= most, name, value, "in [1, %d]%s", most, what)
 	}
-	numbers := []number{{"runs", "n", "", p.Runs, source.MaxRuns}, {"k", "", ": the number of canaries inside", p.K, source.MaxCanaries}, {"m", "", ": the number of fresh canaries", p.M, source.MaxCanaries}}
+	runs, k, m := audit.At("n", number("runs", p.Runs, source.MaxRuns, "")), number("k", p.K, source.MaxCanaries, ": the number of canaries inside"), number("m", p.M, source.MaxCanaries, ": the number of fresh canaries")
 	if p.Mode == OneRun {
-		numbers = []number{{"runs", "n", "", p.Runs, 1}, {"k", "m", ": the number of canaries", p.K, mostOneRun}}
+		runs, k, m = audit.At("n", number("runs", p.Runs, 1, "")), audit.At("m", number("k", p.K, mostOneRun, ": the number of canaries")), nil
 	}
-	for _, n := range numbers {
-		if n.value < 1 || n.value > n.most {
-			return &audit.InputError{Field: n.name, Path: n.path, Found: fmt.Sprint(n.value), Want: fmt.Sprintf("in [1, %d]%s", n.most, n.what)}
-		}
-	}
-	if beta := p.Beta; beta != 0 {
-		return report.ResolveBetaSeed(&beta, p.Seed)
-	}
-	return &audit.InputError{Field: "beta", Found: "0", Want: "in [1e-9, 0.5]"}
+	beta := p.Beta
+	return cmp.Or(runs, k, m, audit.Require(beta != 0, "beta", 0, "in [1e-9, 0.5]"), report.ResolveBetaSeed(&beta, p.Seed))
 }
 
 func (a *Audit) resolveBound() error {
@@ -338,13 +328,11 @@ func (a *Audit) resolveBound() error {
 	if p.sequential() {
 		least = report.Least(1, source.MaxRuns, func(n int) bool { return p.ceiling(n) > 0 })
 	}
-	if p.Runs < least {
-		return &audit.InputError{Field: "runs", Path: "n", Found: fmt.Sprint(p.Runs), Want: fmt.Sprintf("at least %d: no outcome of fewer certifies anything by the interval %s at beta = %v", least, p.Interval, p.Beta)}
-	}
-	if math.IsNaN(p.Quantile) || p.Quantile < 0 || p.Quantile >= 0.5 {
-		return &audit.InputError{Field: "quantile", Found: fmt.Sprint(p.Quantile), Want: "in [0, 0.5)", Remedy: "0.1 keeps the threshold between the 10 % and the 90 % quantile of the scores of canaries inside, 0 allows any threshold"}
-	}
-	return nil
+	return cmp.Or(
+		audit.At("n", audit.Require(p.Runs >= least, "runs", p.Runs, "at least %d: no outcome of fewer certifies anything by the interval %s at beta = %v", least, p.Interval, p.Beta)),
+		audit.Remedy("0.1 keeps the threshold between the 10 % and the 90 % quantile of the scores of canaries inside, 0 allows any threshold",
+			audit.Require(p.Quantile >= 0 && p.Quantile < 0.5, "quantile", p.Quantile, "in [0, 0.5)")),
+	)
 }
 
 // rule decides how many canaries of one run are guessed.

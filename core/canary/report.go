@@ -1,6 +1,7 @@
 package canary
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"fmt"
@@ -91,38 +92,25 @@ func (e Evidence) check(p Plan) error {
 		}
 	}
 	if one := e.OneRun; one != nil {
-		if one.In < 0 || one.In > p.K {
-			return &audit.InputError{Field: "in", Found: fmt.Sprint(one.In), Want: fmt.Sprintf("in [0, %d]", p.K)}
-		}
-		if err := p.guessing().Check(one.Guessed); err != nil || e.Membership == nil {
+		if err := cmp.Or(audit.Within("in", one.In, 0, p.K), p.guessing().Check(one.Guessed)); err != nil || e.Membership == nil {
 			return err
 		}
 		return e.Membership.Check(one.In, p.K-one.In)
 	}
 	if e.Sequential != nil {
-		if e.Runs.ScoreSample == nil {
-			return &audit.InputError{Field: "portrait", Found: audit.Absent, Want: "scores of the first trainings"}
-		}
 		t, err := e.Sequential.table(p)
+		err = cmp.Or(err, audit.Require(e.Runs.ScoreSample != nil, "portrait", audit.Absent, "scores of the first trainings"),
+			audit.Require(audit.EqualJSON(t, e.Runs.Certified.Table), "certified.table", "counts that differ from the epochs'", "their sum"))
 		if err != nil {
 			return err
 		}
-		if !audit.EqualJSON(t, e.Runs.Certified.Table) {
-			return &audit.InputError{Field: "certified.table", Found: "counts that differ from the epochs'", Want: "their sum"}
-		}
 		p.Explore = p.Runs // that the portrait is of
 	}
-	if err := e.Runs.Check(p.Explore, p.Runs, p.K, p.M); err != nil {
-		return err
-	}
-	if err := e.Runs.ScoreSample.Check(p.Explore, p.K, p.M); err != nil || e.Membership == nil {
+	if err := cmp.Or(e.Runs.Check(p.Explore, p.Runs, p.K, p.M), e.Runs.ScoreSample.Check(p.Explore, p.K, p.M)); err != nil || e.Membership == nil {
 		return err
 	}
 	n := e.Membership.ROC.In / p.K
-	if n > p.Explore {
-		return &audit.InputError{Field: "membership", Found: fmt.Sprintf("scores of %d runs", n), Want: fmt.Sprintf("of at most %d", p.Explore)}
-	}
-	return e.Membership.Check(0, n*p.M)
+	return cmp.Or(audit.Require(n <= p.Explore, "membership", fmt.Sprintf("scores of %d runs", n), "of at most %d", p.Explore), e.Membership.Check(0, n*p.M))
 }
 
 // Replay implements [report.Audit]. With whole it draws every run that the report counts

@@ -1,8 +1,8 @@
 package canary
 
 import (
+	"cmp"
 	"fmt"
-	"math"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
@@ -107,13 +107,8 @@ func (t Task) check() error {
 	} else if t.Phase != t.Plan.Mode.phase() {
 		return audit.UnknownName("canary task: phase", string(t.Phase), []string{string(Exploring), string(t.Plan.Mode.phase())})
 	}
-	if t.First < 0 || t.Runs < 1 || t.First > most-t.Runs {
-		return &audit.InputError{Field: "canary task: runs", Found: fmt.Sprintf("%d from %d on", t.Runs, t.First), Want: fmt.Sprintf("some of %d", most)}
-	}
-	if math.IsNaN(t.Cut) || math.IsInf(t.Cut, 0) {
-		return &audit.InputError{Field: "canary task: cut", Found: fmt.Sprint(t.Cut), Want: "finite"}
-	}
-	return nil
+	return cmp.Or(audit.Require(t.First >= 0 && t.Runs >= 1 && t.First <= most-t.Runs, "canary task: runs", fmt.Sprintf("%d from %d on", t.Runs, t.First), "some of %d", most),
+		audit.Require(t.Cut-t.Cut == 0, "canary task: cut", t.Cut, "finite"))
 }
 
 // FirstTraining is the request for the first training of a trainer's audit: members and seed.

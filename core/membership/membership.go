@@ -5,6 +5,7 @@
 package membership
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sort"
@@ -130,31 +131,20 @@ func histogram(in, out []float64) Histogram {
 
 // Check refuses what so many scores in and out do not give; 0: their number is not known.
 func (e Evidence) Check(in, out int) error {
-	bad := func(field string) error {
-		return &audit.InputError{Field: "membership: " + field, Found: "counts that no scores can give", Want: "those of an unchanged report"}
+	possible := func(is bool, field string) error {
+		return audit.Require(is, "membership: "+field, "counts that no scores can give", "those of an unchanged report")
 	}
-	if !e.ROC.Sound() || in > 0 && e.ROC.In != in || out > 0 && e.ROC.Out != out {
-		return bad("roc")
+	count := func(counts []int, all int) bool {
+		return !slices.ContainsFunc(counts, func(n int) bool { return n < 0 || n > all }) && audit.Total(counts) == all
 	}
-	h := e.Histogram
-	if len(h.Edges) > bins+1 || len(h.In) != len(h.Edges)+1 || len(h.Out) != len(h.In) {
-		return bad("histogram")
-	}
-	if audit.Unordered(h.Edges) >= 0 {
-		return bad("histogram.edges")
-	}
-	for _, x := range []struct {
-		counts []int
-		of     int
-	}{{h.In, e.ROC.In}, {h.Out, e.ROC.Out}} {
-		if slices.ContainsFunc(x.counts, func(n int) bool { return n < 0 || n > x.of }) || audit.Total(x.counts) != x.of {
-			return bad("histogram")
-		}
-	}
-	if r := e.Runs; r != nil && (r.Number < 2 || r.Number > min(e.ROC.In, e.ROC.Out) || !(r.AUROC >= 0 && r.AUROC <= 1)) {
-		return bad("runs")
-	}
-	return nil
+	h, r := e.Histogram, e.Runs
+	return cmp.Or(
+		possible(e.ROC.Sound() && (in <= 0 || e.ROC.In == in) && (out <= 0 || e.ROC.Out == out), "roc"),
+		possible(len(h.Edges) <= bins+1 && len(h.In) == len(h.Edges)+1 && len(h.Out) == len(h.In), "histogram"),
+		possible(audit.Unordered(h.Edges) < 0, "histogram.edges"),
+		possible(count(h.In, e.ROC.In) && count(h.Out, e.ROC.Out), "histogram"),
+		possible(r == nil || r.Number >= 2 && r.Number <= min(e.ROC.In, e.ROC.Out) && r.AUROC >= 0 && r.AUROC <= 1, "runs"),
+	)
 }
 
 // Basis says how scores came about, and so what can be said of more than themselves.

@@ -3,7 +3,6 @@ package membership
 import (
 	"encoding/binary"
 	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 
@@ -129,10 +128,7 @@ func (p *ScoreSample) Check(runs, k, m int) error {
 	for i, row := range p.Correlations {
 		ok = ok && len(row) == i && !slices.ContainsFunc(row, func(r *float64) bool { return r != nil && !(math.Abs(*r) <= 1) })
 	}
-	if !ok {
-		return &audit.InputError{Field: "portrait", Found: "impossible for any exploration", Want: fmt.Sprintf("%d canaries inside and %d fresh ones of at most %d runs, and their correlations", a, b, min(runs, portrayedRuns))}
-	}
-	return nil
+	return audit.Require(ok, "portrait", "impossible for any exploration", "%d canaries inside and %d fresh ones of at most %d runs, and their correlations", a, b, min(runs, portrayedRuns))
 }
 
 // Scored are the scores of runs that follow each other, for whoever looks on while an audit

@@ -1,6 +1,7 @@
 package pair
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -69,18 +70,15 @@ func (r Report) check() error {
 	if err := r.Report.Check(); err != nil {
 		return err
 	}
-	if r.Plan.Claim == nil {
-		return &audit.InputError{Field: "report: plan.claim", Found: audit.Absent, Want: "the claim that was audited"}
-	}
+	err := audit.Require(r.Plan.Claim != nil, "report: plan.claim", audit.Absent, "the claim that was audited")
 	for _, row := range r.Rows(report.Bounds) {
-		if !slices.Contains(report.Quantities(), row.ID) {
-			return &audit.InputError{Field: "report: tables: bounds: id", Found: fmt.Sprintf("%q", row.ID), Want: "a known quantity"}
-		}
+		err = cmp.Or(err, audit.Require(slices.Contains(report.Quantities(), row.ID), "report: tables: bounds: id", fmt.Sprintf("%q", row.ID), "a known quantity"))
 	}
 	for _, row := range r.Rows(report.Renyi) {
-		if row.LowerBound == nil {
-			return &audit.InputError{Field: "report: tables: renyi", Found: "a row without a bound", Want: "one in every row"}
-		}
+		err = cmp.Or(err, audit.Require(row.LowerBound != nil, "report: tables: renyi", "a row without a bound", "one in every row"))
+	}
+	if err != nil {
+		return err
 	}
 	if e := r.Evidence; e != nil {
 		if err := e.check(r.Plan); err != nil {

@@ -215,10 +215,8 @@ func checkUncertified(r Report) error {
 	case drawn == r.Plan.Samples:
 		want = []audit.TerminationReason{audit.Completed}
 	}
-	if !slices.Contains(want, reason) {
-		return &audit.InputError{Field: "report: termination.reason", Found: fmt.Sprintf("%q after %d of plan.samples = %d outputs a side", reason, drawn, r.Plan.Samples), Want: fmt.Sprintf("one of %v, given these outputs and whether they refute the claim", want)}
-	}
-	return nil
+	return audit.Require(slices.Contains(want, reason), "report: termination.reason",
+		fmt.Sprintf("%q after %d of plan.samples = %d outputs a side", reason, drawn, r.Plan.Samples), "one of %v, given these outputs and whether they refute the claim", want)
 }
 
 // checkSizes refuses, before anything is replayed, sizes that no run of these
@@ -263,11 +261,8 @@ func (a *Audit) checkSamplesUsed(r Report) error {
 	if rows := a.shardRows(); ok && pairs%rows != 0 && pairs != n {
 		want, ok = fmt.Sprintf("a multiple of %d, as runs are counted in shards", rows), false
 	}
-	if !ok {
-		return &audit.InputError{Field: "report: evidence.table", Found: fmt.Sprintf("of %d pairs, in a run that ended as %q", pairs, r.Termination.Reason), Want: want,
-			Remedy: "a bound for a fixed number of samples (plan.samples) does not hold for a run that was ended while looking at it"}
-	}
-	return nil
+	return audit.Remedy("a bound for a fixed number of samples (plan.samples) does not hold for a run that was ended while looking at it",
+		audit.Require(ok, "report: evidence.table", fmt.Sprintf("of %d pairs, in a run that ended as %q", pairs, r.Termination.Reason), "%s", want))
 }
 
 // bounded reports whether the second stage came to a bound.

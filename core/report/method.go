@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -234,13 +235,8 @@ func ResolveBetaSeed(beta *float64, seed uint64) error {
 	if *beta == 0 {
 		*beta = 0.05
 	}
-	if math.IsNaN(*beta) || *beta < 1e-9 || *beta > 0.5 {
-		return &audit.InputError{Field: "beta", Found: fmt.Sprint(*beta), Want: "in [1e-9, 0.5]"}
-	}
-	if seed > audit.MaxSeed {
-		return &audit.InputError{Field: "seed", Found: fmt.Sprint(seed), Want: fmt.Sprintf("in [0, %d]", uint64(audit.MaxSeed))}
-	}
-	return nil
+	return cmp.Or(audit.Require(*beta >= 1e-9 && *beta <= 0.5, "beta", *beta, "in [1e-9, 0.5]"),
+		audit.Require(seed <= audit.MaxSeed, "seed", seed, "in [0, %d]", uint64(audit.MaxSeed)))
 }
 
 // OneRunReferences are the papers of the one-run methods.

@@ -149,13 +149,12 @@ func ResolveClaim(c *audit.Claim, defaulted bool) (audit.Claim, error) {
 	}
 	claim := *c
 	claim.Kind = cmp.Or(claim.Kind, audit.DPClaim(claim.Epsilon, claim.Delta).Kind)
-	if claim.Kind != audit.Approximate && claim.Kind != audit.Pure {
-		return claim, &audit.InputError{Field: "claim.kind", Path: "/claim/kind", Found: fmt.Sprintf("%q", claim.Kind), Want: fmt.Sprintf("%q or %q", audit.Approximate, audit.Pure), Remedy: "canaries test an event against epsilon at one delta"}
-	}
-	if defaulted && claim.Delta != DefaultDelta {
-		return claim, &audit.InputError{Field: "deltaDefaulted", Path: "/deltaDefaulted", Found: fmt.Sprintf("true with delta = %v", claim.Delta), Want: fmt.Sprintf("absent, or delta = %v", DefaultDelta)}
-	}
-	return claim, claim.Validate()
+	return claim, cmp.Or(
+		audit.At("/claim/kind", audit.Remedy("canaries test an event against epsilon at one delta",
+			audit.Require(claim.Kind == audit.Approximate || claim.Kind == audit.Pure, "claim.kind", fmt.Sprintf("%q", claim.Kind), "%q or %q", audit.Approximate, audit.Pure))),
+		audit.At("/deltaDefaulted", audit.Require(!defaulted || claim.Delta == DefaultDelta, "deltaDefaulted", fmt.Sprintf("true with delta = %v", claim.Delta), "absent, or delta = %v", DefaultDelta)),
+		claim.Validate(),
+	)
 }
 
 // ReadDefaultDelta completes the claim of a plan that was read from data and names no delta.
@@ -281,13 +280,14 @@ func (r Report) Check() error {
 	if err := r.Claim.Validate(); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	if r.Verdict == audit.Violation || r.Verdict == audit.NoViolation {
-		if r.LowerBound == nil || r.above(r.Deciding(), r.Claim.Limit()) != (r.Verdict == audit.Violation) {
-			return &audit.InputError{Field: "report: verdict", Found: fmt.Sprintf("%q, but the report's own bound contradicts it", r.Verdict), Want: "what the bound says about the claim " + r.Claim.String()}
-		}
-	}
-	if r.LowerBound != nil && r.Deciding() == nil {
-		return &audit.InputError{Field: "report: tables", Found: "without a row that is chosen", Want: "one, as there is a lower bound"}
+	violates := r.LowerBound != nil && r.above(r.Deciding(), r.Claim.Limit())
+	told := r.Verdict == audit.NoViolation && r.LowerBound != nil && !violates || r.Verdict == audit.Violation && violates
+	err := cmp.Or(
+		audit.Require(told || r.Verdict == audit.Inconclusive || r.Verdict == audit.Invalid, "report: verdict", fmt.Sprintf("%q, but the report's own bound contradicts it", r.Verdict), "what the bound says about the claim %s", r.Claim),
+		audit.Require(r.LowerBound == nil || r.Deciding() != nil, "report: tables", "without a row that is chosen", "one, as there is a lower bound"),
+	)
+	if err != nil {
+		return err
 	}
 	for _, t := range r.Tables {
 		for i, x := range t.Rows {

@@ -112,10 +112,9 @@ func (p Plan) resolve(s Shape, files []ScoreFile) (Plan, error) {
 	if err := p.GuessPlan.Resolve(s.In+s.Out, p.rule()); err != nil {
 		return p, err
 	}
-	if data := sums(files); !slices.Equal(data, p.Data) {
-		return p, &audit.InputError{Field: "data", Path: "/data", Found: fmt.Sprintf("files with SHA-256 %v", data), Want: fmt.Sprintf("those with SHA-256 %v", p.Data), Remedy: "give the files that the audit was made with, in their order"}
-	}
-	return p, s.enough(p)
+	data := sums(files)
+	same := audit.Require(slices.Equal(data, p.Data), "data", fmt.Sprintf("files with SHA-256 %v", data), "those with SHA-256 %v", p.Data)
+	return p, cmp.Or(audit.At("/data", audit.Remedy("give the files that the audit was made with, in their order", same)), s.enough(p))
 }
 
 // enough refuses so few scores that no outcome certifies anything by the plan's

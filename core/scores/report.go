@@ -4,6 +4,7 @@
 package scores
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -179,18 +180,16 @@ func (s Shape) counted(r audit.Relation, delta float64) (k, m, runs int, of floa
 // check refuses evidence that no scores of its shape give.
 func (ev Evidence) check(p Plan) error {
 	h := ev.Shape
-	bad := func(field string, found, want any) error {
-		return &audit.InputError{Field: field, Found: fmt.Sprint(found), Want: fmt.Sprint(want)}
-	}
-	if h.In < 1 || h.Out < 1 || h.In > mostScores || h.Out > mostScores || h.Runs < 0 || h.Runs > mostScores || h.Canaries < 0 || h.Canaries > mostScores {
-		return bad("shape", "out of range", "numbers of scores")
-	}
-	if h.Runs > 0 && (h.Runs*h.Canaries != h.In+h.Out || h.K < 1 || h.M < 1 || h.K > h.Canaries || h.M > h.Canaries || h.Used < 0 || h.Used > h.Runs ||
-		h.Half < 0 || h.Half > h.Runs || h.Farthest < 0 || h.Farthest > h.Runs || h.CertifiedIn < 0 || h.CertifiedIn > min(h.In, (h.Runs-h.Runs/2)*h.Canaries)) {
-		return bad("shape", "a matrix that does not fit", "runs times canaries, in and out together")
-	}
-	if h.Runs == 0 && h != (Shape{In: h.In, Out: h.Out}) {
-		return bad("shape", "a matrix without runs", "none")
+	in := func(n, low, high int) bool { return n >= low && n <= high }
+	fits := h.Runs*h.Canaries == h.In+h.Out && in(h.K, 1, h.Canaries) && in(h.M, 1, h.Canaries) && in(h.Used, 0, h.Runs) &&
+		in(h.Half, 0, h.Runs) && in(h.Farthest, 0, h.Runs) && in(h.CertifiedIn, 0, min(h.In, (h.Runs-h.Runs/2)*h.Canaries))
+	err := cmp.Or(
+		audit.Require(in(h.In, 1, mostScores) && in(h.Out, 1, mostScores) && in(h.Runs, 0, mostScores) && in(h.Canaries, 0, mostScores), "shape", "out of range", "numbers of scores"),
+		audit.Require(h.Runs == 0 || fits, "shape", "a matrix that does not fit", "runs times canaries, in and out together"),
+		audit.Require(h.Runs > 0 || h == Shape{In: h.In, Out: h.Out}, "shape", "a matrix without runs", "none"),
+	)
+	if err != nil {
+		return err
 	}
 	if ev.Membership != nil {
 		if err := ev.Membership.Check(h.In, h.Out); err != nil {
@@ -198,30 +197,23 @@ func (ev Evidence) check(p Plan) error {
 		}
 	}
 	tk, tm, runs, _ := h.counted(p.Relation, 0)
-	if (ev.Runs != nil) != (h.Runs > 0 && runs > 1) || (len(ev.Events) > 0) != (h.Runs == 0) {
-		return bad("evidence", "of another shape", "events of single scores, or runs of a matrix")
-	}
-	if err := p.guessing(h).Check(ev.Guessed); err != nil {
+	shaped := (ev.Runs != nil) == (h.Runs > 0 && runs > 1) && (len(ev.Events) > 0) == (h.Runs == 0)
+	if err := cmp.Or(audit.Require(shaped, "evidence", "of another shape", "events of single scores, or runs of a matrix"), p.guessing(h).Check(ev.Guessed)); err != nil {
 		return err
 	}
 	if e := ev.Runs; e != nil {
 		explore, certify := halves(runs)
-		if e.ScoreSample == nil && p.Relation != audit.AddRemove {
-			return bad("portrait", "absent", "scores of explored runs, which a report of this version has")
-		}
-		if err := e.ScoreSample.Check(explore, h.K, h.M); err != nil {
-			return err
-		}
-		if err := e.Check(explore, certify, tk, tm); err != nil {
-			return err
-		}
-		if e.Explored.Table == nil || e.Certified.Table == nil || e.Certified.Table.Runs() != certify {
-			return bad("runs", "not all counted", fmt.Sprintf("%d certification runs", certify))
-		}
+		err = cmp.Or(
+			audit.Require(e.ScoreSample != nil || p.Relation == audit.AddRemove, "portrait", audit.Absent, "scores of explored runs, which a report of this version has"),
+			e.ScoreSample.Check(explore, h.K, h.M),
+			e.Check(explore, certify, tk, tm),
+			audit.Require(e.Explored.Table != nil && e.Certified.Table != nil && e.Certified.Table.Runs() == certify, "runs", "not all counted", "%d certification runs", certify),
+		)
 	}
 	want := [][]report.Method{{report.MethodExact, report.MethodClopperPearson}, {report.MethodPaired}, {report.MethodGaussian}}
-	if h.Runs == 0 && len(ev.Events) != len(want) {
-		return bad("events", len(ev.Events), len(want))
+	err = cmp.Or(err, audit.Require(h.Runs > 0 || len(ev.Events) == len(want), "events", len(ev.Events), "%d", len(want)))
+	if err != nil {
+		return err
 	}
 	for i, e := range ev.Events {
 		n1, n0 := h.In, h.Out
@@ -234,16 +226,12 @@ func (ev Evidence) check(p Plan) error {
 			paired = e.Pairs != nil && e.Stakes != nil && e.Pairs.Validate() == nil && e.Stakes.Validate() == nil &&
 				e.Pairs.K == 1 && e.Pairs.M == 1 && e.Pairs.Runs() == min(n1-n1/2, n0-n0/2)
 		}
-		for _, part := range []struct {
-			name string
-			ok   bool
-		}{{"methods", slices.Equal(e.Methods, want[i])}, {"side", e.Side == Above || e.Side == Below},
-			{"explored", fits(e.Explored, n1/2, n0/2)}, {"certified", fits(e.Certified, n1-n1/2, n0-n0/2)},
-			{"split", (i == 0) == (e.Split > 0 && e.Split < 1)}, {"pairs", paired}} {
-			if !part.ok {
-				return bad(fmt.Sprintf("events[%d].%s", i, part.name), "impossible for any scores", "that of an unchanged report")
-			}
+		part := func(name string, possible bool) error {
+			return audit.Require(possible, fmt.Sprintf("events[%d].%s", i, name), "impossible for any scores", "that of an unchanged report")
 		}
+		err = cmp.Or(err, part("methods", slices.Equal(e.Methods, want[i])), part("side", e.Side == Above || e.Side == Below),
+			part("explored", fits(e.Explored, n1/2, n0/2)), part("certified", fits(e.Certified, n1-n1/2, n0-n0/2)),
+			part("split", (i == 0) == (e.Split > 0 && e.Split < 1)), part("pairs", paired))
 	}
-	return nil
+	return err
 }

@@ -1,9 +1,9 @@
 package scores
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -56,30 +56,25 @@ func sums(files []ScoreFile) []string {
 
 // sorted has both classes in ascending order, of a matrix too. It refuses scores that are none.
 func (s Scores) sorted() (*Scores, error) {
-	bad := func(field, found, want, remedy string) error {
-		return &audit.InputError{Field: field, Path: "/data", Found: found, Want: want, Remedy: remedy}
-	}
 	if s.Runs < 0 || s.Runs > 0 && (len(s.Score) != s.Runs*s.Canaries || len(s.Member) != len(s.Score)) {
-		return nil, bad("scores: matrix", fmt.Sprintf("%d scores", len(s.Score)), fmt.Sprintf("%d runs of %d canaries", s.Runs, s.Canaries), "")
+		return nil, &audit.InputError{Field: "scores: matrix", Path: "/data", Found: fmt.Sprintf("%d scores", len(s.Score)), Want: fmt.Sprintf("%d runs of %d canaries", s.Runs, s.Canaries)}
 	}
 	if s.Runs > 0 {
 		s.In, s.Out = membership.Split(s.Score, s.Member)
 	}
 	for i, list := range []*[]float64{&s.In, &s.Out} {
 		name := []string{"in", "out"}[i]
-		if i := slices.IndexFunc(*list, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }); i >= 0 {
-			return nil, bad(fmt.Sprintf("score number %d of those %s", i+1, name), fmt.Sprint((*list)[i]), "finite", "a training that diverged counts with the lowest score; to leave it out would bias the bound")
+		if i := audit.NonFinite(*list); i >= 0 {
+			return nil, &audit.InputError{Field: fmt.Sprintf("score number %d of those %s", i+1, name), Path: "/data", Found: fmt.Sprint((*list)[i]), Want: "finite",
+				Remedy: "a training that diverged counts with the lowest score; to leave it out would bias the bound"}
 		}
 		*list = audit.Ascending(*list)
 	}
 	in, out := len(s.In), len(s.Out)
-	switch {
-	case in == 0 || out == 0:
-		return nil, bad("scores", "of one class: all canaries were "+audit.Pick(in == 0, "out", "in"), "of canaries that were in and of canaries that were out", "")
-	case in+out > mostScores:
-		return nil, bad("scores", fmt.Sprint(in+out), fmt.Sprintf("at most %d", mostScores), "")
-	}
-	return &s, nil
+	return &s, audit.At("/data", cmp.Or(
+		audit.Require(in > 0 && out > 0, "scores", "of one class: all canaries were "+audit.Pick(in == 0, "out", "in"), "of canaries that were in and of canaries that were out"),
+		audit.Require(in+out <= mostScores, "scores", in+out, "at most %d", mostScores),
+	))
 }
 
 // shape finds the sizes of sorted scores, and of a matrix how many canaries of each class a run gives:

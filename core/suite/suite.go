@@ -13,6 +13,7 @@ package suite
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -210,46 +211,49 @@ func known(m map[string]json.RawMessage, at string, fields []string) error {
 
 // check refuses what no audit can be made of, and settles beta.
 func (f *File) check(what string) error {
-	bad := func(field, found, want, remedy string) error {
-		return &audit.InputError{Field: what + ": " + field, Found: found, Want: want, Remedy: remedy}
+	need := func(holds bool, field string, found any, want string, args ...any) error {
+		return audit.Require(holds, what+": "+field, found, want, args...)
 	}
-	if f.Version != Version {
-		return bad("version", audit.Pick(f.Version == 0, "absent", fmt.Sprint(f.Version)), fmt.Sprint(Version), "")
+	err := cmp.Or(
+		need(f.Version == Version, "version", audit.Pick(f.Version == 0, "absent", fmt.Sprint(f.Version)), "%d", Version),
+		need(f.Beta == 0 || f.Confidence == 0, "confidence", "given beside beta", "one of the two"),
+		need(f.Confidence == 0 || f.Confidence >= 0.5 && f.Confidence < 1, "confidence", f.Confidence, "in [0.5, 1)"),
+	)
+	if err != nil {
+		return err
 	}
-	switch {
-	case f.Beta != 0 && f.Confidence != 0:
-		return bad("confidence", "given beside beta", "one of the two", "")
-	case f.Confidence != 0:
-		if !(f.Confidence >= 0.5 && f.Confidence < 1) {
-			return bad("confidence", fmt.Sprint(f.Confidence), "in [0.5, 1)", "")
-		}
+	if f.Confidence != 0 {
 		f.Beta = math.Round(float64((1-f.Confidence)*1e12)) / 1e12 // 0.05, not 0.050000000000000044
-	case f.Beta == 0:
-		f.Beta = 0.05
 	}
-	if !(f.Beta >= 1e-9 && f.Beta <= 0.5) {
-		return bad("beta", fmt.Sprint(f.Beta), "in [1e-9, 0.5]", "")
-	}
+	f.Beta = cmp.Or(f.Beta, 0.05)
 	if f.Seed == nil {
 		f.Seed = new(uint64(DefaultSeed))
 	}
-	if *f.Seed > audit.MaxSeed {
-		return bad("seed", fmt.Sprint(*f.Seed), fmt.Sprintf("in [0, %d]", uint64(audit.MaxSeed)), "")
+	n := len(f.Audits)
+	err = cmp.Or(
+		need(f.Beta >= 1e-9 && f.Beta <= 0.5, "beta", f.Beta, "in [1e-9, 0.5]"),
+		need(*f.Seed <= audit.MaxSeed, "seed", *f.Seed, "in [0, %d]", uint64(audit.MaxSeed)),
+		need(n >= 1 && n <= MaxAudits, "audits", fmt.Sprintf("%d of them", n), "1 to %d", MaxAudits),
+		audit.Remedy("each audit gets an equal share of it, 1e-9 or more", need(Share(f.Beta, n) >= 1e-9, "beta", f.Beta, "at least %g for %d audits", 1e-9*float64(n), n)),
+	)
+	if err != nil {
+		return err
 	}
-	if n := len(f.Audits); n < 1 || n > MaxAudits {
-		return bad("audits", fmt.Sprintf("%d of them", n), fmt.Sprintf("1 to %d", MaxAudits), "")
-	}
-	if share := Share(f.Beta, len(f.Audits)); share < 1e-9 {
-		return bad("beta", fmt.Sprint(f.Beta), fmt.Sprintf("at least %g for %d audits", 1e-9*float64(len(f.Audits)), len(f.Audits)), "each audit gets an equal share of it, 1e-9 or more")
+	files := func(field string, names []string) error {
+		n := len(names)
+		return need(n >= 1 && n <= 2 && !slices.Contains(names, ""), field, fmt.Sprintf("%d names", n), "one name or two, none of them empty")
 	}
 	seen := map[string]int{}
 	for i, e := range f.Audits {
 		at := fmt.Sprintf("audits[%d]", i)
-		if err := checkName(e.Name); err != "" {
-			return bad(at+".name", err, fmt.Sprintf("a text of 1 to %d characters in one line", maxName), "it names the audit in the output and is what -only takes")
-		}
-		if j, twice := seen[e.Name]; twice {
-			return bad(at+".name", fmt.Sprintf("%q as in audits[%d]", e.Name, j), "a unique name", "")
+		wrong := checkName(e.Name)
+		j, twice := seen[e.Name]
+		err := cmp.Or(
+			audit.Remedy("it names the audit in the output and is what -only takes", need(wrong == "", at+".name", wrong, "a text of 1 to %d characters in one line", maxName)),
+			need(!twice, at+".name", fmt.Sprintf("%q as in audits[%d]", e.Name, j), "a unique name"),
+		)
+		if err != nil {
+			return err
 		}
 		seen[e.Name] = i
 		at += " (" + e.Name + ")"
@@ -264,19 +268,18 @@ func (f *File) check(what string) error {
 			}
 		}
 		if len(sources) != 1 {
-			return bad(at, audit.Pick(len(sources) == 0, "without any of them", "with "+strings.Join(sources, " and ")), "with one of mechanism, recorded, brought, canaries and scores", "")
+			return need(false, at, audit.Pick(len(sources) == 0, "without any of them", "with "+strings.Join(sources, " and ")), "with one of mechanism, recorded, brought, canaries and scores")
 		}
 		other := e.Canaries != nil || e.Scores != nil
-		if other && !audit.EqualJSON(e.Plan, pair.Plan{}) {
-			return bad(at, "with settings beside "+sources[0], "with its settings within "+sources[0], "")
+		err = cmp.Or(
+			need(!other || audit.EqualJSON(e.Plan, pair.Plan{}), at, "with settings beside "+sources[0], "with its settings within %s", sources[0]),
+			audit.Remedy("it is the file of an audit with canaries", need(e.Data == "" || e.Canaries != nil, at+".data", "given", "absent with %s", sources[0])),
+		)
+		if err == nil && e.Scores != nil {
+			err = files(at+".scores.files", e.Scores.Files)
 		}
-		if e.Data != "" && e.Canaries == nil {
-			return bad(at+".data", "given", "absent with "+sources[0], "it is the file of an audit with canaries")
-		}
-		if e.Scores != nil {
-			if n := len(e.Scores.Files); n < 1 || n > 2 || slices.Contains(e.Scores.Files, "") {
-				return bad(at+".scores.files", fmt.Sprintf("%d names", n), "one name or two, none of them empty", "")
-			}
+		if err != nil {
+			return err
 		}
 		if e.Mechanism != "" || other {
 			continue
@@ -285,19 +288,17 @@ func (f *File) check(what string) error {
 		given := map[string]bool{"parameters": e.Parameters != nil, "relation": e.Relation != "", "pair": e.Pair != nil, "finder": e.Finder != "", "trials": e.Trials != 0}
 		if e.Recorded != nil {
 			alien, why = []string{"parameters", "relation", "pair", "finder", "trials"}, "recorded outputs are of one mechanism and one pair of datasets"
-			if n := len(e.Recorded.Files); n < 1 || n > 2 || slices.Contains(e.Recorded.Files, "") {
-				return bad(at+".recorded.files", fmt.Sprintf("%d names", n), "one name or two, none of them empty", "")
-			}
-		} else if (e.User.Exec == "") == (e.User.Wasm == "") {
-			return bad(at+".brought", audit.Pick(e.User.Exec == "", "without exec and wasm", "with both exec and wasm"), "with one of the two", "")
+			err = files(at+".recorded.files", e.Recorded.Files)
+		} else {
+			err = need((e.User.Exec == "") != (e.User.Wasm == ""), at+".brought", audit.Pick(e.User.Exec == "", "without exec and wasm", "with both exec and wasm"), "with one of the two")
 		}
 		for _, field := range alien {
-			if given[field] {
-				return bad(at+"."+field, "given", "absent with "+sources[0], why)
-			}
+			err = cmp.Or(err, audit.Remedy(why, need(!given[field], at+"."+field, "given", "absent with %s", sources[0])))
 		}
-		if c := e.Claim; c == nil || !(c.Epsilon > 0 || c.Rho > 0 || c.Mu > 0) {
-			return bad(at+".claim", "absent", `the claimed epsilon (or rho, or mu), as {"epsilon": 1}`, "enter what your mechanism claims; dpscope cannot know it")
+		c := e.Claim
+		claims := need(c != nil && (c.Epsilon > 0 || c.Rho > 0 || c.Mu > 0), at+".claim", "absent", `the claimed epsilon (or rho, or mu), as {"epsilon": 1}`)
+		if err = cmp.Or(err, audit.Remedy("enter what your mechanism claims; dpscope cannot know it", claims)); err != nil {
+			return err
 		}
 	}
 	return nil
