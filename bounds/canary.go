@@ -81,10 +81,8 @@ func (c CanaryInterval) Check(k, m, n int, delta, beta float64) error {
 	if l := c.Order(); min(k, m) < l {
 		return fmt.Errorf("not computed (needs -k %d or more, and as many fresh canaries)", l)
 	}
-	if least := c.MinRuns(k, m, delta, beta); n < least {
-		return fmt.Errorf("not computed (%d runs are too few: no outcome of fewer than %d certifies anything at delta %v, beta %v)", n, least, delta, beta)
-	}
-	return nil
+	least := c.MinRuns(k, m, delta, beta)
+	return require(n >= least, "not computed (%d runs are too few: no outcome of fewer than %d certifies anything at delta %v, beta %v)", n, least, delta, beta)
 }
 
 // MinRuns is the smallest number of pairs of runs whose best outcome, all canaries

@@ -69,10 +69,7 @@ func (t CanaryTable) Validate() error {
 		}
 		total += c.Runs
 	}
-	if total == 0 {
-		return fmt.Errorf("canaries: the table holds no run: make at least one")
-	}
-	return nil
+	return require(total > 0, "canaries: the table holds no run: make at least one")
 }
 
 func compareCells(a, b CanaryCell) int { return cmp.Or(a.X-b.X, a.Y-b.Y) }

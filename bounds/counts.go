@@ -2,7 +2,6 @@ package bounds
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"sort"
@@ -25,13 +24,16 @@ func (c Counts) Validate() error {
 }
 
 func checkSide(hit, size string, k, n int) error {
-	if n < 1 || n > maxTrials {
-		return fmt.Errorf("counts: %s is %d, must be 1 to %d: draw at least one output of each dataset", size, n, maxTrials)
+	return cmp.Or(require(n >= 1 && n <= maxTrials, "counts: %s is %d, must be 1 to %d: draw at least one output of each dataset", size, n, maxTrials),
+		require(k >= 0 && k <= n, "counts: %s is %d, must be 0 to %s = %d", hit, k, size, n))
+}
+
+// require is nil where a requirement holds, and else this error.
+func require(holds bool, format string, args ...any) error {
+	if holds {
+		return nil
 	}
-	if k < 0 || k > n {
-		return fmt.Errorf("counts: %s is %d, must be 0 to %s = %d", hit, k, size, n)
-	}
-	return nil
+	return fmt.Errorf(format, args...)
 }
 
 // maxTrials keeps counts exactly representable, and indices of a table inside memory.
@@ -44,29 +46,20 @@ func (c Counts) Add(d Counts) Counts {
 
 // CheckDelta reports a delta outside [0, 1).
 func CheckDelta(delta float64) error {
-	if !(delta >= 0 && delta < 1) {
-		return fmt.Errorf("delta is %v, must be at least 0 and below 1", delta)
-	}
-	return nil
+	return require(delta >= 0 && delta < 1, "delta is %v, must be at least 0 and below 1", delta)
 }
 
 // CheckBeta reports an error probability outside (0, 1). Values below 1e-100
 // are refused as well: the tail sums are not carried that far.
 func CheckBeta(beta float64) error {
-	if !(beta >= minBeta && beta < 1) {
-		return fmt.Errorf("beta is %v, must be at least %v and below 1: use 0.05 for 95 %% confidence", beta, minBeta)
-	}
-	return nil
+	return require(beta >= minBeta && beta < 1, "beta is %v, must be at least %v and below 1: use 0.05 for 95 %% confidence", beta, minBeta)
 }
 
 const minBeta = 1e-100
 
 // CheckEpsilon reports an epsilon that is not a finite number.
 func CheckEpsilon(eps float64) error {
-	if math.IsNaN(eps) || math.IsInf(eps, 0) {
-		return errors.New("epsilon must be a finite number")
-	}
-	return nil
+	return require(eps-eps == 0, "epsilon must be a finite number")
 }
 
 // mustBeSound is the guard of every exported bound.

@@ -2,7 +2,6 @@ package bounds
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"sort"
@@ -13,16 +12,9 @@ import (
 // CheckOneRun reports the first figure of an audit in one run that is out of
 // range: m canaries (1 to 2^31), r guesses (1 to m), v right ones (0 to r).
 func CheckOneRun(m, r, v int) error {
-	if m < 1 || m > maxOneRun {
-		return fmt.Errorf("one run: m is %d, must be 1 to %d canaries", m, maxOneRun)
-	}
-	if r < 1 || r > m {
-		return fmt.Errorf("one run: r is %d, must be 1 to m = %d guesses", r, m)
-	}
-	if v < 0 || v > r {
-		return fmt.Errorf("one run: v is %d, must be 0 to r = %d right guesses", v, r)
-	}
-	return nil
+	return cmp.Or(require(m >= 1 && m <= maxOneRun, "one run: m is %d, must be 1 to %d canaries", m, maxOneRun),
+		require(r >= 1 && r <= m, "one run: r is %d, must be 1 to m = %d guesses", r, m),
+		require(v >= 0 && v <= r, "one run: v is %d, must be 0 to r = %d right guesses", v, r))
 }
 
 const maxOneRun = 1 << 31

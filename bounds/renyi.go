@@ -1,6 +1,7 @@
 package bounds
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -31,13 +32,9 @@ func (p RenyiPlan) Validate() error {
 			return fmt.Errorf("plan: the witness reaches %v, too far from 0 at alpha = %v: shift it so that the mean of exp(alpha h) on the second dataset is near 1", v, p.Alpha)
 		}
 	}
-	if p.Method != MethodRenyiBetting {
-		return fmt.Errorf("plan: method is %q, must be %q", p.Method, MethodRenyiBetting)
-	}
-	if top := 1 / newRenyiWager(p.H, p.Alpha).floor(); !(p.Lambda > 0 && p.Lambda < top) {
-		return fmt.Errorf("plan: lambda is %v, must be above 0 and below %v", p.Lambda, top)
-	}
-	return nil
+	top := 1 / newRenyiWager(p.H, p.Alpha).floor()
+	return cmp.Or(require(p.Method == MethodRenyiBetting, "plan: method is %q, must be %q", p.Method, MethodRenyiBetting),
+		require(p.Lambda > 0 && p.Lambda < top, "plan: lambda is %v, must be above 0 and below %v", p.Lambda, top))
 }
 
 // maxExponent keeps exp(alpha h), its square root and sums of it finite.
@@ -45,10 +42,7 @@ const maxExponent = 600.0
 
 // CheckAlpha reports an order that is not above 1 and finite.
 func CheckAlpha(alpha float64) error {
-	if !(alpha > 1 && !math.IsInf(alpha, 1)) {
-		return fmt.Errorf("alpha is %v, must be above 1 and finite: 2 is usual", alpha)
-	}
-	return nil
+	return require(alpha > 1 && !math.IsInf(alpha, 1), "alpha is %v, must be above 1 and finite: 2 is usual", alpha)
 }
 
 // CheckRenyiWitness reports a witness that cannot be used at this order: empty,

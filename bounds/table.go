@@ -1,6 +1,7 @@
 package bounds
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"sort"
@@ -32,11 +33,10 @@ func NewTable(bins int) Table {
 // Validate reports the first field that is out of range, nil if there is none.
 // An empty table is out of range: no bound can be had from it.
 func (t Table) Validate() error {
-	if t.Bins < 1 || t.Bins > maxBins {
-		return fmt.Errorf("table: bins is %d, must be 1 to %d", t.Bins, maxBins)
-	}
-	if len(t.N) != t.Bins*t.Bins {
-		return fmt.Errorf("table: n has %d counts, must have bins squared = %d", len(t.N), t.Bins*t.Bins)
+	err := cmp.Or(require(t.Bins >= 1 && t.Bins <= maxBins, "table: bins is %d, must be 1 to %d", t.Bins, maxBins),
+		require(len(t.N) == t.Bins*t.Bins, "table: n has %d counts, must have bins squared = %d", len(t.N), t.Bins*t.Bins))
+	if err != nil {
+		return err
 	}
 	total := 0
 	for i, n := range t.N {
@@ -45,10 +45,7 @@ func (t Table) Validate() error {
 		}
 		total += n
 	}
-	if total == 0 {
-		return fmt.Errorf("table: it holds no pair: draw at least one output of each dataset")
-	}
-	return nil
+	return require(total > 0, "table: it holds no pair: draw at least one output of each dataset")
 }
 
 // Add returns the table of both shards. It panics if the bins differ in number.
@@ -210,10 +207,7 @@ func NewExchangeable(k int) Exchangeable {
 }
 
 func checkCanaries(name string, k int) error {
-	if k < 1 || k > maxCanaries {
-		return fmt.Errorf("canaries: %s is %d, must be 1 to %d", name, k, maxCanaries)
-	}
-	return nil
+	return require(k >= 1 && k <= maxCanaries, "canaries: %s is %d, must be 1 to %d", name, k, maxCanaries)
 }
 
 // N is the number of runs.
