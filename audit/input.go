@@ -69,6 +69,14 @@ func At(path string, err error) error {
 	return err
 }
 
+// Of says what an error is of; nil stays nil.
+func Of(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
 // Remedy says how to mend a fault of the user's input.
 func Remedy(remedy string, err error) error {
 	if in, ok := errors.AsType[*InputError](err); ok {

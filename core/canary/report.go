@@ -59,11 +59,8 @@ func (r Report) Chance() (beta float64, seed uint64) { return r.Plan.Beta, r.Pla
 func ParseReport(data []byte) (Report, error) { return report.Read(data, Kind, Report.check) }
 
 func (r Report) check() error {
-	if err := r.CheckByMethod(r.Plan.Claim); err != nil {
+	if err := cmp.Or(r.CheckByMethod(r.Plan.Claim), audit.Of("report: plan", r.Plan.checkNumbers())); err != nil {
 		return err
-	}
-	if err := r.Plan.checkNumbers(); err != nil {
-		return fmt.Errorf("report: plan: %w", err)
 	}
 	least := 1
 	for i, c := range r.Continued {
@@ -75,10 +72,7 @@ func (r Report) check() error {
 	if r.Evidence == nil {
 		return nil
 	}
-	if err := r.Evidence.check(r.Plan); err != nil {
-		return fmt.Errorf("report: evidence: %w", err)
-	}
-	return nil
+	return audit.Of("report: evidence", r.Evidence.check(r.Plan))
 }
 
 // check refuses what no audit of this plan gathers.

@@ -1,8 +1,8 @@
 package membership
 
 import (
+	"cmp"
 	"fmt"
-	"math"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
@@ -32,29 +32,17 @@ type Counted struct {
 // Check refuses what so many runs, at most, with k canaries inside and m fresh ones do
 // not give, but for the portrait.
 func (g Gathered) Check(explored, certified, k, m int) error {
-	if math.IsNaN(g.Threshold) || math.IsInf(g.Threshold, 0) {
-		return &audit.InputError{Field: "threshold", Found: fmt.Sprint(g.Threshold), Want: "finite"}
-	}
-	if err := g.Stakes.Validate(); err != nil {
-		return fmt.Errorf("stakes: %w", err)
-	}
-	for _, x := range []struct {
-		name string
-		c    Counted
-		most int
-	}{{"explored", g.Explored, explored}, {"certified", g.Certified, certified}} {
-		t := x.c.Table
+	runs := func(name string, c Counted, most int) error {
+		t := c.Table
 		if t == nil {
-			continue
+			return nil
 		}
-		if err := t.Validate(); err != nil {
-			return fmt.Errorf("%s: %w", x.name, err)
-		}
-		if t.K != k || t.M != m || t.Runs() > x.most || x.c.Diverged < 0 || x.c.Diverged > x.most {
-			return &audit.InputError{Field: x.name, Found: fmt.Sprintf("%d runs with k = %d, m = %d", t.Runs(), t.K, t.M), Want: fmt.Sprintf("at most %d with k = %d, m = %d, as the plan says", x.most, k, m)}
-		}
+		planned := t.K == k && t.M == m && t.Runs() <= most && c.Diverged >= 0 && c.Diverged <= most
+		return cmp.Or(audit.Of(name, t.Validate()),
+			audit.Require(planned, name, fmt.Sprintf("%d runs with k = %d, m = %d", t.Runs(), t.K, t.M), "at most %d with k = %d, m = %d, as the plan says", most, k, m))
 	}
-	return nil
+	return cmp.Or(audit.Require(g.Threshold-g.Threshold == 0, "threshold", g.Threshold, "finite"), audit.Of("stakes", g.Stakes.Validate()),
+		runs("explored", g.Explored, explored), runs("certified", g.Certified, certified))
 }
 
 // intervalWords name intervals and say what they assume, beyond independent runs.

@@ -1,6 +1,7 @@
 package membership
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -187,36 +188,28 @@ func (g Guessing) Made(scores []float64, member []bool) Guessed {
 
 // Check refuses guesses that are not made this way.
 func (g Guessing) Check(made Guessed) error {
-	for i, x := range []struct {
-		got  []Guess
-		want []int
-	}{{made.Guesses, g.Guesses}, {made.GDPGuesses, g.GDPGuesses}} {
-		if i == 0 && len(x.want) == 0 {
-			if len(x.got) != 1 {
-				return &audit.InputError{Field: "guesses", Found: fmt.Sprint(numbers(x.got)), Want: "one number, which was chosen"}
-			}
-		} else if !slices.Equal(numbers(x.got), x.want) {
-			return &audit.InputError{Field: "guesses", Found: fmt.Sprint(numbers(x.got)), Want: fmt.Sprintf("%v, as the plan says", x.want)}
-		}
-		for _, y := range x.got {
-			if err := bounds.CheckOneRun(g.rest(), y.Made, y.Right); err != nil {
-				return fmt.Errorf("guesses: %w", err)
-			}
-			ok := y.In >= 0 && y.In <= y.Made
-			switch g.Sides {
-			case BothSides:
-				ok = y.In == y.Made-y.Made/2
-			case InSide:
-				ok = y.In == y.Made
-			case OutSide:
-				ok = y.In == 0
-			}
-			if !ok {
-				return &audit.InputError{Field: "guesses: in", Found: fmt.Sprint(y.In), Want: fmt.Sprintf("as the sides %q of %d guesses say", g.Sides, y.Made)}
-			}
-		}
+	planned := func(got []Guess, want []int) error {
+		return audit.Require(slices.Equal(numbers(got), want), "guesses", numbers(got), "%v, as the plan says", want)
 	}
-	return nil
+	err := planned(made.Guesses, g.Guesses)
+	if len(g.Guesses) == 0 {
+		err = audit.Require(len(made.Guesses) == 1, "guesses", numbers(made.Guesses), "one number, which was chosen")
+	}
+	err = cmp.Or(err, planned(made.GDPGuesses, g.GDPGuesses))
+	for _, x := range slices.Concat(made.Guesses, made.GDPGuesses) {
+		ok := x.In >= 0 && x.In <= x.Made
+		switch g.Sides {
+		case BothSides:
+			ok = x.In == x.Made-x.Made/2
+		case InSide:
+			ok = x.In == x.Made
+		case OutSide:
+			ok = x.In == 0
+		}
+		err = cmp.Or(err, audit.Of("guesses", bounds.CheckOneRun(g.rest(), x.Made, x.Right)),
+			audit.Require(ok, "guesses: in", x.In, "as the sides %q of %d guesses say", g.Sides, x.Made))
+	}
+	return err
 }
 
 func numbers(guesses []Guess) []int {

@@ -52,28 +52,20 @@ func (w Witness) decode(a *Audit) (audit.Model, error) {
 		return nil, fmt.Errorf("witness: %w", err)
 	}
 	m, err := spec.Decode(w.Model, a.Columns)
-	if err != nil {
-		return nil, fmt.Errorf("witness of learner %s: %w", w.Learner, err)
-	}
-	return m, nil
+	return m, audit.Of("witness of learner "+w.Learner, err)
 }
 
 func (e Evidence) check(plan Plan) error {
 	if err := cmp.Or(threshold.CheckEdges(e.Edges), e.Prepared.check(plan, len(e.Edges)+1)); err != nil {
 		return err
 	}
-	for _, t := range []*bounds.Table{&e.Explored, e.Table} {
-		if t == nil {
-			continue
-		}
-		if err := t.Validate(); err != nil {
-			return err
-		}
-		if t.Bins != len(e.Edges)+1 {
-			return &audit.InputError{Field: "table.bins", Found: fmt.Sprint(t.Bins), Want: fmt.Sprintf("%d, one more than there are edges", len(e.Edges)+1)}
-		}
+	table := func(t bounds.Table) error {
+		return cmp.Or(t.Validate(), audit.Require(t.Bins == len(e.Edges)+1, "table.bins", t.Bins, "%d, one more than there are edges", len(e.Edges)+1))
 	}
-	if err := e.Chart.Check(); err != nil || e.Table == nil {
+	if err := cmp.Or(table(e.Explored), e.Chart.Check()); err != nil || e.Table == nil {
+		return err
+	}
+	if err := table(*e.Table); err != nil {
 		return err
 	}
 	return e.Chart.CheckCounts(*e.Table, e.Prepared.Event)

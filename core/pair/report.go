@@ -77,18 +77,13 @@ func (r Report) check() error {
 	for _, row := range r.Rows(report.Renyi) {
 		err = cmp.Or(err, audit.Require(row.LowerBound != nil, "report: tables: renyi", "a row without a bound", "one in every row"))
 	}
-	if err != nil {
-		return err
+	if e := r.Evidence; e != nil && err == nil {
+		err = audit.Of("report: evidence", e.check(r.Plan))
 	}
-	if e := r.Evidence; e != nil {
-		if err := e.check(r.Plan); err != nil {
-			return fmt.Errorf("report: evidence: %w", err)
-		}
+	if r.Sequential != nil && err == nil {
+		err = r.Sequential.check(r.Plan)
 	}
-	if r.Sequential != nil {
-		return r.Sequential.check(r.Plan)
-	}
-	return nil
+	return err
 }
 
 // Certified reports whether the run came to certification.

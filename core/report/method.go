@@ -155,17 +155,15 @@ func Least(from, most int, enough func(int) bool) int {
 // CheckByMethod refuses a report of canaries or of scores whose parts do not fit
 // together, or that lacks some which those have. claim is that of its plan.
 func (r Report) CheckByMethod(claim *audit.Claim) error {
-	switch {
-	case claim == nil || *claim != r.Claim:
-		return &audit.InputError{Field: "report: plan", Found: "incomplete", Want: "the whole plan, with the claim of the report"}
-	case r.Power == nil:
-		return &audit.InputError{Field: "report: field power", Found: audit.Absent, Want: "what an audit of this size can show"}
-	case len(r.Tables) != min(1, len(r.Rows(Bounds)))+min(1, len(r.Rows(Membership))) || len(r.Tables) > 0 && r.Tables[0].Name != Bounds:
-		return &audit.InputError{Field: "report: tables", Found: fmt.Sprint(len(r.Tables)), Want: "the table " + Bounds + " with rows, then " + Membership + " if there is one; or no table"}
-	case r.Deciding() == nil && (r.LowerBound != nil || len(r.Tables) > 0):
-		return &audit.InputError{Field: "report: tables", Found: "without a chosen row", Want: "the method of the plan among them"}
-	}
-	return r.Check()
+	n := len(r.Tables)
+	return cmp.Or(
+		audit.Require(claim != nil && *claim == r.Claim, "report: plan", "incomplete", "the whole plan, with the claim of the report"),
+		audit.Require(r.Power != nil, "report: field power", audit.Absent, "what an audit of this size can show"),
+		audit.Require(n == min(1, len(r.Rows(Bounds)))+min(1, len(r.Rows(Membership))) && (n == 0 || r.Tables[0].Name == Bounds), "report: tables", n,
+			"the table %s with rows, then %s if there is one; or no table", Bounds, Membership),
+		audit.Require(r.Deciding() != nil || r.LowerBound == nil && n == 0, "report: tables", "without a chosen row", "the method of the plan among them"),
+		r.Check(),
+	)
 }
 
 // SayByMethod puts the verdict into words where it rests on one of the methods. from

@@ -277,35 +277,26 @@ func (r Report) Check() error {
 	if reasons := []string{string(audit.Completed), string(audit.Refuted), string(audit.Stopped), string(audit.Failed)}; !slices.Contains(reasons, string(r.Termination.Reason)) {
 		return audit.UnknownName("report: termination.reason", string(r.Termination.Reason), reasons)
 	}
-	if err := r.Claim.Validate(); err != nil {
-		return fmt.Errorf("report: %w", err)
-	}
 	violates := r.LowerBound != nil && r.above(r.Deciding(), r.Claim.Limit())
 	told := r.Verdict == audit.NoViolation && r.LowerBound != nil && !violates || r.Verdict == audit.Violation && violates
-	err := cmp.Or(
+	err := cmp.Or(audit.Of("report", r.Claim.Validate()),
 		audit.Require(told || r.Verdict == audit.Inconclusive || r.Verdict == audit.Invalid, "report: verdict", fmt.Sprintf("%q, but the report's own bound contradicts it", r.Verdict), "what the bound says about the claim %s", r.Claim),
 		audit.Require(r.LowerBound == nil || r.Deciding() != nil, "report: tables", "without a row that is chosen", "one, as there is a lower bound"),
 	)
-	if err != nil {
-		return err
-	}
 	for _, t := range r.Tables {
 		for i, x := range t.Rows {
 			field := fmt.Sprintf("report: tables: %s[%d]", t.Name, i)
 			for _, c := range []*bounds.Counts{x.Counts, x.Explored} {
-				if c == nil {
-					continue
-				}
-				if err := c.Validate(); err != nil {
-					return fmt.Errorf("%s.counts: %w", field, err)
+				if c != nil {
+					err = cmp.Or(err, audit.Of(field+".counts", c.Validate()))
 				}
 			}
-			if x.Direction != "" && x.Direction != FirstOverSecond && x.Direction != SecondOverFirst {
-				return audit.UnknownName(field+".direction", x.Direction, []string{FirstOverSecond, SecondOverFirst})
+			if directions := []string{FirstOverSecond, SecondOverFirst}; x.Direction != "" && !slices.Contains(directions, x.Direction) {
+				err = cmp.Or(err, audit.UnknownName(field+".direction", x.Direction, directions))
 			}
 		}
 	}
-	return nil
+	return err
 }
 
 // absent is the path of something that full has and given lacks, or has as null.

@@ -42,10 +42,7 @@ func (r Report) check() error {
 	if r.Evidence == nil || r.Deciding() == nil {
 		return &audit.InputError{Field: "report", Found: "incomplete", Want: "the counts, and what the methods make of them"}
 	}
-	if err := r.Evidence.check(r.Plan); err != nil {
-		return fmt.Errorf("report: evidence: %w", err)
-	}
-	return nil
+	return audit.Of("report: evidence", r.Evidence.check(r.Plan))
 }
 
 // Verify replays a report. With scores, those of its files, everything is

@@ -57,10 +57,7 @@ func (a *Audited) UnmarshalJSON(data []byte) error {
 		a.Name = raw.Name
 		a.Report, err = core.ParseReport(raw.Report)
 	}
-	if err != nil {
-		return fmt.Errorf("audit %s: %w", raw.Name, err)
-	}
-	return nil
+	return audit.Of("audit "+raw.Name, err)
 }
 
 // NewReport puts reports together.
