@@ -101,10 +101,7 @@ func (c Claim) Validate() error {
 			return err
 		}
 	}
-	if c.Kind == Approximate && c.Delta == 0 {
-		return &InputError{Field: "delta", Found: "0", Want: "above 0 in an approximate claim", Remedy: `use kind "pure"`}
-	}
-	return nil
+	return Remedy(`use kind "pure"`, Require(c.Kind != Approximate || c.Delta != 0, "delta", 0, "above 0 in an approximate claim"))
 }
 
 // Complete fills in what a claim leaves open from the mechanism's own: all of it

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -142,44 +143,31 @@ type Domain struct {
 
 // Check refuses a domain that is none, or that holds no two neighbours under the relation.
 func (dom Domain) Check(r Relation) error {
-	if !slices.Contains(relations, string(r)) || r == Given {
-		return &InputError{Field: "relation", Found: fmt.Sprintf("%q", string(r)), Want: Searchable}
-	}
-	if dom.Columns < 1 || len(dom.Lower) != dom.Columns || len(dom.Upper) != dom.Columns {
-		return &InputError{Field: "domain", Found: fmt.Sprintf("%d columns with %d lower and %d upper bounds", dom.Columns, len(dom.Lower), len(dom.Upper)), Want: "at least 1 column, each with a lower and an upper bound"}
+	bounded := dom.Columns >= 1 && len(dom.Lower) == dom.Columns && len(dom.Upper) == dom.Columns
+	err := cmp.Or(
+		Require(slices.Contains(relations, string(r)) && r != Given, "relation", fmt.Sprintf("%q", string(r)), "%s", Searchable),
+		Require(bounded, "domain", fmt.Sprintf("%d columns with %d lower and %d upper bounds", dom.Columns, len(dom.Lower), len(dom.Upper)), "at least 1 column, each with a lower and an upper bound"),
+	)
+	if err != nil {
+		return err
 	}
 	room := r == AddRemove
 	for c, low := range dom.Lower {
 		high := dom.Upper[c]
-		bad := func(want string) error {
-			return &InputError{Field: "domain", Found: fmt.Sprintf("%s:%s", Number(low), Number(high)), Want: want}
-		}
-		switch {
-		case low-low != 0 || high-high != 0 || low > high:
-			return bad("two finite numbers, the lower one first")
-		case dom.Integer && math.Ceil(low) > math.Floor(high):
-			return bad("a range that contains a whole number")
-		}
+		ends := fmt.Sprintf("%s:%s", Number(low), Number(high))
+		err = cmp.Or(err, Require(low-low == 0 && high-high == 0 && low <= high, "domain", ends, "two finite numbers, the lower one first"),
+			Require(!dom.Integer || math.Ceil(low) <= math.Floor(high), "domain", ends, "a range that contains a whole number"))
 		room = room || low < high && (!dom.Integer || math.Ceil(low) < math.Floor(high))
 	}
-	rows := func(found, want, remedy string) error {
-		return &InputError{Field: "rows", Found: found, Want: want, Remedy: remedy}
-	}
-	switch {
-	case !room:
-		return &InputError{Field: "domain", Found: "one point", Want: "a range: no value can differ", Remedy: "widen a column"}
-	case dom.MinRows < 0 || dom.MaxRows < dom.MinRows:
-		return rows(fmt.Sprintf("%d:%d", dom.MinRows, dom.MaxRows), "two numbers from 0 on, the smaller first", "")
-	case r == AddRemove && dom.MinRows == dom.MaxRows:
-		return rows(fmt.Sprintf("always %d", dom.MaxRows), "a range, because add-remove changes the number of rows", "for example 0:5; if the number of rows is public, use -relation replace")
-	case r != AddRemove && dom.MaxRows == 0:
-		return rows("0", fmt.Sprintf("at least 1 for the relation %s", r), "")
-	case r.HasReach() && !(dom.Reach > 0 && !math.IsInf(dom.Reach, 1)):
-		return &InputError{Field: "reach", Found: Number(dom.Reach), Want: "a finite number above 0: how far one value may move"}
-	case r.HasReach() && dom.Integer && dom.Reach < 1:
-		return &InputError{Field: "reach", Found: Number(dom.Reach), Want: "at least 1 where values are whole numbers"}
-	}
-	return nil
+	return cmp.Or(err,
+		Remedy("widen a column", Require(room, "domain", "one point", "a range: no value can differ")),
+		Require(dom.MinRows >= 0 && dom.MaxRows >= dom.MinRows, "rows", fmt.Sprintf("%d:%d", dom.MinRows, dom.MaxRows), "two numbers from 0 on, the smaller first"),
+		Remedy("for example 0:5; if the number of rows is public, use -relation replace",
+			Require(r != AddRemove || dom.MinRows < dom.MaxRows, "rows", fmt.Sprintf("always %d", dom.MaxRows), "a range, because add-remove changes the number of rows")),
+		Require(r == AddRemove || dom.MaxRows > 0, "rows", 0, "at least 1 for the relation %s", r),
+		Require(!r.HasReach() || dom.Reach > 0 && !math.IsInf(dom.Reach, 1), "reach", Number(dom.Reach), "a finite number above 0: how far one value may move"),
+		Require(!r.HasReach() || !dom.Integer || dom.Reach >= 1, "reach", Number(dom.Reach), "at least 1 where values are whole numbers"),
+	)
 }
 
 // Contains reports an error that names the first value outside the domain.

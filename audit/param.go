@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -167,14 +168,9 @@ func (s ParamSpec) Check(field string, v ParamValue) error {
 		}
 		return UnknownName(field, v.String(), s.Choices)
 	}
-	want := s.rangeText()
-	switch x := v.Number; {
-	case v.Text != "":
-		return &InputError{Field: field, Found: fmt.Sprintf("%q", v.Text), Want: want}
-	case math.IsNaN(x), x < s.Min, x > s.Max, s.Open && x == s.Min, s.Integer && x != math.Floor(x):
-		return &InputError{Field: field, Found: Number(x), Want: want}
-	}
-	return nil
+	x, want := v.Number, s.rangeText()
+	return cmp.Or(Require(v.Text == "", field, fmt.Sprintf("%q", v.Text), "%s", want),
+		Require(x >= s.Min && x <= s.Max && !(s.Open && x == s.Min) && !(s.Integer && x != math.Floor(x)), field, Number(x), "%s", want))
 }
 
 func (s ParamSpec) rangeText() string {

@@ -62,17 +62,13 @@ func ShellWord(s string) string {
 
 // FragmentWord percent-encodes what does not stand for itself in an address's fragment.
 func FragmentWord(s string) string {
-	const hex = "0123456789ABCDEF"
 	var b strings.Builder
-	for i := range len(s) {
-		c := s[i]
+	for _, c := range []byte(s) {
 		if c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || strings.IndexByte("-_.~", c) >= 0 {
 			b.WriteByte(c)
-			continue
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
 		}
-		b.WriteByte('%')
-		b.WriteByte(hex[c>>4])
-		b.WriteByte(hex[c&15])
 	}
 	return b.String()
 }

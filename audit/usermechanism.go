@@ -122,20 +122,15 @@ func (s Space) Ranges() string {
 
 // Validate refuses a space that is none to search, or too large.
 func (s Space) Validate() error {
-	if _, err := ParseRelation(string(s.Relation)); err != nil {
-		return err
-	}
-	switch most := s.MaxRows; {
-	case s.Relation == Given:
-		return &InputError{Field: "relation", Found: string(Given), Want: Searchable, Remedy: "given is for recorded outputs only"}
-	case s.Columns > maxSpaceColumns:
-		return &InputError{Field: "domain", Found: fmt.Sprintf("%d columns", s.Columns), Want: fmt.Sprintf("1 to %d columns, each with a lower and an upper bound", maxSpaceColumns)}
-	case most < 1 || most > maxSpaceRows:
-		return &InputError{Field: "rows", Found: fmt.Sprintf("%d:%d", s.MinRows, most), Want: fmt.Sprintf("two numbers in [0, %d], the smaller first, the larger at least 1", maxSpaceRows)}
-	case s.Relation != AddRemove && s.MinRows == 0:
-		return &InputError{Field: "rows", Found: fmt.Sprintf("%d:%d", s.MinRows, most), Want: fmt.Sprintf("at least 1 for the relation %s", s.Relation)}
-	}
-	return s.Check(s.Relation)
+	_, err := ParseRelation(string(s.Relation))
+	rows := fmt.Sprintf("%d:%d", s.MinRows, s.MaxRows)
+	return cmp.Or(err,
+		Remedy("given is for recorded outputs only", Require(s.Relation != Given, "relation", Given, "%s", Searchable)),
+		Require(s.Columns <= maxSpaceColumns, "domain", fmt.Sprintf("%d columns", s.Columns), "1 to %d columns, each with a lower and an upper bound", maxSpaceColumns),
+		Require(s.MaxRows >= 1 && s.MaxRows <= maxSpaceRows, "rows", rows, "two numbers in [0, %d], the smaller first, the larger at least 1", maxSpaceRows),
+		Require(s.Relation == AddRemove || s.MinRows != 0, "rows", rows, "at least 1 for the relation %s", s.Relation),
+		s.Check(s.Relation),
+	)
 }
 
 // Trial is a pair to try the mechanism on before it is audited: in the fewest rows, all at the

@@ -32,7 +32,7 @@ var chebyshev = settable([]audit.ParamSpec{
 		Title:   fmt.Sprintf("Chebyshev polynomial of degree %d at most on the Rényi objective", p.Int("degree")),
 		Source:  "Polynomial witnesses of DP-Auditorium (Kong et al. 2023), section 4.1.2; L-BFGS (Nocedal and Wright 2006, algorithm 7.5)",
 		ByName:  true,
-		Applies: oneReal("polynomials need outputs of one real column"),
+		Applies: needs(oneReal, "polynomials need outputs of one real column"),
 		Learn:   learner(func(ex audit.Exploration) (audit.Model, error) { return learnChebyshev(ex, p.Int("degree")) }),
 		Decode:  decoder[chebyshevModel],
 	}
@@ -88,7 +88,7 @@ func (m *chebyshevModel) Describe(threshold float64, above bool) string {
 func (m *chebyshevModel) open(columns []audit.Column) error {
 	k := len(m.Coefficients)
 	err := cmp.Or(
-		audit.Require(len(columns) == 1 && columns[0].Kind == audit.Real, "model", "a polynomial", "a learner for these columns: a polynomial takes one real column"),
+		audit.Require(oneReal(columns), "model", "a polynomial", "a learner for these columns: a polynomial takes one real column"),
 		audit.Require(m.ramp().sound(), "model.low, high", fmt.Sprintf("%g, %g", m.Low, m.High), "%s", soundRamps),
 		checkBound(m.Bound),
 		audit.Require(k >= 1 && k <= degreeMost+1, "model.coefficients", fmt.Sprintf("a list of %d", k), "a list of %d", degreeMost+1),

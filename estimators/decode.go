@@ -52,24 +52,20 @@ func learner(learn func(audit.Exploration) (audit.Model, error)) func(audit.Expl
 	}
 }
 
-// anyColumn is the Applies of a learner that takes all outputs but empty ones,
-// oneReal that of one for a single number.
-func anyColumn(needs string) func([]audit.Column) error {
+// needs is the Applies of a learner that takes outputs of which that holds, and its words if not.
+func needs(holds func([]audit.Column) bool, words string) func([]audit.Column) error {
 	return func(columns []audit.Column) error {
-		if len(columns) == 0 {
-			return errors.New(needs)
+		if !holds(columns) {
+			return errors.New(words)
 		}
 		return nil
 	}
 }
 
-func oneReal(needs string) func([]audit.Column) error {
-	return func(columns []audit.Column) error {
-		if len(columns) != 1 || columns[0].Kind != audit.Real {
-			return errors.New(needs)
-		}
-		return nil
-	}
+func anyColumn(columns []audit.Column) bool { return len(columns) > 0 }
+
+func oneReal(columns []audit.Column) bool {
+	return len(columns) == 1 && columns[0].Kind == audit.Real
 }
 
 // floatList is a list of float32 that JSON holds as base64 (RFC 4648, padded)

@@ -20,7 +20,7 @@ var floatBits = audit.LearnerSpec{
 	Source:  "Porous outputs of floating-point noise, Mironov 2012, sections 4 and 5",
 	ByName:  true,
 	Bits:    true,
-	Applies: oneReal("float-bits needs outputs of one real column"),
+	Applies: needs(oneReal, "float-bits needs outputs of one real column"),
 	Learn:   learner(learnFloatBits),
 	Decode:  decoder[bitsModel],
 }
@@ -164,7 +164,7 @@ func learnBits(ex audit.Exploration, width, limit int, keep func(i int) bool) (*
 }
 
 func (m *bitsModel) open(columns []audit.Column) error {
-	if len(columns) != 1 || columns[0].Kind != audit.Real {
+	if !oneReal(columns) {
 		return &audit.InputError{Field: "model", Found: "bits of a number", Want: "a learner for these columns: float-bits takes one real column"}
 	}
 	if (m.Table == nil) == (m.Logistic == nil) {

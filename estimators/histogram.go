@@ -1,7 +1,6 @@
 package estimators
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -16,7 +15,7 @@ var histogram = audit.LearnerSpec{
 	Name:    "histogram",
 	Title:   "Likelihood ratio of one column, from a histogram",
 	Source:  "Histogram tester of DP-Auditorium (Kong et al. 2023), section 4, with quantile bins and shrinkage",
-	Applies: anyColumn("a histogram needs at least one output column"),
+	Applies: needs(anyColumn, "a histogram needs at least one output column"),
 	Learn:   learner(learnHistogram),
 	Decode:  decoder[histogramModel],
 }
@@ -196,19 +195,14 @@ var histogramTester = settable([]audit.ParamSpec{
 	{Name: "bins", Doc: "m, the bins of equal width of a column of numbers", Default: 100, Min: 1, Max: mostEdges + 1, Integer: true},
 }, func(p audit.Params) audit.LearnerSpec {
 	return audit.LearnerSpec{
-		Name:   "histogram-tester",
-		Tester: audit.ADPTester,
-		Title:  "Likelihood ratio of HistogramTester",
-		Source: "DP-Auditorium (Kong et al. 2023), section 4.2.1, algorithms 3 and 4",
-		ByName: true,
-		Applies: func(columns []audit.Column) error {
-			if len(columns) != 1 {
-				return errors.New("the published histogram needs one output column")
-			}
-			return nil
-		},
-		Learn:  learner(func(ex audit.Exploration) (audit.Model, error) { return learnHistogramTester(ex, p.Int("bins")) }),
-		Decode: decoder[histogramModel],
+		Name:    "histogram-tester",
+		Tester:  audit.ADPTester,
+		Title:   "Likelihood ratio of HistogramTester",
+		Source:  "DP-Auditorium (Kong et al. 2023), section 4.2.1, algorithms 3 and 4",
+		ByName:  true,
+		Applies: needs(func(columns []audit.Column) bool { return len(columns) == 1 }, "the published histogram needs one output column"),
+		Learn:   learner(func(ex audit.Exploration) (audit.Model, error) { return learnHistogramTester(ex, p.Int("bins")) }),
+		Decode:  decoder[histogramModel],
 	}
 })
 

@@ -29,7 +29,7 @@ const (
 // landmarks, of a side, are at most 1024; the bandwidth is in median distances.
 func kernelMean(landmarks int, bandwidth float64) audit.LearnerSpec {
 	return audit.LearnerSpec{
-		Applies: anyColumn("kernel means need at least one output column"),
+		Applies: needs(anyColumn, "kernel means need at least one output column"),
 		Learn:   learner(func(ex audit.Exploration) (audit.Model, error) { return learnKernelMean(ex, landmarks, bandwidth) }),
 		Decode:  decoder[kernelMeanModel],
 	}

@@ -1,7 +1,6 @@
 package estimators
 
 import (
-	"errors"
 	"math"
 	"slices"
 
@@ -20,7 +19,7 @@ var logistic = audit.LearnerSpec{
 	Name:    "logistic",
 	Title:   "Logistic regression on summaries of an output",
 	Source:  "Logistic regression of DP-Sniper (Bichsel et al. 2021), L2 penalty chosen on held-out outputs, L-BFGS (Nocedal and Wright 2006, algorithm 7.5)",
-	Applies: anyColumn("logistic regression needs at least one output column"),
+	Applies: needs(anyColumn, "logistic regression needs at least one output column"),
 	Learn:   learnFeatures(candidateFeatures, designRows),
 	Decode:  decoder[logisticModel],
 	Steady:  true,
@@ -105,12 +104,7 @@ func logisticSums() audit.LearnerSpec {
 	spec.Name = "logistic-sums"
 	spec.Title = "Logistic regression on sums over the columns"
 	spec.Source = "Logistic regression of DP-Sniper (Bichsel et al. 2021), on summaries that treat columns alike; L2 penalty chosen on held-out outputs"
-	spec.Applies = func(columns []audit.Column) error {
-		if len(columns) < 2 {
-			return errors.New("sums over columns need two of them")
-		}
-		return nil
-	}
+	spec.Applies = needs(func(columns []audit.Column) bool { return len(columns) > 1 }, "sums over columns need two of them")
 	spec.Learn = learnFeatures(sharedFeatures, sumsRows)
 	return spec
 }

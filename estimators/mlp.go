@@ -68,7 +68,7 @@ func mlp(name string, o mlpOptions) audit.LearnerSpec {
 		Title:   fmt.Sprintf("Perceptron with hidden layers of %d and %d units", o.hidden[0], o.hidden[1]),
 		Source:  "Two hidden layers and a scaled tanh as in RényiTester and DP-Auditorium (Kong et al. 2023), Adam (Kingma and Ba 2015), early stopping",
 		ByName:  true,
-		Applies: anyColumn("a perceptron needs at least one output column"),
+		Applies: needs(anyColumn, "a perceptron needs at least one output column"),
 		Learn:   learner(func(ex audit.Exploration) (audit.Model, error) { return learnMLP(ex, o) }),
 		Decode:  decoder[mlpModel],
 	}

@@ -15,9 +15,12 @@ func refuse(errs ...error) {
 	}
 }
 
-func notBelow(x, least float64) error {
-	if x < least {
-		return fmt.Errorf("%v must be at least %v", x, least)
+// require is nil where a requirement holds, and else this error.
+func require(holds bool, format string, args ...any) error {
+	if holds {
+		return nil
 	}
-	return nil
+	return fmt.Errorf(format, args...)
 }
+
+func notBelow(x, least float64) error { return require(x >= least, "%v must be at least %v", x, least) }

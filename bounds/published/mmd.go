@@ -1,7 +1,7 @@
 package published
 
 import (
-	"fmt"
+	"cmp"
 	"math"
 
 	"github.com/dpscope/dpscope/audit"
@@ -28,16 +28,10 @@ type MMDSummary struct {
 
 // Validate reports the first field that is out of range, nil if there is none.
 func (s MMDSummary) Validate() error {
-	if s.N < 2 {
-		return fmt.Errorf("mmd: n is %d, must be at least 2", s.N)
-	}
-	if top := s.width() / 2; !(math.Abs(s.Mean) <= top) {
-		return fmt.Errorf("mmd: mean is %v, must be within %v for this kernel", s.Mean, top)
-	}
-	if !(s.Variance >= 0) || math.IsInf(s.Variance, 1) {
-		return fmt.Errorf("mmd: variance is %v, must be at least 0 and finite", s.Variance)
-	}
-	return nil
+	top := s.width() / 2
+	return cmp.Or(require(s.N >= 2, "mmd: n is %d, must be at least 2", s.N),
+		require(math.Abs(s.Mean) <= top, "mmd: mean is %v, must be within %v for this kernel", s.Mean, top),
+		require(s.Variance >= 0 && !math.IsInf(s.Variance, 1), "mmd: variance is %v, must be at least 0 and finite", s.Variance))
 }
 
 func (s MMDSummary) width() float64 { return audit.Pick(s.Signed, 8.0, 4) }

@@ -256,18 +256,17 @@ func (a *Audit) resolveMode() error {
 		}
 	}
 	guesses := p.Sides != "" || len(p.Guesses)+len(p.GDPGuesses) > 0
-	switch {
-	case !slices.Contains(all, p.Mode):
+	if !slices.Contains(all, p.Mode) {
 		return audit.UnknownName("mode", string(p.Mode), report.Texts(all))
-	case p.Mode == OneRun && (p.Runs != 0 && p.Runs != 1 || p.M != 0 || p.Pool != nil || p.twoStaged()):
-		return &audit.InputError{Field: "mode", Found: fmt.Sprintf("%q with runs, m, pool, explore, interval or quantile", p.Mode), Want: "without them", Remedy: "one run has k canaries, each included by a fair coin"}
-	case p.Mode != OneRun && guesses:
-		return &audit.InputError{Field: "mode", Found: fmt.Sprintf("%q with sides or guesses", p.Mode), Want: "without them", Remedy: "canaries are guessed in one run: dpscope one-run"}
-	case p.sequential() && p.twoStaged():
-		return &audit.InputError{Field: "mode", Found: fmt.Sprintf("%q with explore, quantile or an interval other than %s", p.Mode, bounds.CanaryPairedBetting), Want: "without them",
-			Remedy: "a sequential audit bets on every training, at a threshold that it learns as it goes; those settings belong to -fixed"}
 	}
-	return nil
+	without := func(holds bool, what, remedy string) error {
+		return audit.Remedy(remedy, audit.Require(holds, "mode", fmt.Sprintf("%q with %s", p.Mode, what), "without them"))
+	}
+	several := p.Runs > 1 || p.Runs < 0 || p.M != 0 || p.Pool != nil
+	return cmp.Or(without(p.Mode != OneRun || !several && !p.twoStaged(), "runs, m, pool, explore, interval or quantile", "one run has k canaries, each included by a fair coin"),
+		without(p.Mode == OneRun || !guesses, "sides or guesses", "canaries are guessed in one run: dpscope one-run"),
+		without(!p.sequential() || !p.twoStaged(), fmt.Sprintf("explore, quantile or an interval other than %s", bounds.CanaryPairedBetting),
+			"a sequential audit bets on every training, at a threshold that it learns as it goes; those settings belong to -fixed"))
 }
 
 func (a *Audit) resolveCounts() error {

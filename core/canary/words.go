@@ -37,12 +37,8 @@ func (r *Report) Reword() {
 	switch {
 	case p.sequential() && r.Verdict == audit.Violation:
 		r.Say(fmt.Sprintf("Violation: %s after %s trainings; %s.", sure(), used, claimed), further)
-		return
 	case p.sequential() && r.LowerBound != nil && r.Termination.Reason == audit.Stopped:
 		r.Say(fmt.Sprintf("Inconclusive: stopped after %s of at most %s trainings, which show %s; %s.", used, phrase.Grouped(p.Runs), sure(), claimed), further)
-		return
-	}
-	switch {
 	case r.Verdict == audit.Violation:
 		r.Say(fmt.Sprintf("Violation: %s; %s.", sure(), claimed), "")
 	case r.Verdict == audit.NoViolation && !p.Interval.Valid():

@@ -219,7 +219,7 @@ func (t Certify) certify(hook engine.Hook) (*Counted, error) {
 	for side := range bins {
 		// The trial is part of the stream's key: certification has its own purpose
 		// and one trial only, number 0.
-		src := newSource(a, t.Pair, purposeCertify, 0, side).alive(hook)
+		src := newSource(a, t.Pair, purposeCertify, 0, side, hook)
 		st := src.stream(t.Shard)
 		for at := 0; at < n; at += BlockRows {
 			k := min(BlockRows, n-at)

@@ -29,7 +29,7 @@ func (t Explore) explore(hook engine.Hook) (*Explored, error) {
 		if t.Round > 0 {
 			purpose = fmt.Sprintf("%s, round %d", purposeExplore, t.Round)
 		}
-		all, err := newSource(a, t.Pair, purpose, t.Trial, side).alive(hook).draw(t.Outputs, hook)
+		all, err := newSource(a, t.Pair, purpose, t.Trial, side, hook).draw(t.Outputs)
 		if err != nil {
 			return nil, err
 		}

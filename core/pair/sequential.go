@@ -267,7 +267,7 @@ func (r *sequentialRun) epoch(at int) error {
 	var streams [2]*stream.Stream
 	var sources [2]source
 	for side := range streams {
-		sources[side] = newSource(m, a.pair, purposeSequential, at, side).alive(r.hook)
+		sources[side] = newSource(m, a.pair, purposeSequential, at, side, r.hook)
 		streams[side] = sources[side].stream(a.epochs)
 	}
 	rows := make([]float64, min(BlockRows, n)*width)

@@ -192,21 +192,15 @@ type source struct {
 	width   int
 	from    audit.Mechanism
 	most    int         // outputs of one call
-	hook    engine.Hook // after each of several calls for a block; nil: none
+	hook    engine.Hook // called after each of several calls for a block, too
 }
 
-// alive is the source with a sign of life between calls that take long.
-func (s source) alive(hook engine.Hook) source {
-	s.hook = hook
-	return s
-}
-
-func newSource(a *Audit, p audit.Pair, purpose string, trial, side int) source {
+func newSource(a *Audit, p audit.Pair, purpose string, trial, side int, hook engine.Hook) source {
 	m := a.Mechanism
 	if s, ok := m.(audit.Summariser); ok {
 		m = s.For(p)
 	}
-	return source{audit: a, data: audit.Pick(side == 1, p.Second, p.First), side: side, purpose: purpose, trial: trial, width: audit.Width(a.Columns), from: m, most: a.blockRows()}
+	return source{audit: a, data: audit.Pick(side == 1, p.Second, p.First), side: side, purpose: purpose, trial: trial, width: audit.Width(a.Columns), from: m, most: a.blockRows(), hook: hook}
 }
 
 // stream is the randomness of one shard.
@@ -227,7 +221,7 @@ func (s source) block(st *stream.Stream, at int, out []float64) error {
 			// A copy: code that sorts or clips its rows in place must not change what
 			// the next call sees.
 			data := audit.Dataset{Columns: s.data.Columns, Values: append([]float64{}, s.data.Values...)}
-			if err = s.from.Sample(data, st, left[:n]); err == nil && s.hook != nil && n < len(left) {
+			if err = s.from.Sample(data, st, left[:n]); err == nil && n < len(left) {
 				if err := s.hook(0); err != nil {
 					return err
 				}
@@ -249,7 +243,7 @@ func (s source) block(st *stream.Stream, at int, out []float64) error {
 func sideName(side int) string { return audit.Pick(side == 1, "second", "first") }
 
 // draw returns n outputs of the source, shard after shard.
-func (s source) draw(n int, hook engine.Hook) (audit.Samples, error) {
+func (s source) draw(n int) (audit.Samples, error) {
 	all := audit.Samples{Columns: s.audit.Columns, Rows: make([]float64, n*s.width)}
 	for lo := 0; lo < n; lo += ShardRows {
 		st := s.stream(lo / ShardRows)
@@ -258,7 +252,7 @@ func (s source) draw(n int, hook engine.Hook) (audit.Samples, error) {
 			if err := s.block(st, at, all.Rows[at*s.width:end*s.width]); err != nil {
 				return audit.Samples{}, err
 			}
-			if err := hook(end - at); err != nil {
+			if err := s.hook(end - at); err != nil {
 				return audit.Samples{}, err
 			}
 		}

@@ -39,25 +39,20 @@ func (r *Report) Reword() {
 		}
 		return fmt.Sprintf("%s %s %s%s with %s confidence%s", symbol, sign, phrase.Bound(*r.LowerBound, limit), at, phrase.Percent(r.Confidence), anytime)
 	}
-	if r.Plan.isSequential() && r.Power != nil {
+	raced := r.Plan.isSequential() && r.LowerBound != nil && r.Sequential != nil
+	drawn := phrase.Grouped(r.Termination.Outputs) + " outputs"
+	used := fmt.Sprintf("stopped after %s of %s certification samples a side", phrase.Grouped(r.Termination.SamplesUsed), phrase.Grouped(r.Plan.Samples))
+	switch {
+	case r.Plan.isSequential() && r.Power != nil:
 		needs := ""
 		if n := r.Power.Needed; n > 0 && n <= MaxSamples {
 			needs = fmt.Sprintf(", which needs at least %s", phrase.Grouped(n))
 		}
 		r.Say(fmt.Sprintf("Inconclusive: %s outputs a side cannot refute the claim of %s%s.", phrase.Grouped(r.Plan.Samples), audit.Number(r.Claim.Limit()), needs), "Raise the number of samples.")
-		return
-	}
-	if r.Plan.isSequential() && r.Verdict != audit.Violation && r.Verdict != audit.Invalid && r.LowerBound != nil && r.Sequential != nil {
-		drawn := phrase.Grouped(r.Termination.Outputs) + " outputs"
-		if r.Verdict == audit.NoViolation {
-			r.Say(fmt.Sprintf("No violation found: %s; %s.", bound(), claimed), fmt.Sprintf("Drawn: %s of %s. This is not a proof of privacy.", drawn, phrase.Count(len(r.Sequential.Pairs), "pair")))
-		} else {
-			r.Say(fmt.Sprintf("Inconclusive: stopped after %s; so far %s.", drawn, bound()), upper(claimed)+".")
-		}
-		return
-	}
-	used := fmt.Sprintf("stopped after %s of %s certification samples a side", phrase.Grouped(r.Termination.SamplesUsed), phrase.Grouped(r.Plan.Samples))
-	switch {
+	case raced && r.Verdict == audit.NoViolation:
+		r.Say(fmt.Sprintf("No violation found: %s; %s.", bound(), claimed), fmt.Sprintf("Drawn: %s of %s. This is not a proof of privacy.", drawn, phrase.Count(len(r.Sequential.Pairs), "pair")))
+	case raced && r.Verdict == audit.Inconclusive:
+		r.Say(fmt.Sprintf("Inconclusive: stopped after %s; so far %s.", drawn, bound()), upper(claimed)+".")
 	case r.Verdict == audit.Violation:
 		after := ""
 		if s := r.Sequential; s != nil && s.Refuted > 0 {

@@ -91,10 +91,7 @@ func ParseLocation(s string) (Location, error) {
 			}
 		}
 	}
-	if l.File == "" {
-		return l, &audit.InputError{Field: "-location", Found: fmt.Sprintf("%q", s), Want: "FILE or FILE:LINE"}
-	}
-	return l, nil
+	return l, audit.Require(l.File != "", "-location", strconv.Quote(s), "FILE or FILE:LINE")
 }
 
 // Write writes the run in that format; an unknown one is a *audit.InputError.
