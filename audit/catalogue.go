@@ -168,8 +168,7 @@ type NamedListing struct {
 
 // Listing describes all that is registered.
 func (c Catalogue) Listing() Listing {
-	l := Listing{Mechanisms: []MechanismListing{}, Learners: []NamedListing{}, Finders: []NamedListing{}}
-	for _, m := range c.Mechanisms {
+	mechanism := func(m MechanismSpec) MechanismListing {
 		params, err := ResolveParams(m.Params, nil, Claim{})
 		if err != nil {
 			panic("core: default parameters of " + m.Name + " are out of their own range")
@@ -180,15 +179,15 @@ func (c Catalogue) Listing() Listing {
 			x.Learns = m.Table(params).Learning
 		}
 		x.Relations = Each(m.Relations(params), func(r Relation) string { return string(r) })
-		l.Mechanisms = append(l.Mechanisms, x)
+		return x
 	}
-	for _, x := range c.Learners {
-		l.Learners = append(l.Learners, NamedListing{Name: x.Name, Title: x.Title, Source: x.Source, ByName: x.ByName, Settings: x.Settings})
-	}
-	for _, x := range c.Finders {
-		l.Finders = append(l.Finders, NamedListing{Name: x.Name, Title: x.Title, Source: x.Source, Attacks: x.Attacks})
-	}
-	return l
+	return Listing{Each(c.Mechanisms, mechanism),
+		Each(c.Learners, func(x LearnerSpec) NamedListing {
+			return NamedListing{Name: x.Name, Title: x.Title, Source: x.Source, ByName: x.ByName, Settings: x.Settings}
+		}),
+		Each(c.Finders, func(x FinderSpec) NamedListing {
+			return NamedListing{Name: x.Name, Title: x.Title, Source: x.Source, Attacks: x.Attacks}
+		})}
 }
 
 // Usage is name=default and the range, for a list of parameters.

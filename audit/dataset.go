@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -144,7 +143,7 @@ type Domain struct {
 // Check refuses a domain that is none, or that holds no two neighbours under the relation.
 func (dom Domain) Check(r Relation) error {
 	bounded := dom.Columns >= 1 && len(dom.Lower) == dom.Columns && len(dom.Upper) == dom.Columns
-	err := cmp.Or(
+	err := First(
 		Require(slices.Contains(relations, string(r)) && r != Given, "relation", fmt.Sprintf("%q", string(r)), "%s", Searchable),
 		Require(bounded, "domain", fmt.Sprintf("%d columns with %d lower and %d upper bounds", dom.Columns, len(dom.Lower), len(dom.Upper)), "at least 1 column, each with a lower and an upper bound"),
 	)
@@ -155,11 +154,11 @@ func (dom Domain) Check(r Relation) error {
 	for c, low := range dom.Lower {
 		high := dom.Upper[c]
 		ends := fmt.Sprintf("%s:%s", Number(low), Number(high))
-		err = cmp.Or(err, Require(low-low == 0 && high-high == 0 && low <= high, "domain", ends, "two finite numbers, the lower one first"),
+		err = First(err, Require(low-low == 0 && high-high == 0 && low <= high, "domain", ends, "two finite numbers, the lower one first"),
 			Require(!dom.Integer || math.Ceil(low) <= math.Floor(high), "domain", ends, "a range that contains a whole number"))
 		room = room || low < high && (!dom.Integer || math.Ceil(low) < math.Floor(high))
 	}
-	return cmp.Or(err,
+	return First(err,
 		Remedy("widen a column", Require(room, "domain", "one point", "a range: no value can differ")),
 		Require(dom.MinRows >= 0 && dom.MaxRows >= dom.MinRows, "rows", fmt.Sprintf("%d:%d", dom.MinRows, dom.MaxRows), "two numbers from 0 on, the smaller first"),
 		Remedy("for example 0:5; if the number of rows is public, use -relation replace",

@@ -47,8 +47,19 @@ func (e *InputError) Error() string {
 // JSON pointer into what was read, / for all of it.
 func (e *InputError) Place() string { return cmp.Or(e.Path, e.Field) }
 
+// First is the first fault of a list of requirements, none of which needs another to hold.
+//
+//go:noinline
+func First(faults ...error) error {
+	for _, err := range faults {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Require is nil where a requirement holds, and else the fault of a field; want is a format.
-// Of a list of requirements, none of which needs another to hold, [cmp.Or] is the first fault.
 func Require(holds bool, field string, found any, want string, args ...any) error {
 	if holds {
 		return nil

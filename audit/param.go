@@ -2,7 +2,6 @@ package audit
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -169,7 +168,7 @@ func (s ParamSpec) Check(field string, v ParamValue) error {
 		return UnknownName(field, v.String(), s.Choices)
 	}
 	x, want := v.Number, s.rangeText()
-	return cmp.Or(Require(v.Text == "", field, fmt.Sprintf("%q", v.Text), "%s", want),
+	return First(Require(v.Text == "", field, fmt.Sprintf("%q", v.Text), "%s", want),
 		Require(x >= s.Min && x <= s.Max && !(s.Open && x == s.Min) && !(s.Integer && x != math.Floor(x)), field, Number(x), "%s", want))
 }
 

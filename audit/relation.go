@@ -73,10 +73,7 @@ func (r Relation) Check(p Pair, dom Domain) error {
 // known of AddRemove and Replace only: between datasets that differ by k rows added or removed lie
 // k-1 others whose sizes are in the domain, as that has more than one size.
 func (r Relation) Steps(p Pair, dom Domain, most int) (int, error) {
-	if err := dom.Contains(p.First, "pair.first"); err != nil {
-		return 0, err
-	}
-	if err := dom.Contains(p.Second, "pair.second"); err != nil {
+	if err := First(dom.Contains(p.First, "pair.first"), dom.Contains(p.Second, "pair.second")); err != nil {
 		return 0, err
 	}
 	n1, n2 := p.First.Len(), p.Second.Len()

@@ -63,9 +63,7 @@ const (
 // not added. reach is of l-infinity and bounded-replace, and 0 means 1.
 func ParseSpace(ranges, rows string, relation Relation, integer bool, reach float64) (Space, error) {
 	s := Space{Domain{Integer: integer}, cmp.Or(relation, AddRemove)}
-	if rows == "" {
-		rows = map[bool]string{false: "0:5", true: "1:5"}[s.Relation != AddRemove]
-	}
+	rows = cmp.Or(rows, Pick(s.Relation == AddRemove, "0:5", "1:5"))
 	for r := range strings.SplitSeq(cmp.Or(ranges, "0:1"), ",") {
 		times, one := 1, strings.TrimSpace(r)
 		if n, rest, ok := strings.Cut(one, "x"); ok && !strings.HasPrefix(n, "0") { // 0x1p3 is a number
@@ -124,7 +122,7 @@ func (s Space) Ranges() string {
 func (s Space) Validate() error {
 	_, err := ParseRelation(string(s.Relation))
 	rows := fmt.Sprintf("%d:%d", s.MinRows, s.MaxRows)
-	return cmp.Or(err,
+	return First(err,
 		Remedy("given is for recorded outputs only", Require(s.Relation != Given, "relation", Given, "%s", Searchable)),
 		Require(s.Columns <= maxSpaceColumns, "domain", fmt.Sprintf("%d columns", s.Columns), "1 to %d columns, each with a lower and an upper bound", maxSpaceColumns),
 		Require(s.MaxRows >= 1 && s.MaxRows <= maxSpaceRows, "rows", rows, "two numbers in [0, %d], the smaller first, the larger at least 1", maxSpaceRows),

@@ -1,10 +1,11 @@
 package bounds
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"sort"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // CanaryInterval names a way to bound epsilon from a [CanaryTable].
@@ -75,7 +76,7 @@ func (c CanaryInterval) Check(k, m, n int, delta, beta float64) error {
 	if !c.Known() {
 		return fmt.Errorf("interval is %q, must be one of %v", string(c), CanaryIntervals())
 	}
-	if err := cmp.Or(checkCanaries("k", k), checkCanaries("m", m), CheckDelta(delta), CheckBeta(beta)); err != nil {
+	if err := audit.First(checkCanaries("k", k), checkCanaries("m", m), CheckDelta(delta), CheckBeta(beta)); err != nil {
 		return err
 	}
 	if l := c.Order(); min(k, m) < l {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sort"
 	"strconv"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // CanaryTable is the evidence of an audit with canaries (LiDP, algorithm 1):
@@ -52,7 +54,7 @@ func CountCells(k, m int, cells []CanaryCell) CanaryTable {
 // Validate reports the first field that is out of range, nil if there is none.
 // A table without a run is out of range.
 func (t CanaryTable) Validate() error {
-	if err := cmp.Or(checkCanaries("k", t.K), checkCanaries("m", t.M)); err != nil {
+	if err := audit.First(checkCanaries("k", t.K), checkCanaries("m", t.M)); err != nil {
 		return err
 	}
 	total := 0

@@ -1,11 +1,11 @@
 package bounds
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"sort"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
@@ -20,11 +20,11 @@ type Counts struct {
 
 // Validate reports the first field that is out of range, nil if there is none.
 func (c Counts) Validate() error {
-	return cmp.Or(checkSide("X", "N1", c.X, c.N1), checkSide("Y", "N0", c.Y, c.N0))
+	return audit.First(checkSide("X", "N1", c.X, c.N1), checkSide("Y", "N0", c.Y, c.N0))
 }
 
 func checkSide(hit, size string, k, n int) error {
-	return cmp.Or(require(n >= 1 && n <= maxTrials, "counts: %s is %d, must be 1 to %d: draw at least one output of each dataset", size, n, maxTrials),
+	return audit.First(require(n >= 1 && n <= maxTrials, "counts: %s is %d, must be 1 to %d: draw at least one output of each dataset", size, n, maxTrials),
 		require(k >= 0 && k <= n, "counts: %s is %d, must be 0 to %s = %d", hit, k, size, n))
 }
 

@@ -6,13 +6,14 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/dpscope/dpscope/audit"
 	"gonum.org/v1/gonum/mathext"
 )
 
 // CheckOneRun reports the first figure of an audit in one run that is out of
 // range: m canaries (1 to 2^31), r guesses (1 to m), v right ones (0 to r).
 func CheckOneRun(m, r, v int) error {
-	return cmp.Or(require(m >= 1 && m <= maxOneRun, "one run: m is %d, must be 1 to %d canaries", m, maxOneRun),
+	return audit.First(require(m >= 1 && m <= maxOneRun, "one run: m is %d, must be 1 to %d canaries", m, maxOneRun),
 		require(r >= 1 && r <= m, "one run: r is %d, must be 1 to m = %d guesses", r, m),
 		require(v >= 0 && v <= r, "one run: v is %d, must be 0 to r = %d right guesses", v, r))
 }

@@ -1,7 +1,6 @@
 package bounds
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -33,7 +32,7 @@ func (p RenyiPlan) Validate() error {
 		}
 	}
 	top := 1 / newRenyiWager(p.H, p.Alpha).floor()
-	return cmp.Or(require(p.Method == MethodRenyiBetting, "plan: method is %q, must be %q", p.Method, MethodRenyiBetting),
+	return audit.First(require(p.Method == MethodRenyiBetting, "plan: method is %q, must be %q", p.Method, MethodRenyiBetting),
 		require(p.Lambda > 0 && p.Lambda < top, "plan: lambda is %v, must be above 0 and below %v", p.Lambda, top))
 }
 

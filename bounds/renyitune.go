@@ -1,7 +1,6 @@
 package bounds
 
 import (
-	"cmp"
 	"errors"
 	"math"
 	"sort"
@@ -70,7 +69,7 @@ func poolViolators(p, q []float64) {
 // that exp(alpha h) overflows, saying the largest width. It panics unless
 // explore is valid, n >= 1 and beta in (0, 1). About 20 ms.
 func TuneRenyi(explore Table, h []float64, alpha float64, n int, beta float64) (RenyiPlan, error) {
-	if err := cmp.Or(CheckRenyiWitness(h, alpha), explore.Validate()); err != nil {
+	if err := audit.First(CheckRenyiWitness(h, alpha), explore.Validate()); err != nil {
 		return RenyiPlan{}, err
 	}
 	if len(h) != explore.Bins {

@@ -1,7 +1,6 @@
 package bounds
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"sort"
@@ -33,7 +32,7 @@ func NewTable(bins int) Table {
 // Validate reports the first field that is out of range, nil if there is none.
 // An empty table is out of range: no bound can be had from it.
 func (t Table) Validate() error {
-	err := cmp.Or(require(t.Bins >= 1 && t.Bins <= maxBins, "table: bins is %d, must be 1 to %d", t.Bins, maxBins),
+	err := audit.First(require(t.Bins >= 1 && t.Bins <= maxBins, "table: bins is %d, must be 1 to %d", t.Bins, maxBins),
 		require(len(t.N) == t.Bins*t.Bins, "table: n has %d counts, must have bins squared = %d", len(t.N), t.Bins*t.Bins))
 	if err != nil {
 		return err

@@ -32,6 +32,8 @@ type Env struct {
 	Canaries  func(canary.Progress) // of audits with canaries, may be nil
 }
 
+func (g Env) runner() *engine.Runner { return &engine.Runner{Pool: g.Pool, Now: g.Now} }
+
 func (g Env) sources() []source.Spec {
 	if g.Sources == nil {
 		return source.Sources()
@@ -124,7 +126,7 @@ func Kinds() []Kind {
 				if err != nil {
 					return nil, err
 				}
-				return audited(a, a.Plan, Cost{}, nil), nil
+				return audited(a, a.Plan, Cost{}, func(Env) func(struct{}) { return nil }), nil
 			},
 			func(_ context.Context, r scores.Report, g Env, _ bool) (engine.Verification, error) {
 				return scores.Verify(r, g.Scores)
@@ -181,10 +183,7 @@ func KindOf(plan any) Kind {
 
 // ParseReport reads a report of any kind.
 func ParseReport(data []byte) (report.View, error) {
-	name := report.KindOf(data)
-	if name == "" {
-		name = report.Pair // whose parser says what it is instead of a report
-	}
+	name := cmp.Or(report.KindOf(data), report.Pair) // whose parser says what it is instead of a report
 	k, err := audit.Find("report: field kind", name, Kinds(), func(k Kind) string { return k.Name })
 	if err == nil {
 		return k.Parse(data)
@@ -225,7 +224,7 @@ type typed[T, F any, R report.View, W report.Pointer[R]] struct {
 	report.Audit[T, F, R]
 	plan any
 	cost Cost
-	tell func(Env) func(T) // nil: it tells nothing
+	tell func(Env) func(T)
 }
 
 func audited[T, F any, R report.View, W report.Pointer[R]](a report.Audit[T, F, R], plan any, cost Cost, tell func(Env) func(T)) Audit {
@@ -252,15 +251,7 @@ func (a typed[T, F, R, W]) FirstTraining() (members []bool, seed uint64, err err
 }
 
 func (a typed[T, F, R, W]) Run(ctx context.Context, g Env) (report.View, error) {
-	on, tell := a.on(g)
-	return report.Do[T, F, R, W](ctx, a.Audit, on, tell, g.Generator)
-}
-
-func (a typed[T, F, R, W]) on(g Env) (on *engine.Runner, tell func(T)) {
-	if a.tell != nil {
-		tell = a.tell(g)
-	}
-	return &engine.Runner{Pool: g.Pool, Now: g.Now}, tell
+	return report.Do[T, F, R, W](ctx, a.Audit, g.runner(), a.tell(g), g.Generator)
 }
 
 func (a typed[T, F, R, W]) shared() (report.Shared[T, F], error) {
@@ -275,8 +266,7 @@ func (a typed[T, F, R, W]) Search(ctx context.Context, g Env) (json.RawMessage, 
 	if err != nil {
 		return nil, err
 	}
-	on, tell := a.on(g)
-	f, err := s.Search(ctx, on, tell)
+	f, err := s.Search(ctx, g.runner(), a.tell(g))
 	if err != nil {
 		return nil, err
 	}
@@ -296,15 +286,14 @@ func (a typed[T, F, R, W]) Shared(found json.RawMessage) (out Shared, err error)
 		return out, err
 	}
 	out.Draw = func(ctx context.Context, g Env, first, end int) (json.RawMessage, error) {
-		on, tell := a.on(g)
-		drawn, err := s.Draw(ctx, on, tell, f, first, end)
+		drawn, err := s.Draw(ctx, g.runner(), a.tell(g), f, first, end)
 		if err != nil {
 			return nil, err
 		}
 		return json.Marshal(drawn)
 	}
 	out.Merge = func(g Env, parts iter.Seq2[report.Part, error]) (report.View, error) {
-		on, _ := a.on(g)
+		on := g.runner()
 		start := on.Clock()
 		whole, end, err := s.Join(f, parts)
 		if err != nil {

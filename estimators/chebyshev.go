@@ -1,7 +1,6 @@
 package estimators
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -74,7 +73,7 @@ func (m *chebyshevModel) Score(rows, out []float64) {
 			}
 		}
 		for i, t := range v[:n] {
-			out[i] = min(max(m.Coefficients[0]+float64(t*one[i])-two[i], -m.Bound), m.Bound)
+			out[i] = within(m.Coefficients[0]+float64(t*one[i])-two[i], -m.Bound, m.Bound)
 		}
 		rows, out = rows[n:], out[n:]
 	}
@@ -87,14 +86,14 @@ func (m *chebyshevModel) Describe(threshold float64, above bool) string {
 
 func (m *chebyshevModel) open(columns []audit.Column) error {
 	k := len(m.Coefficients)
-	err := cmp.Or(
+	err := audit.First(
 		audit.Require(oneReal(columns), "model", "a polynomial", "a learner for these columns: a polynomial takes one real column"),
 		audit.Require(m.ramp().sound(), "model.low, high", fmt.Sprintf("%g, %g", m.Low, m.High), "%s", soundRamps),
 		checkBound(m.Bound),
 		audit.Require(k >= 1 && k <= degreeMost+1, "model.coefficients", fmt.Sprintf("a list of %d", k), "a list of %d", degreeMost+1),
 	)
 	for i, c := range m.Coefficients {
-		err = cmp.Or(err, audit.Require(math.Abs(c) <= mostWeight, fmt.Sprintf("model.coefficients[%d]", i), c, "in [%g, %g]", -mostWeight, mostWeight))
+		err = audit.First(err, audit.Require(math.Abs(c) <= mostWeight, fmt.Sprintf("model.coefficients[%d]", i), c, "in [%g, %g]", -mostWeight, mostWeight))
 	}
 	m.columns = columns
 	return err
@@ -139,8 +138,8 @@ func learnChebyshev(ex audit.Exploration, most int) (audit.Model, error) {
 	var tried []feature
 	for _, w := range chebyshevWindows {
 		last := float64(len(pool) - 1)
-		low := min(max(pool[int(w[0]*last)], -hugeValue), hugeValue)
-		high := min(max(pool[int(w[1]*last)], -hugeValue), hugeValue)
+		low := within(pool[int(w[0]*last)], -hugeValue, hugeValue)
+		high := within(pool[int(w[1]*last)], -hugeValue, hugeValue)
 		m := &chebyshevModel{Low: low, High: high, Bound: bound, columns: ex.First.Columns}
 		if !m.ramp().sound() || slices.Contains(tried, m.ramp()) {
 			continue
@@ -231,7 +230,7 @@ func (g *grid) fit(loss witnessLoss, bound float64, check func() error) ([]float
 		}
 	}
 	for i := range c {
-		c[i] = quantise(min(max(c[i], -coefficientMost), coefficientMost))
+		c[i] = quantise(within(c[i], -coefficientMost, coefficientMost))
 	}
 	return c, check()
 }
@@ -249,7 +248,7 @@ func (g *grid) loss(l witnessLoss, bound float64, c []float64, counts [2][]float
 		if x >= -bound && x <= bound {
 			free[i] = 1
 		}
-		h[i] = min(max(x, -bound), bound)
+		h[i] = within(x, -bound, bound)
 	}
 	var slopes [2][]float64
 	for s := range slopes {

@@ -52,7 +52,10 @@ func learner(learn func(audit.Exploration) (audit.Model, error)) func(audit.Expl
 	}
 }
 
-// needs is the Applies of a learner that takes outputs of which that holds, and its words if not.
+// needs is the Applies of a learner that takes outputs of which that holds, and its words if
+// not. Not inlined as [learner] is not.
+//
+//go:noinline
 func needs(holds func([]audit.Column) bool, words string) func([]audit.Column) error {
 	return func(columns []audit.Column) error {
 		if !holds(columns) {

@@ -191,7 +191,7 @@ func (r outputReader) summary(kind featureKind, row []float64) (value float64, a
 		if !ok {
 			continue
 		}
-		v = min(max(v, -hugeValue), hugeValue)
+		v = within(v, -hugeValue, hugeValue)
 		switch {
 		case !any:
 			value = v
@@ -225,12 +225,22 @@ func (r outputReader) overReals(f feature, row []float64) float64 {
 
 // ramp is v's place between low (0) and high (1), or for squares (2r - 1)^2.
 func (f feature) ramp(v float64) float64 {
-	r := float64((min(max(v, f.Low), f.High) - f.Low) * f.steepness())
+	r := float64((within(v, f.Low, f.High) - f.Low) * f.steepness())
 	if f.Kind != squareFeature {
 		return r
 	}
 	d := float64(2*r) - 1
 	return float64(d * d)
+}
+
+func within(v, low, high float64) float64 {
+	if v < low {
+		return low
+	}
+	if v > high {
+		return high
+	}
+	return v
 }
 
 const (
@@ -343,7 +353,7 @@ func ramps(like feature, sorted []float64, share [][2]float64) []feature {
 	}
 	var list []feature
 	add := func(f feature, low, high float64) {
-		f.Low, f.High = min(max(low, -hugeValue), hugeValue), min(max(high, -hugeValue), hugeValue)
+		f.Low, f.High = within(low, -hugeValue, hugeValue), within(high, -hugeValue, hugeValue)
 		if f.sound() && !slices.Contains(list, f) {
 			list = append(list, f)
 		}

@@ -75,7 +75,7 @@ func numberInput(column int, sorted []float64) (input, bool) {
 		return input{}, false
 	}
 	last := float64(len(sorted) - 1)
-	at := func(q float64) float64 { return min(max(sorted[int(q*last)], -hugeValue), hugeValue) }
+	at := func(q float64) float64 { return within(sorted[int(q*last)], -hugeValue, hugeValue) }
 	for _, w := range inputWindows {
 		scale := at(w.high)/w.spread - at(w.low)/w.spread
 		if !(scale > 0) {
@@ -151,9 +151,9 @@ func (f feature) ramps(v *floats, n int) {
 // open checks what was written down of it.
 func (r *inputReader) open(columns []audit.Column) error {
 	n := len(r.Inputs)
-	err := cmp.Or(checkCarriers(r.Carriers), audit.Require(n > 0 && n <= inputsMost, "model.inputs", fmt.Sprintf("a list of %d", n), "1 to %d inputs", inputsMost))
+	err := audit.First(checkCarriers(r.Carriers), audit.Require(n > 0 && n <= inputsMost, "model.inputs", fmt.Sprintf("a list of %d", n), "1 to %d inputs", inputsMost))
 	for i, in := range r.Inputs {
-		err = cmp.Or(err, in.validate(fmt.Sprintf("model.inputs[%d]", i), columns))
+		err = audit.First(err, in.validate(fmt.Sprintf("model.inputs[%d]", i), columns))
 	}
 	r.outputReader = newOutputReader(columns, r.Carriers)
 	return err

@@ -1,7 +1,6 @@
 package estimators
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -80,7 +79,7 @@ func learnKernelMean(ex audit.Exploration, landmarks int, bandwidth float64) (au
 		}
 	}
 	width := len(r.Inputs)
-	m.Bandwidth = min(max(float64(bandwidth*medianSpread(m.Landmarks, width, len(m.Landmarks)/width)), bandwidthLeast), bandwidthMost)
+	m.Bandwidth = within(float64(bandwidth*medianSpread(m.Landmarks, width, len(m.Landmarks)/width)), bandwidthLeast, bandwidthMost)
 	m.prepare()
 	return m, ex.Check()
 }
@@ -170,7 +169,7 @@ func (m *kernelMeanModel) open(columns []audit.Column) error {
 	width := len(m.Inputs)
 	n := len(m.Landmarks) / width
 	m.prepare()
-	return cmp.Or(
+	return audit.First(
 		audit.Require(m.Bandwidth >= bandwidthLeast && m.Bandwidth <= bandwidthMost, "model.bandwidth", m.Bandwidth, "in [%g, %g]", bandwidthLeast, bandwidthMost),
 		audit.Require((m.Lambda == 0 || m.Lambda >= 1e-9 && m.Lambda <= 1) && m.Divergence-m.Divergence == 0, "model.lambda", m.Lambda, "absent, or in [1e-9, 1]"),
 		audit.Require(m.First >= 1 && m.First < n && n <= 2*landmarksMost, "model.first", fmt.Sprintf("%d of %d landmarks", m.First, n), "at least 1 on each side and at most %d in all", 2*landmarksMost),

@@ -48,7 +48,7 @@ func learnFeatures(of func(audit.Exploration) ([]feature, []float64, error), mos
 				return nil, err
 			}
 			for j, f := range d.features {
-				f.Weight = quantise(min(max(w[j]/d.deviation[j], -mostWeight), mostWeight))
+				f.Weight = quantise(within(w[j]/d.deviation[j], -mostWeight, mostWeight))
 				if f.Weight != 0 {
 					model.Features = append(model.Features, f)
 				}
@@ -152,7 +152,7 @@ func pooledReals(ex audit.Exploration, reals []int, steps bool) ([]float64, erro
 				if steps {
 					v, before = v-before, v
 				}
-				pool = append(pool, min(max(v, -hugeValue), hugeValue))
+				pool = append(pool, within(v, -hugeValue, hugeValue))
 			}
 		}
 		if err := ex.Check(); err != nil {

@@ -1,7 +1,6 @@
 package estimators
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -136,7 +135,7 @@ func (m *logisticModel) Score(rows, out []float64) {
 }
 
 func (m *logisticModel) open(columns []audit.Column) error {
-	err := cmp.Or(checkCarriers(m.Carriers), audit.Require(len(m.Features) <= featuresMost, "model.features", fmt.Sprintf("a list of %d", len(m.Features)), "at most %d", featuresMost))
+	err := audit.First(checkCarriers(m.Carriers), audit.Require(len(m.Features) <= featuresMost, "model.features", fmt.Sprintf("a list of %d", len(m.Features)), "at most %d", featuresMost))
 	if err != nil {
 		return err
 	}

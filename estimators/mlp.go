@@ -237,7 +237,7 @@ func (m *mlpModel) open(columns []audit.Column) error {
 	if err := m.inputReader.open(columns); err != nil {
 		return err
 	}
-	err := cmp.Or(audit.Within("model.hidden[0]", m.Hidden[0], 1, unitsMost), audit.Within("model.hidden[1]", m.Hidden[1], 1, unitsMost),
+	err := audit.First(audit.Within("model.hidden[0]", m.Hidden[0], 1, unitsMost), audit.Within("model.hidden[1]", m.Hidden[1], 1, unitsMost),
 		checkBound(m.Bound), m.Weights.validate("model.weights", m.shape().weights(), weightMost))
 	if err == nil {
 		m.prepare()

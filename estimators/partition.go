@@ -40,7 +40,7 @@ func (p partition) cells(kind audit.ColumnKind) int {
 
 func (p partition) validate(field string, kind audit.ColumnKind) error {
 	symbols, carries, edges := len(p.Symbols), len(p.Carries), len(p.Edges)
-	return cmp.Or(
+	return audit.First(
 		audit.Require(kind != audit.Real || symbols == 0, field+".symbols", fmt.Sprintf("%d symbols", symbols), "absent in a real column"),
 		audit.Require(kind == audit.Real || symbols > 0 && symbols <= mostSymbols, field+".symbols", fmt.Sprintf("%d symbols", symbols), "1 to %d symbols", mostSymbols),
 		audit.Require(kind != audit.Symbol || edges == 0, field+".edges", fmt.Sprintf("%d edges", edges), "absent in a symbol column"),

@@ -423,10 +423,7 @@ func Read[P any](keys []Key[P], texts Texts, p *P) error {
 // placed says which setting an error is about.
 func placed(name string, err error) error {
 	if in, ok := errors.AsType[*audit.InputError](err); ok {
-		in.Path = name
-		if in.Field == "" {
-			in.Field = name
-		}
+		in.Path, in.Field = name, cmp.Or(in.Field, name)
 	}
 	return err
 }

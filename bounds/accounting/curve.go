@@ -130,7 +130,7 @@ func (c Concentrated) At(alpha float64) float64 {
 type RenyiDP struct{ Alpha, Epsilon float64 }
 
 func (r RenyiDP) Validate() error {
-	return cmp.Or(checkAlpha(r.Alpha), checkEpsilon("epsilon", r.Epsilon))
+	return audit.First(checkAlpha(r.Alpha), checkEpsilon("epsilon", r.Epsilon))
 }
 
 func (r RenyiDP) At(alpha float64) float64 {

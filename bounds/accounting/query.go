@@ -1,7 +1,6 @@
 package accounting
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -217,20 +216,19 @@ func (q Query) Validate() error {
 		}
 	}
 	q = q.filled()
-	if err := cmp.Or(checkCount("steps", *q.Steps, MaxSteps), checkCount("group", *q.Group, MaxGroup), checkDelta(*q.Delta)); err != nil {
+	if err := audit.First(checkCount("steps", *q.Steps, MaxSteps), checkCount("group", *q.Group, MaxGroup), checkDelta(*q.Delta)); err != nil {
 		return err
 	}
 	if q.TargetEpsilon != nil {
-		v := *q.TargetEpsilon
-		need := func(holds bool, want string, args ...any) error {
-			return audit.Require(holds, "targetEpsilon", audit.Exactly(v), want, args...)
-		}
-		err := cmp.Or(need(v >= leastTarget && v <= mostTarget, "in [0.001, 500]"),
-			audit.Remedy("leave group out, or rate", need(*q.Rate >= 1 || *q.Group == 1, "absent for groups of sampled records")),
-			audit.Remedy("noise is found for one mechanism", need(q.With == "", "absent beside with")),
-			need(*q.Steps <= maxLossSteps, "absent above %d steps", maxLossSteps))
-		if err != nil {
-			return err
+		switch v := *q.TargetEpsilon; {
+		case !(v >= leastTarget && v <= mostTarget):
+			return fault("targetEpsilon", audit.Exactly(v), "in [0.001, 500]", "")
+		case *q.Rate < 1 && *q.Group > 1:
+			return fault("targetEpsilon", audit.Exactly(v), "absent for groups of sampled records", "leave group out, or rate")
+		case q.With != "":
+			return fault("targetEpsilon", audit.Exactly(v), "absent beside with", "noise is found for one mechanism")
+		case *q.Steps > maxLossSteps:
+			return fault("targetEpsilon", audit.Exactly(v), fmt.Sprintf("absent above %d steps", maxLossSteps), "")
 		}
 		if noise := q.noise(); *noise == nil { // to be found
 			*noise = q.Sensitivity
@@ -241,7 +239,7 @@ func (q Query) Validate() error {
 			return err
 		}
 	}
-	if err := cmp.Or(checkOrders(q.Orders), checkAsked("event", q.Event, 1), checkAsked("odds", q.Odds, MaxNumber)); err != nil {
+	if err := audit.First(checkOrders(q.Orders), checkAsked("event", q.Event, 1), checkAsked("odds", q.Odds, MaxNumber)); err != nil {
 		return err
 	}
 	if q.With != "" {
@@ -250,13 +248,13 @@ func (q Query) Validate() error {
 		for _, part := range parts {
 			total += *part.Steps
 		}
-		if err := cmp.Or(err, checkCount("steps", min(total, MaxSteps+1), MaxSteps)); err != nil {
+		if err := audit.First(err, checkCount("steps", min(total, MaxSteps+1), MaxSteps)); err != nil {
 			return err
 		}
 	}
 	if q.Mechanism == KindApproximate {
 		d := *q.StepDelta
-		return cmp.Or(checkEpsilon("epsilon", *q.Epsilon), audit.Require(d >= 0 && d < 1, "stepDelta", audit.Exactly(d), "at least 0 and below 1"),
+		return audit.First(checkEpsilon("epsilon", *q.Epsilon), audit.Require(d >= 0 && d < 1, "stepDelta", audit.Exactly(d), "at least 0 and below 1"),
 			audit.Require(d == 0 || d >= MinDelta, "stepDelta", audit.Exactly(d), "0 or at least 1e-100"))
 	}
 	if q.Mechanism == KindGaussianDP {
@@ -293,7 +291,7 @@ func checkAsked(field string, all []float64, most float64) error {
 }
 
 func checkOrders(orders []float64) error {
-	err := cmp.Or(audit.Require(orders == nil || len(orders) > 0, "orders", "empty", "one order or more, or absent"),
+	err := audit.First(audit.Require(orders == nil || len(orders) > 0, "orders", "empty", "one order or more, or absent"),
 		audit.Require(len(orders) <= maxOrders, "orders", fmt.Sprintf("a list of %d", len(orders)), "at most 1000"))
 	if err != nil {
 		return err
@@ -416,7 +414,7 @@ func checkAlpha(alpha float64) error {
 
 func checkDelta(delta float64) error {
 	return audit.Remedy("usually less than 1 / (number of records), such as 1e-5",
-		cmp.Or(audit.Require(delta > 0 && delta < 1, "delta", audit.Exactly(delta), "above 0 and below 1"), audit.Require(delta >= MinDelta, "delta", audit.Exactly(delta), "at least 1e-100")))
+		audit.First(audit.Require(delta > 0 && delta < 1, "delta", audit.Exactly(delta), "above 0 and below 1"), audit.Require(delta >= MinDelta, "delta", audit.Exactly(delta), "at least 1e-100")))
 }
 
 func checkCount(field string, k, most int) error {
@@ -424,19 +422,19 @@ func checkCount(field string, k, most int) error {
 }
 
 func checkPositive(field string, v float64) error {
-	return cmp.Or(audit.Require(v > 0 && !math.IsInf(v, 1), field, audit.Exactly(v), "a finite number above 0"),
+	return audit.First(audit.Require(v > 0 && !math.IsInf(v, 1), field, audit.Exactly(v), "a finite number above 0"),
 		audit.Require(v >= MinNumber && v <= MaxNumber, field, audit.Exactly(v), "in [1e-50, 1e50]"))
 }
 
 func checkEpsilon(field string, v float64) error {
-	return cmp.Or(audit.Require(isEpsilon(v), field, audit.Exactly(v), "a finite number of at least 0"),
+	return audit.First(audit.Require(isEpsilon(v), field, audit.Exactly(v), "a finite number of at least 0"),
 		audit.Require(v == 0 || v >= MinNumber && v <= MaxNumber, field, audit.Exactly(v), "0 or in [1e-50, 1e50]"))
 }
 
 func isEpsilon(v float64) bool { return v >= 0 && !math.IsInf(v, 1) }
 
 func checkRate(q float64) error {
-	return cmp.Or(audit.Remedy("it is the probability that a record takes part in a step", audit.Require(q > 0 && q <= 1, "rate", audit.Exactly(q), "above 0 and at most 1")),
+	return audit.First(audit.Remedy("it is the probability that a record takes part in a step", audit.Require(q > 0 && q <= 1, "rate", audit.Exactly(q), "above 0 and at most 1")),
 		checkPositive("rate", q))
 }
 

@@ -1,7 +1,6 @@
 package accounting
 
 import (
-	"cmp"
 	"math"
 
 	"github.com/dpscope/dpscope/audit"
@@ -29,7 +28,7 @@ type SubsampledGaussian struct{ Sigma, Sensitivity, Rate float64 }
 
 func (s SubsampledGaussian) Validate() error {
 	noise := s.Sigma / s.Sensitivity
-	return cmp.Or(checkNoise("sigma", s.Sigma, s.Sensitivity), checkRate(s.Rate),
+	return audit.First(checkNoise("sigma", s.Sigma, s.Sensitivity), checkRate(s.Rate),
 		audit.Remedy("rate 1 is an upper bound", audit.Require(s.Rate == 1 || noise >= MinNoise && noise <= 1e9, "sigma/sensitivity", audit.Exactly(noise), "in [0.05, 1e9] with a rate below 1")))
 }
 

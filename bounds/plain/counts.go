@@ -25,7 +25,7 @@ type Plan struct {
 
 func (p Plan) check() error {
 	claimed := *cmp.Or(p.Claimed, new(1.0))
-	return cmp.Or(audit.Require(bounds.CheckDelta(p.Delta) == nil, "delta", p.Delta, "at least 0 and below 1"),
+	return audit.First(audit.Require(bounds.CheckDelta(p.Delta) == nil, "delta", p.Delta, "at least 0 and below 1"),
 		audit.Remedy("0.05 is 95 % confidence", audit.Require(p.Beta >= 1e-9 && p.Beta <= 0.5, "beta", p.Beta, "in [1e-9, 0.5]")),
 		audit.Require(claimed > 0 && !math.IsInf(claimed, 1), "epsilon", claimed, "a finite number above 0"))
 }

@@ -1,7 +1,6 @@
 package published
 
 import (
-	"cmp"
 	"math"
 
 	"github.com/dpscope/dpscope/audit"
@@ -29,7 +28,7 @@ type MMDSummary struct {
 // Validate reports the first field that is out of range, nil if there is none.
 func (s MMDSummary) Validate() error {
 	top := s.width() / 2
-	return cmp.Or(require(s.N >= 2, "mmd: n is %d, must be at least 2", s.N),
+	return audit.First(require(s.N >= 2, "mmd: n is %d, must be at least 2", s.N),
 		require(math.Abs(s.Mean) <= top, "mmd: mean is %v, must be within %v for this kernel", s.Mean, top),
 		require(s.Variance >= 0 && !math.IsInf(s.Variance, 1), "mmd: variance is %v, must be at least 0 and finite", s.Variance))
 }

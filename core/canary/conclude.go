@@ -1,7 +1,6 @@
 package canary
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -204,7 +203,7 @@ func (p *Parent) check(is Plan) error {
 	was := p.report.Plan
 	was.Runs, was.Mode = is.Runs, is.Mode
 	n := p.leader.trained()
-	return cmp.Or(
+	return audit.First(
 		audit.Remedy("start a new audit for other settings",
 			audit.Require(is.sequential() && audit.EqualJSON(was, is), "continue", "a plan that differs from the report's", "the same except for -n and -until-refuted")),
 		audit.At("n", audit.Require(is.Runs > n, "runs", is.Runs, "more than the %d trainings that the report has: it is their number in all", n)),

@@ -1,7 +1,6 @@
 package canary
 
 import (
-	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -219,7 +218,7 @@ func (b *Bets) follow(p Plan, tell func(x, y int)) (*bounds.CanarySequence, erro
 	s := p.sequence()
 	for i, e := range b.Epochs {
 		at := fmt.Sprintf("report: evidence.sequential.epochs[%d].", i)
-		err := cmp.Or(
+		err := audit.First(
 			audit.Require(e.First == s.Runs(), at+"first", e.First, "%d", s.Runs()),
 			audit.Require(e.Learnt.Validate(p.K, p.M) == nil && e.Learnt.Runs == e.First, at+"learnt", fmt.Sprintf("of %d trainings", e.Learnt.Runs), "sums of the %d trainings before", e.First),
 			audit.Require(e.Threshold-e.Threshold == 0, at+"threshold", e.Threshold, "finite"),

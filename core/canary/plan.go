@@ -193,11 +193,9 @@ func (a *Audit) takeFile(file []byte) error {
 		sum = hex.EncodeToString(hash[:])
 		found = "a file with SHA-256 " + sum
 	}
-	if p.Data != "" && p.Data != sum {
-		return &audit.InputError{Field: "data", Path: "/data", Found: found, Want: "the file with SHA-256 " + p.Data, Remedy: "give the file that the audit was made with"}
-	}
+	same := audit.Require(p.Data == "" || p.Data == sum, "data", found, "the file with SHA-256 %s", p.Data)
 	p.Data, s.Data = sum, file
-	return nil
+	return audit.At("/data", audit.Remedy("give the file that the audit was made with", same))
 }
 
 // spec is the source of a plan among sources. A trainer that is not among them is only named.
@@ -209,10 +207,7 @@ func (p *Plan) spec(sources []source.Spec) (source.Spec, error) {
 		}
 		return audit.Find("source", *name, sources, func(s source.Spec) string { return s.Name })
 	}
-	if *name == "" {
-		*name = source.TrainerName
-	}
-	if *name != source.TrainerName {
+	if *name = cmp.Or(*name, source.TrainerName); *name != source.TrainerName {
 		return source.Spec{}, &audit.InputError{Field: "source", Found: fmt.Sprintf("%q with a trainer", *name), Want: fmt.Sprintf("%q or absent", source.TrainerName)}
 	}
 	if err := t.Check(); err != nil {
@@ -263,7 +258,7 @@ func (a *Audit) resolveMode() error {
 		return audit.Remedy(remedy, audit.Require(holds, "mode", fmt.Sprintf("%q with %s", p.Mode, what), "without them"))
 	}
 	several := p.Runs > 1 || p.Runs < 0 || p.M != 0 || p.Pool != nil
-	return cmp.Or(without(p.Mode != OneRun || !several && !p.twoStaged(), "runs, m, pool, explore, interval or quantile", "one run has k canaries, each included by a fair coin"),
+	return audit.First(without(p.Mode != OneRun || !several && !p.twoStaged(), "runs, m, pool, explore, interval or quantile", "one run has k canaries, each included by a fair coin"),
 		without(p.Mode == OneRun || !guesses, "sides or guesses", "canaries are guessed in one run: dpscope one-run"),
 		without(!p.sequential() || !p.twoStaged(), fmt.Sprintf("explore, quantile or an interval other than %s", bounds.CanaryPairedBetting),
 			"a sequential audit bets on every training, at a threshold that it learns as it goes; those settings belong to -fixed"))
@@ -307,7 +302,7 @@ func (p Plan) checkNumbers() error {
 		runs, k, m = audit.At("n", number("runs", p.Runs, 1, "")), audit.At("m", number("k", p.K, mostOneRun, ": the number of canaries")), nil
 	}
 	beta := p.Beta
-	return cmp.Or(runs, k, m, audit.Require(beta != 0, "beta", 0, "in [1e-9, 0.5]"), report.ResolveBetaSeed(&beta, p.Seed))
+	return audit.First(runs, k, m, audit.Require(beta != 0, "beta", 0, "in [1e-9, 0.5]"), report.ResolveBetaSeed(&beta, p.Seed))
 }
 
 func (a *Audit) resolveBound() error {
@@ -327,7 +322,7 @@ func (a *Audit) resolveBound() error {
 	if p.sequential() {
 		least = report.Least(1, source.MaxRuns, func(n int) bool { return p.ceiling(n) > 0 })
 	}
-	return cmp.Or(
+	return audit.First(
 		audit.At("n", audit.Require(p.Runs >= least, "runs", p.Runs, "at least %d: no outcome of fewer certifies anything by the interval %s at beta = %v", least, p.Interval, p.Beta)),
 		audit.Remedy("0.1 keeps the threshold between the 10 % and the 90 % quantile of the scores of canaries inside, 0 allows any threshold",
 			audit.Require(p.Quantile >= 0 && p.Quantile < 0.5, "quantile", p.Quantile, "in [0, 0.5)")),

@@ -86,14 +86,14 @@ func (e Evidence) check(p Plan) error {
 		}
 	}
 	if one := e.OneRun; one != nil {
-		if err := cmp.Or(audit.Within("in", one.In, 0, p.K), p.guessing().Check(one.Guessed)); err != nil || e.Membership == nil {
+		if err := audit.First(audit.Within("in", one.In, 0, p.K), p.guessing().Check(one.Guessed)); err != nil || e.Membership == nil {
 			return err
 		}
 		return e.Membership.Check(one.In, p.K-one.In)
 	}
 	if e.Sequential != nil {
 		t, err := e.Sequential.table(p)
-		err = cmp.Or(err, audit.Require(e.Runs.ScoreSample != nil, "portrait", audit.Absent, "scores of the first trainings"),
+		err = audit.First(err, audit.Require(e.Runs.ScoreSample != nil, "portrait", audit.Absent, "scores of the first trainings"),
 			audit.Require(audit.EqualJSON(t, e.Runs.Certified.Table), "certified.table", "counts that differ from the epochs'", "their sum"))
 		if err != nil {
 			return err
@@ -104,7 +104,7 @@ func (e Evidence) check(p Plan) error {
 		return err
 	}
 	n := e.Membership.ROC.In / p.K
-	return cmp.Or(audit.Require(n <= p.Explore, "membership", fmt.Sprintf("scores of %d runs", n), "of at most %d", p.Explore), e.Membership.Check(0, n*p.M))
+	return audit.First(audit.Require(n <= p.Explore, "membership", fmt.Sprintf("scores of %d runs", n), "of at most %d", p.Explore), e.Membership.Check(0, n*p.M))
 }
 
 // Replay implements [report.Audit]. With whole it draws every run that the report counts

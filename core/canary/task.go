@@ -1,7 +1,6 @@
 package canary
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/dpscope/dpscope/audit"
@@ -107,7 +106,7 @@ func (t Task) check() error {
 	} else if t.Phase != t.Plan.Mode.phase() {
 		return audit.UnknownName("canary task: phase", string(t.Phase), []string{string(Exploring), string(t.Plan.Mode.phase())})
 	}
-	return cmp.Or(audit.Require(t.First >= 0 && t.Runs >= 1 && t.First <= most-t.Runs, "canary task: runs", fmt.Sprintf("%d from %d on", t.Runs, t.First), "some of %d", most),
+	return audit.First(audit.Require(t.First >= 0 && t.Runs >= 1 && t.First <= most-t.Runs, "canary task: runs", fmt.Sprintf("%d from %d on", t.Runs, t.First), "some of %d", most),
 		audit.Require(t.Cut-t.Cut == 0, "canary task: cut", t.Cut, "finite"))
 }
 

@@ -139,11 +139,8 @@ func limitations(p Plan) []string {
 	if p.sequential() {
 		l[2] = "The bound is valid after every training, whatever the reason for stopping. It is not valid if you make several audits, or several continuations of one report, and publish only the best."
 	}
-	if p.Relation == audit.AddRemove {
-		l = append(l, "Runs with all canaries and runs with one fewer are drawn separately; the bound is for add-remove.")
-	} else {
-		l = append(l, "Both rates come from the same runs; the bound is for replace: one record replaced by another.")
-	}
+	l = append(l, audit.Pick(p.Relation == audit.AddRemove, "Runs with all canaries and runs with one fewer are drawn separately; the bound is for add-remove.",
+		"Both rates come from the same runs; the bound is for replace: one record replaced by another."))
 	l = append(l, more...)
 	if p.Source == "dp-sgd" && p.Parameters["access"].Text == train.Steps {
 		l = append(l, "The auditor sees every noisy sum and which of the other examples took part. A violation refutes the claim against such an observer. A claim for the final model only, or for secret batches, is weaker.")

@@ -5,6 +5,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -210,9 +211,7 @@ func (d *dispatch) finish(i int, res any, err error) (lost bool) {
 }
 
 func (d *dispatch) fail(err error) {
-	if d.err == nil {
-		d.err = err
-	}
+	d.err = cmp.Or(d.err, err)
 	d.cancel()
 }
 

@@ -1,7 +1,6 @@
 package membership
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/dpscope/dpscope/audit"
@@ -38,10 +37,10 @@ func (g Gathered) Check(explored, certified, k, m int) error {
 			return nil
 		}
 		planned := t.K == k && t.M == m && t.Runs() <= most && c.Diverged >= 0 && c.Diverged <= most
-		return cmp.Or(audit.Of(name, t.Validate()),
+		return audit.First(audit.Of(name, t.Validate()),
 			audit.Require(planned, name, fmt.Sprintf("%d runs with k = %d, m = %d", t.Runs(), t.K, t.M), "at most %d with k = %d, m = %d, as the plan says", most, k, m))
 	}
-	return cmp.Or(audit.Require(g.Threshold-g.Threshold == 0, "threshold", g.Threshold, "finite"), audit.Of("stakes", g.Stakes.Validate()),
+	return audit.First(audit.Require(g.Threshold-g.Threshold == 0, "threshold", g.Threshold, "finite"), audit.Of("stakes", g.Stakes.Validate()),
 		runs("explored", g.Explored, explored), runs("certified", g.Certified, certified))
 }
 

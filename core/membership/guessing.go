@@ -1,7 +1,6 @@
 package membership
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -195,8 +194,8 @@ func (g Guessing) Check(made Guessed) error {
 	if len(g.Guesses) == 0 {
 		err = audit.Require(len(made.Guesses) == 1, "guesses", numbers(made.Guesses), "one number, which was chosen")
 	}
-	err = cmp.Or(err, planned(made.GDPGuesses, g.GDPGuesses))
-	for _, x := range slices.Concat(made.Guesses, made.GDPGuesses) {
+	err = audit.First(err, planned(made.GDPGuesses, g.GDPGuesses))
+	for _, x := range append(slices.Clip(made.Guesses), made.GDPGuesses...) {
 		ok := x.In >= 0 && x.In <= x.Made
 		switch g.Sides {
 		case BothSides:
@@ -206,7 +205,7 @@ func (g Guessing) Check(made Guessed) error {
 		case OutSide:
 			ok = x.In == 0
 		}
-		err = cmp.Or(err, audit.Of("guesses", bounds.CheckOneRun(g.rest(), x.Made, x.Right)),
+		err = audit.First(err, audit.Of("guesses", bounds.CheckOneRun(g.rest(), x.Made, x.Right)),
 			audit.Require(ok, "guesses: in", x.In, "as the sides %q of %d guesses say", g.Sides, x.Made))
 	}
 	return err

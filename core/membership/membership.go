@@ -5,7 +5,6 @@
 package membership
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"sort"
@@ -138,7 +137,7 @@ func (e Evidence) Check(in, out int) error {
 		return !slices.ContainsFunc(counts, func(n int) bool { return n < 0 || n > all }) && audit.Total(counts) == all
 	}
 	h, r := e.Histogram, e.Runs
-	return cmp.Or(
+	return audit.First(
 		possible(e.ROC.Sound() && (in <= 0 || e.ROC.In == in) && (out <= 0 || e.ROC.Out == out), "roc"),
 		possible(len(h.Edges) <= bins+1 && len(h.In) == len(h.Edges)+1 && len(h.Out) == len(h.In), "histogram"),
 		possible(audit.Unordered(h.Edges) < 0, "histogram.edges"),

@@ -107,7 +107,7 @@ func (a *Audit) resolveGoal() error {
 	if alpha == 0 {
 		return nil
 	}
-	return audit.At("through-renyi", cmp.Or(
+	return audit.At("through-renyi", audit.First(
 		audit.Remedy("2 is usual, larger orders see rarer events", audit.Require(bounds.CheckAlpha(alpha) == nil, "throughRenyi", audit.Number(alpha), "an order: a finite number above 1")),
 		audit.Remedy("only a pure claim limits the Rényi divergence; a Rényi claim is tested at its own order",
 			audit.Require(a.Claim.Kind == audit.Pure, "throughRenyi", audit.Number(alpha), "absent for the claim %s", a.Claim)),
@@ -181,7 +181,7 @@ func (a *Audit) resolveMode() error {
 		}
 	}
 	mode, modes := strconv.Quote(string(p.Mode)), []Mode{Climbing, Fixed, UntilRefuted}
-	return cmp.Or(
+	return audit.First(
 		audit.Remedy("fixed bounds the point of the curve that exploration chooses, until-refuted bets against the whole curve; the two bounds are of different quantities",
 			audit.Require(!curve || p.Mode != Climbing, "mode", mode, "absent, fixed or until-refuted for a claim that is a curve")),
 		audit.Require(slices.Contains(modes, p.Mode), "mode", mode, "one of %v", modes),
@@ -200,7 +200,7 @@ func (a *Audit) resolveBudget() error {
 		}
 	}
 	p.Samples, p.Trials = cmp.Or(p.Samples, 200_000), cmp.Or(p.Trials, 10)
-	if err := cmp.Or(audit.Within("samples", p.Samples, MinSamples, MaxSamples), audit.Within("trials", p.Trials, 1, MaxTrials)); err != nil {
+	if err := audit.First(audit.Within("samples", p.Samples, MinSamples, MaxSamples), audit.Within("trials", p.Trials, 1, MaxTrials)); err != nil {
 		return err
 	}
 	if err := a.resolveExplore(); err != nil {
@@ -256,7 +256,7 @@ func (a *Audit) splitRecorded() error {
 	p, r := &a.Plan, a.Spec.Recording
 	n := min(r.Rows[0], r.Rows[1])
 	p.Trials = cmp.Or(p.Trials, 1)
-	err := cmp.Or(
+	err := audit.First(
 		audit.At("mechanism", audit.Require(n >= 2*MinSamples, "rows of a dataset", n, "at least %d: %d to explore and %d to certify", 2*MinSamples, MinSamples, MinSamples)),
 		audit.At("finder", audit.Require(p.Finder == audit.Auto && p.Pair == nil, "finder or pair", "given", "absent for recorded outputs, which are of one pair of datasets")),
 		audit.Require(p.Trials == 1, "trials", p.Trials, "1 for recorded outputs, which are of one pair of datasets"),
@@ -271,7 +271,7 @@ func (a *Audit) splitRecorded() error {
 		if p.Mode == Climbing {
 			p.Explore = cmp.Or(p.Explore, min(n/2, usual))
 		}
-		return cmp.Or(audit.Require(p.Samples <= n, "samples", p.Samples, "at most the %d rows of the smaller dataset", n),
+		return audit.First(audit.Require(p.Samples <= n, "samples", p.Samples, "at most the %d rows of the smaller dataset", n),
 			audit.Remedy("explore fewer: as many other rows are certified", audit.Require(p.Explore <= n/2, "explore", p.Explore, "at most %d, half of the rows of the smaller dataset", n/2)))
 	}
 	p.Explore = cmp.Or(p.Explore, min(max(n-cmp.Or(p.Samples, n-n/2), 0), usual))

@@ -485,7 +485,7 @@ func (a *Audit) sequentialRow(r *SequentialResult) (report.Row, error) {
 
 func (r *SequentialResult) check(plan Plan) error {
 	most := plan.Trials + audit.MostScanned
-	err := cmp.Or(
+	err := audit.First(
 		audit.Require(plan.isSequential(), "report: sequential", "there", "absent in an audit of mode %q", plan.Mode),
 		audit.Require(len(r.Pairs) <= most, "report: sequential.pairs", fmt.Sprintf("%d of them", len(r.Pairs)), "at most %d, %d beyond plan.trials", most, audit.MostScanned),
 	)
@@ -495,7 +495,7 @@ func (r *SequentialResult) check(plan Plan) error {
 	drawn := 0
 	for i, e := range r.Epochs {
 		at := fmt.Sprintf("report: sequential.epochs[%d].", i)
-		err := cmp.Or(
+		err := audit.First(
 			audit.Require(e.Outputs >= 1 && e.Outputs <= plan.Samples-drawn, at+"outputs", e.Outputs, "at least 1, and no more than the plan's samples in all epochs"),
 			audit.Within(at+"pair", e.Pair, 0, len(r.Pairs)-1),
 			audit.Require(len(e.Counts) == len(e.Candidates), at+"counts", fmt.Sprintf("%d of them", len(e.Counts)), "%d, one of each candidate", len(e.Candidates)),
@@ -503,25 +503,29 @@ func (r *SequentialResult) check(plan Plan) error {
 		drawn += e.Outputs
 		for j, place := range e.Limits {
 			ok := place >= gridLeast && place <= gridMost && (j == 0 || place > e.Limits[j-1])
-			err = cmp.Or(err, audit.Require(ok, at+"limits", place, "in [%d, %d], and above the one before it", gridLeast, gridMost))
-		}
-		shares := make([]float64, len(e.Limits))
-		for _, b := range e.Bets {
-			err = cmp.Or(err,
-				audit.Require(b.Account >= 0 && b.Account < len(e.Limits), at+"bets.account", b.Account, "the place of one of the epoch's limits"),
-				audit.Require(b.Candidate >= 0 && b.Candidate < len(e.Counts), at+"bets.candidate", b.Candidate, "the place of one of the epoch's candidates"),
-				audit.Require(b.Stake >= 0, at+"bets.stake", b.Stake, "at least 0"),
-				audit.Require(b.Share > 0, at+"bets.share", b.Share, "above 0"),
-			)
-			if err != nil {
-				return err
-			}
-			if shares[b.Account] += b.Share; shares[b.Account] > 1+1e-9 {
-				return &audit.InputError{Field: at + "bets.share", Found: audit.Number(shares[b.Account]) + " of an account's wealth in all", Want: "at most 1"}
-			}
+			err = audit.First(err, audit.Require(ok, at+"limits", place, "in [%d, %d], and above the one before it", gridLeast, gridMost))
 		}
 		if err != nil {
 			return err
+		}
+		bad := func(what string, found any, want string) error {
+			return audit.Require(false, at+what, found, "%s", want)
+		}
+		shares := make([]float64, len(e.Limits))
+		for _, b := range e.Bets {
+			switch {
+			case b.Account < 0 || b.Account >= len(e.Limits):
+				return bad("bets.account", b.Account, "the place of one of the epoch's limits")
+			case b.Candidate < 0 || b.Candidate >= len(e.Counts):
+				return bad("bets.candidate", b.Candidate, "the place of one of the epoch's candidates")
+			case b.Stake < 0:
+				return bad("bets.stake", b.Stake, "at least 0")
+			case !(b.Share > 0):
+				return bad("bets.share", b.Share, "above 0")
+			}
+			if shares[b.Account] += b.Share; shares[b.Account] > 1+1e-9 {
+				return bad("bets.share", audit.Number(shares[b.Account])+" of an account's wealth in all", "at most 1")
+			}
 		}
 		if _, err := e.unpack(); err != nil {
 			return err

@@ -56,11 +56,11 @@ func (w Witness) decode(a *Audit) (audit.Model, error) {
 }
 
 func (e Evidence) check(plan Plan) error {
-	if err := cmp.Or(threshold.CheckEdges(e.Edges), e.Prepared.check(plan, len(e.Edges)+1)); err != nil {
+	if err := audit.First(threshold.CheckEdges(e.Edges), e.Prepared.check(plan, len(e.Edges)+1)); err != nil {
 		return err
 	}
 	table := func(t bounds.Table) error {
-		return cmp.Or(t.Validate(), audit.Require(t.Bins == len(e.Edges)+1, "table.bins", t.Bins, "%d, one more than there are edges", len(e.Edges)+1))
+		return audit.First(t.Validate(), audit.Require(t.Bins == len(e.Edges)+1, "table.bins", t.Bins, "%d, one more than there are edges", len(e.Edges)+1))
 	}
 	if err := cmp.Or(table(e.Explored), e.Chart.Check()); err != nil || e.Table == nil {
 		return err

@@ -1,7 +1,6 @@
 package pair
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -323,6 +322,6 @@ func (p Plan) checkPoint(point *audit.ProfilePoint) error {
 	if point == nil {
 		return audit.Require(!curve, "prepared.point", audit.Absent, "the point of the claim's curve that exploration chose")
 	}
-	return cmp.Or(audit.Require(curve, "prepared.point", "there", "absent except for a claim of kind %q", audit.Profile),
+	return audit.First(audit.Require(curve, "prepared.point", "there", "absent except for a claim of kind %q", audit.Profile),
 		audit.Require(curve && slices.Contains(p.Claim.Profile.Points, *point), "prepared.point", audit.DPClaim(point.Epsilon, point.Delta), "a point of the claim's curve"))
 }

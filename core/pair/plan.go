@@ -5,6 +5,8 @@
 package pair
 
 import (
+	"cmp"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/settings"
 )
@@ -92,9 +94,7 @@ func Keys() []settings.Key[Plan] {
 	// These say which guarantee is meant, where that is not said.
 	means := func(kind audit.ClaimKind) func(*Plan, string) {
 		return func(p *Plan, _ string) {
-			if p.Claim.Kind == "" {
-				p.Claim.Kind = kind
-			}
+			p.Claim.Kind = cmp.Or(p.Claim.Kind, kind)
 		}
 	}
 	return []settings.Key[Plan]{

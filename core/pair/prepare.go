@@ -1,7 +1,6 @@
 package pair
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -118,9 +117,9 @@ func tuneRenyi(table bounds.Table, alpha float64, n int, beta float64) (Directed
 func (p Prepared) check(plan Plan, bins int) error {
 	orders, plans := slices.Clone(renyiOrders), p.Renyi
 	if p.Goal != nil {
-		orders, plans = append(orders, p.Goal.Alpha), slices.Concat(plans, []DirectedPlan{*p.Goal})
+		orders, plans = append(orders, p.Goal.Alpha), append(slices.Clip(plans), *p.Goal)
 	}
-	err := cmp.Or(
+	err := audit.First(
 		plan.checkPoint(p.Point),
 		audit.Require(p.Steps == 0 || p.Steps >= 2 && p.Steps <= plan.Group, "prepared.steps", p.Steps, "absent, or at least 2 and at most the plan's group of %d", max(1, plan.Group)),
 		audit.Require(plan.divergent() == (p.Goal != nil), "prepared.goal", audit.Pick(p.Goal != nil, "there", "absent"), "there if and only if the claim is tested through a divergence"),
@@ -136,13 +135,13 @@ func (p Prepared) check(plan Plan, bins int) error {
 	cuts := []threshold.Event{p.Event, p.DeltaEvent, p.MuEvent}
 	for _, h := range p.Alternatives {
 		cuts = append(cuts, h.Event)
-		err = cmp.Or(err, audit.Require(h.Share == threshold.AlternativeShare, "prepared.hedges: share", audit.Number(h.Share), "%s", audit.Number(threshold.AlternativeShare)))
+		err = audit.First(err, audit.Require(h.Share == threshold.AlternativeShare, "prepared.hedges: share", audit.Number(h.Share), "%s", audit.Number(threshold.AlternativeShare)))
 	}
 	for _, c := range cuts {
-		err = cmp.Or(err, c.Check(bins-1))
+		err = audit.First(err, c.Check(bins-1))
 	}
 	for i, d := range plans {
-		err = cmp.Or(err,
+		err = audit.First(err,
 			audit.Require(d.Alpha == orders[i], fmt.Sprintf("prepared.renyi[%d].alpha", i), audit.Number(d.Alpha), "%s", audit.Number(orders[i])),
 			audit.Require(len(d.H) == bins, "prepared: h", fmt.Sprintf("%d numbers", len(d.H)), "%d, one a bin", bins))
 		if invalid := d.Validate(); err == nil && invalid != nil {

@@ -1,7 +1,6 @@
 package pair
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -72,10 +71,10 @@ func (r Report) check() error {
 	}
 	err := audit.Require(r.Plan.Claim != nil, "report: plan.claim", audit.Absent, "the claim that was audited")
 	for _, row := range r.Rows(report.Bounds) {
-		err = cmp.Or(err, audit.Require(slices.Contains(report.Quantities(), row.ID), "report: tables: bounds: id", fmt.Sprintf("%q", row.ID), "a known quantity"))
+		err = audit.First(err, audit.Require(slices.Contains(report.Quantities(), row.ID), "report: tables: bounds: id", fmt.Sprintf("%q", row.ID), "a known quantity"))
 	}
 	for _, row := range r.Rows(report.Renyi) {
-		err = cmp.Or(err, audit.Require(row.LowerBound != nil, "report: tables: renyi", "a row without a bound", "one in every row"))
+		err = audit.First(err, audit.Require(row.LowerBound != nil, "report: tables: renyi", "a row without a bound", "one in every row"))
 	}
 	if e := r.Evidence; e != nil && err == nil {
 		err = audit.Of("report: evidence", e.check(r.Plan))

@@ -1,7 +1,6 @@
 package pair
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -145,6 +144,6 @@ func (c *SequentialChart) check(r *SequentialResult) error {
 		sum := audit.Total(counts)
 		return audit.Require(sum <= drawn, "report: sequential.chart."+side, fmt.Sprintf("%d outputs", sum), "at most %d, all that were drawn of the pair", drawn)
 	}
-	return cmp.Or(audit.Require(c.Share > 0 && c.Share <= 1, "report: sequential.chart.share", audit.Number(c.Share), "in (0, 1]"),
+	return audit.First(audit.Require(c.Share > 0 && c.Share <= 1, "report: sequential.chart.share", audit.Number(c.Share), "in (0, 1]"),
 		most("first", c.Chart.First), most("second", c.Chart.Second), c.Chart.Check())
 }

@@ -69,10 +69,7 @@ func Do[P, F, R any, W Pointer[R]](ctx context.Context, a Audit[P, F, R], on *en
 	r, wrong := a.Conclude(found, end)
 	h := W(&r).Common()
 	h.Generator, h.Timing, h.Warnings = g, on.Timing, append(h.Warnings, on.Warnings...)
-	if err == nil {
-		err = wrong
-	}
-	return r, err
+	return r, audit.First(err, wrong)
 }
 
 // Different ends a replay at a difference that leaves nothing else to compare.

@@ -156,7 +156,7 @@ func Least(from, most int, enough func(int) bool) int {
 // together, or that lacks some which those have. claim is that of its plan.
 func (r Report) CheckByMethod(claim *audit.Claim) error {
 	n := len(r.Tables)
-	return cmp.Or(
+	return audit.First(
 		audit.Require(claim != nil && *claim == r.Claim, "report: plan", "incomplete", "the whole plan, with the claim of the report"),
 		audit.Require(r.Power != nil, "report: field power", audit.Absent, "what an audit of this size can show"),
 		audit.Require(n == min(1, len(r.Rows(Bounds)))+min(1, len(r.Rows(Membership))) && (n == 0 || r.Tables[0].Name == Bounds), "report: tables", n,
@@ -230,10 +230,8 @@ func (p Power) Fact(most string, claimed float64) string {
 
 // ResolveBetaSeed fills in the allowed error and checks the seed.
 func ResolveBetaSeed(beta *float64, seed uint64) error {
-	if *beta == 0 {
-		*beta = 0.05
-	}
-	return cmp.Or(audit.Require(*beta >= 1e-9 && *beta <= 0.5, "beta", *beta, "in [1e-9, 0.5]"),
+	*beta = cmp.Or(*beta, 0.05)
+	return audit.First(audit.Require(*beta >= 1e-9 && *beta <= 0.5, "beta", *beta, "in [1e-9, 0.5]"),
 		audit.Require(seed <= audit.MaxSeed, "seed", seed, "in [0, %d]", uint64(audit.MaxSeed)))
 }
 

@@ -149,7 +149,7 @@ func ResolveClaim(c *audit.Claim, defaulted bool) (audit.Claim, error) {
 	}
 	claim := *c
 	claim.Kind = cmp.Or(claim.Kind, audit.DPClaim(claim.Epsilon, claim.Delta).Kind)
-	return claim, cmp.Or(
+	return claim, audit.First(
 		audit.At("/claim/kind", audit.Remedy("canaries test an event against epsilon at one delta",
 			audit.Require(claim.Kind == audit.Approximate || claim.Kind == audit.Pure, "claim.kind", fmt.Sprintf("%q", claim.Kind), "%q or %q", audit.Approximate, audit.Pure))),
 		audit.At("/deltaDefaulted", audit.Require(!defaulted || claim.Delta == DefaultDelta, "deltaDefaulted", fmt.Sprintf("true with delta = %v", claim.Delta), "absent, or delta = %v", DefaultDelta)),
@@ -279,7 +279,7 @@ func (r Report) Check() error {
 	}
 	violates := r.LowerBound != nil && r.above(r.Deciding(), r.Claim.Limit())
 	told := r.Verdict == audit.NoViolation && r.LowerBound != nil && !violates || r.Verdict == audit.Violation && violates
-	err := cmp.Or(audit.Of("report", r.Claim.Validate()),
+	err := audit.First(audit.Of("report", r.Claim.Validate()),
 		audit.Require(told || r.Verdict == audit.Inconclusive || r.Verdict == audit.Invalid, "report: verdict", fmt.Sprintf("%q, but the report's own bound contradicts it", r.Verdict), "what the bound says about the claim %s", r.Claim),
 		audit.Require(r.LowerBound == nil || r.Deciding() != nil, "report: tables", "without a row that is chosen", "one, as there is a lower bound"),
 	)
@@ -288,11 +288,11 @@ func (r Report) Check() error {
 			field := fmt.Sprintf("report: tables: %s[%d]", t.Name, i)
 			for _, c := range []*bounds.Counts{x.Counts, x.Explored} {
 				if c != nil {
-					err = cmp.Or(err, audit.Of(field+".counts", c.Validate()))
+					err = audit.First(err, audit.Of(field+".counts", c.Validate()))
 				}
 			}
 			if directions := []string{FirstOverSecond, SecondOverFirst}; x.Direction != "" && !slices.Contains(directions, x.Direction) {
-				err = cmp.Or(err, audit.UnknownName(field+".direction", x.Direction, directions))
+				err = audit.First(err, audit.UnknownName(field+".direction", x.Direction, directions))
 			}
 		}
 	}

@@ -4,7 +4,6 @@
 package scores
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -180,7 +179,7 @@ func (ev Evidence) check(p Plan) error {
 	in := func(n, low, high int) bool { return n >= low && n <= high }
 	fits := h.Runs*h.Canaries == h.In+h.Out && in(h.K, 1, h.Canaries) && in(h.M, 1, h.Canaries) && in(h.Used, 0, h.Runs) &&
 		in(h.Half, 0, h.Runs) && in(h.Farthest, 0, h.Runs) && in(h.CertifiedIn, 0, min(h.In, (h.Runs-h.Runs/2)*h.Canaries))
-	err := cmp.Or(
+	err := audit.First(
 		audit.Require(in(h.In, 1, mostScores) && in(h.Out, 1, mostScores) && in(h.Runs, 0, mostScores) && in(h.Canaries, 0, mostScores), "shape", "out of range", "numbers of scores"),
 		audit.Require(h.Runs == 0 || fits, "shape", "a matrix that does not fit", "runs times canaries, in and out together"),
 		audit.Require(h.Runs > 0 || h == Shape{In: h.In, Out: h.Out}, "shape", "a matrix without runs", "none"),
@@ -195,12 +194,12 @@ func (ev Evidence) check(p Plan) error {
 	}
 	tk, tm, runs, _ := h.counted(p.Relation, 0)
 	shaped := (ev.Runs != nil) == (h.Runs > 0 && runs > 1) && (len(ev.Events) > 0) == (h.Runs == 0)
-	if err := cmp.Or(audit.Require(shaped, "evidence", "of another shape", "events of single scores, or runs of a matrix"), p.guessing(h).Check(ev.Guessed)); err != nil {
+	if err := audit.First(audit.Require(shaped, "evidence", "of another shape", "events of single scores, or runs of a matrix"), p.guessing(h).Check(ev.Guessed)); err != nil {
 		return err
 	}
 	if e := ev.Runs; e != nil {
 		explore, certify := halves(runs)
-		err = cmp.Or(
+		err = audit.First(
 			audit.Require(e.ScoreSample != nil || p.Relation == audit.AddRemove, "portrait", audit.Absent, "scores of explored runs, which a report of this version has"),
 			e.ScoreSample.Check(explore, h.K, h.M),
 			e.Check(explore, certify, tk, tm),
@@ -208,7 +207,7 @@ func (ev Evidence) check(p Plan) error {
 		)
 	}
 	want := [][]report.Method{{report.MethodExact, report.MethodClopperPearson}, {report.MethodPaired}, {report.MethodGaussian}}
-	err = cmp.Or(err, audit.Require(h.Runs > 0 || len(ev.Events) == len(want), "events", len(ev.Events), "%d", len(want)))
+	err = audit.First(err, audit.Require(h.Runs > 0 || len(ev.Events) == len(want), "events", len(ev.Events), "%d", len(want)))
 	if err != nil {
 		return err
 	}
@@ -226,7 +225,7 @@ func (ev Evidence) check(p Plan) error {
 		part := func(name string, possible bool) error {
 			return audit.Require(possible, fmt.Sprintf("events[%d].%s", i, name), "impossible for any scores", "that of an unchanged report")
 		}
-		err = cmp.Or(err, part("methods", slices.Equal(e.Methods, want[i])), part("side", e.Side == Above || e.Side == Below),
+		err = audit.First(err, part("methods", slices.Equal(e.Methods, want[i])), part("side", e.Side == Above || e.Side == Below),
 			part("explored", fits(e.Explored, n1/2, n0/2)), part("certified", fits(e.Certified, n1-n1/2, n0-n0/2)),
 			part("split", (i == 0) == (e.Split > 0 && e.Split < 1)), part("pairs", paired))
 	}

@@ -1,7 +1,6 @@
 package scores
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -71,7 +70,7 @@ func (s Scores) sorted() (*Scores, error) {
 		*list = audit.Ascending(*list)
 	}
 	in, out := len(s.In), len(s.Out)
-	return &s, audit.At("/data", cmp.Or(
+	return &s, audit.At("/data", audit.First(
 		audit.Require(in > 0 && out > 0, "scores", "of one class: all canaries were "+audit.Pick(in == 0, "out", "in"), "of canaries that were in and of canaries that were out"),
 		audit.Require(in+out <= mostScores, "scores", in+out, "at most %d", mostScores),
 	))

@@ -214,7 +214,7 @@ func (f *File) check(what string) error {
 	need := func(holds bool, field string, found any, want string, args ...any) error {
 		return audit.Require(holds, what+": "+field, found, want, args...)
 	}
-	err := cmp.Or(
+	err := audit.First(
 		need(f.Version == Version, "version", audit.Pick(f.Version == 0, "absent", fmt.Sprint(f.Version)), "%d", Version),
 		need(f.Beta == 0 || f.Confidence == 0, "confidence", "given beside beta", "one of the two"),
 		need(f.Confidence == 0 || f.Confidence >= 0.5 && f.Confidence < 1, "confidence", f.Confidence, "in [0.5, 1)"),
@@ -226,11 +226,9 @@ func (f *File) check(what string) error {
 		f.Beta = math.Round(float64((1-f.Confidence)*1e12)) / 1e12 // 0.05, not 0.050000000000000044
 	}
 	f.Beta = cmp.Or(f.Beta, 0.05)
-	if f.Seed == nil {
-		f.Seed = new(uint64(DefaultSeed))
-	}
+	f.Seed = cmp.Or(f.Seed, new(uint64(DefaultSeed)))
 	n := len(f.Audits)
-	err = cmp.Or(
+	err = audit.First(
 		need(f.Beta >= 1e-9 && f.Beta <= 0.5, "beta", f.Beta, "in [1e-9, 0.5]"),
 		need(*f.Seed <= audit.MaxSeed, "seed", *f.Seed, "in [0, %d]", uint64(audit.MaxSeed)),
 		need(n >= 1 && n <= MaxAudits, "audits", fmt.Sprintf("%d of them", n), "1 to %d", MaxAudits),
@@ -248,7 +246,7 @@ func (f *File) check(what string) error {
 		at := fmt.Sprintf("audits[%d]", i)
 		wrong := checkName(e.Name)
 		j, twice := seen[e.Name]
-		err := cmp.Or(
+		err := audit.First(
 			audit.Remedy("it names the audit in the output and is what -only takes", need(wrong == "", at+".name", wrong, "a text of 1 to %d characters in one line", maxName)),
 			need(!twice, at+".name", fmt.Sprintf("%q as in audits[%d]", e.Name, j), "a unique name"),
 		)
@@ -257,21 +255,14 @@ func (f *File) check(what string) error {
 		}
 		seen[e.Name] = i
 		at += " (" + e.Name + ")"
-		var sources []string
-		for _, x := range []struct {
-			name  string
-			given bool
-		}{{"mechanism", e.Mechanism != ""}, {"recorded", e.Recorded != nil}, {"brought", e.User != nil},
-			{"canaries", e.Canaries != nil}, {"scores", e.Scores != nil}} {
-			if x.given {
-				sources = append(sources, x.name)
-			}
-		}
+		given := map[string]bool{"mechanism": e.Mechanism != "", "recorded": e.Recorded != nil, "brought": e.User != nil, "canaries": e.Canaries != nil, "scores": e.Scores != nil,
+			"parameters": e.Parameters != nil, "relation": e.Relation != "", "pair": e.Pair != nil, "finder": e.Finder != "", "trials": e.Trials != 0}
+		sources := slices.DeleteFunc([]string{"mechanism", "recorded", "brought", "canaries", "scores"}, func(name string) bool { return !given[name] })
 		if len(sources) != 1 {
 			return need(false, at, audit.Pick(len(sources) == 0, "without any of them", "with "+strings.Join(sources, " and ")), "with one of mechanism, recorded, brought, canaries and scores")
 		}
 		other := e.Canaries != nil || e.Scores != nil
-		err = cmp.Or(
+		err = audit.First(
 			need(!other || audit.EqualJSON(e.Plan, pair.Plan{}), at, "with settings beside "+sources[0], "with its settings within %s", sources[0]),
 			audit.Remedy("it is the file of an audit with canaries", need(e.Data == "" || e.Canaries != nil, at+".data", "given", "absent with %s", sources[0])),
 		)
@@ -285,7 +276,6 @@ func (f *File) check(what string) error {
 			continue
 		}
 		alien, why := []string{"parameters"}, "your own mechanism has no parameters here"
-		given := map[string]bool{"parameters": e.Parameters != nil, "relation": e.Relation != "", "pair": e.Pair != nil, "finder": e.Finder != "", "trials": e.Trials != 0}
 		if e.Recorded != nil {
 			alien, why = []string{"parameters", "relation", "pair", "finder", "trials"}, "recorded outputs are of one mechanism and one pair of datasets"
 			err = files(at+".recorded.files", e.Recorded.Files)
@@ -293,11 +283,11 @@ func (f *File) check(what string) error {
 			err = need((e.User.Exec == "") != (e.User.Wasm == ""), at+".brought", audit.Pick(e.User.Exec == "", "without exec and wasm", "with both exec and wasm"), "with one of the two")
 		}
 		for _, field := range alien {
-			err = cmp.Or(err, audit.Remedy(why, need(!given[field], at+"."+field, "given", "absent with %s", sources[0])))
+			err = audit.First(err, audit.Remedy(why, need(!given[field], at+"."+field, "given", "absent with %s", sources[0])))
 		}
 		c := e.Claim
 		claims := need(c != nil && (c.Epsilon > 0 || c.Rho > 0 || c.Mu > 0), at+".claim", "absent", `the claimed epsilon (or rho, or mu), as {"epsilon": 1}`)
-		if err = cmp.Or(err, audit.Remedy("enter what your mechanism claims; dpscope cannot know it", claims)); err != nil {
+		if err = audit.First(err, audit.Remedy("enter what your mechanism claims; dpscope cannot know it", claims)); err != nil {
 			return err
 		}
 	}

@@ -269,7 +269,7 @@ func (p *Plane) check() error {
 	if i := audit.NonFinite(p.weights()); i >= 0 {
 		return &audit.InputError{Field: fmt.Sprintf("chart.plane.terms[%d].deviation", i), Found: audit.Number(p.Terms[i].Deviation), Want: "above 0, and no less than its weight needs"}
 	}
-	return cmp.Or(
+	return audit.First(
 		checkEdges("chart.plane.scoreEdges", p.ScoreEdges, mostPlaneEdges),
 		checkEdges("chart.plane.edges", p.Edges, mostPlaneEdges),
 		audit.Require((p.First == nil) == (p.Second == nil), "chart.plane", "counts of one dataset", "of both or none"),
