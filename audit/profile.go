@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 )
 
 // PrivacyProfile is a claim as a curve: at each of its points the mechanism claims to be
@@ -78,8 +79,8 @@ func Profiled(points []ProfilePoint, source string) (PrivacyProfile, error) {
 			points[i].Epsilon = leastEpsilon
 		}
 	}
-	slices.SortFunc(points, func(a, b ProfilePoint) int {
-		return cmp.Or(cmp.Compare(a.Epsilon, b.Epsilon), cmp.Compare(a.Delta, b.Delta))
+	sort.Slice(points, func(i, j int) bool {
+		return cmp.Or(cmp.Compare(points[i].Epsilon, points[j].Epsilon), cmp.Compare(points[i].Delta, points[j].Delta)) < 0
 	})
 	for _, x := range points {
 		if n := len(p.Points); x.Delta >= 1 || n > 0 && p.Points[n-1].Epsilon == x.Epsilon {

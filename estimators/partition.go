@@ -1,7 +1,6 @@
 package estimators
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -120,10 +119,11 @@ func mostFrequent(seen map[float64]*tallied) []tallied {
 	for _, e := range seen {
 		all = append(all, *e)
 	}
-	bySymbol := func(a, b tallied) int { return cmp.Compare(a.symbol, b.symbol) }
-	slices.SortFunc(all, func(a, b tallied) int { return cmp.Or(cmp.Compare(b.count, a.count), bySymbol(a, b)) })
+	sort.Slice(all, func(i, j int) bool {
+		return all[i].count > all[j].count || all[i].count == all[j].count && all[i].symbol < all[j].symbol
+	})
 	all = all[:min(mostSymbols, len(all))]
-	slices.SortFunc(all, bySymbol)
+	sort.Slice(all, func(i, j int) bool { return all[i].symbol < all[j].symbol })
 	return all
 }
 

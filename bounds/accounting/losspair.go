@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 )
 
 // Lossy is a mechanism of which two laws P and Q are known that dominate its outputs
@@ -111,7 +112,7 @@ func (f Finite) losses(reverse bool) lossPair {
 			never += p
 		}
 	}
-	slices.SortStableFunc(all, func(a, b output) int { return cmp.Compare(a.loss, b.loss) })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].loss < all[j].loss })
 	return lossPair{
 		span: func(float64) (lo, hi float64) {
 			if len(all) == 0 {

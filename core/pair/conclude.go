@@ -157,7 +157,7 @@ func (r *Report) tables(a *Audit, f Found, c *Certified) error {
 			}
 			f.proven = &row
 		}
-		rows = slices.Insert(rows, 0, *f.proven)
+		rows = append([]report.Row{*f.proven}, rows...)
 	}
 	tables := []report.Table{{Name: report.Bounds, Rows: rows}}
 	if c != nil {

@@ -1,11 +1,11 @@
 package pair
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
@@ -103,7 +103,7 @@ func piecesOf(columns []audit.Column, half [2][2]audit.Samples, scores [2][]floa
 			all = append(all, scored{x, s[i]})
 		}
 	}
-	slices.SortFunc(all, func(a, b scored) int { return cmp.Compare(a.x, b.x) })
+	sort.Slice(all, func(i, j int) bool { return all[i].x < all[j].x })
 	return func(c threshold.Choice) (n int) {
 		inside := false
 		for _, p := range all {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strconv"
 
 	"github.com/dpscope/dpscope/audit"
@@ -231,7 +232,8 @@ func (p *Plane) named(columns []audit.Column) *Plane {
 	const shown = 3
 	p = p.copy()
 	p.Words = ""
-	heaviest := slices.SortedStableFunc(slices.Values(p.Terms), func(a, b PlaneTerm) int { return cmp.Compare(math.Abs(b.Weight), math.Abs(a.Weight)) })
+	heaviest := slices.Clone(p.Terms)
+	sort.SliceStable(heaviest, func(i, j int) bool { return math.Abs(heaviest[i].Weight) > math.Abs(heaviest[j].Weight) })
 	for k, t := range heaviest {
 		if k == shown {
 			p.Words += " + " + strconv.Itoa(len(p.Terms)-shown) + " more"
