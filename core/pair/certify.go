@@ -120,16 +120,13 @@ func (a *Audit) Search(ctx context.Context, on *engine.Runner, tell func(Progres
 // Pieces implements [report.Shared]: they are shards.
 func (a *Audit) Pieces(f Found) (int, error) {
 	p, e := a.Plan, f.Evidence
-	if (e == nil) != (p.Mode == UntilRefuted) || (f.Sequential != nil) != p.isSequential() || e != nil && e.Table != nil {
-		return 0, &audit.InputError{Field: "search", Found: "other stages", Want: fmt.Sprintf("those before the certification of an audit of mode %q", p.Mode)}
+	searched := (e == nil) == (p.Mode == UntilRefuted) && (f.Sequential != nil) == p.isSequential() && (e == nil || e.Table == nil)
+	err := audit.Require(searched, "search", "other stages", "those before the certification of an audit of mode %q", p.Mode)
+	if err == nil && f.Sequential != nil {
+		err = f.Sequential.check(p)
 	}
-	if f.Sequential != nil {
-		if err := f.Sequential.check(p); err != nil {
-			return 0, err
-		}
-	}
-	if e == nil {
-		return 0, nil
+	if err != nil || e == nil {
+		return 0, err
 	}
 	return a.shards(a.Plan.certifies()), e.check(p)
 }

@@ -121,10 +121,7 @@ func Codecs(cat audit.Catalogue) engine.Codecs {
 		engine.NewCodec[Certify, Counted](func(t *Certify) error {
 			err := t.bind(cat)
 			if err == nil {
-				err = threshold.CheckEdges(t.Edges)
-			}
-			if err == nil {
-				err = t.Prepared.Event.Check(len(t.Edges))
+				err = audit.First(threshold.CheckEdges(t.Edges), t.Prepared.Event.Check(len(t.Edges)))
 			}
 			if err == nil {
 				t.model, err = t.Witness.decode(t.audit)
@@ -135,10 +132,7 @@ func Codecs(cat audit.Catalogue) engine.Codecs {
 			if err := t.bind(cat); err != nil {
 				return err
 			}
-			if t.Table == nil {
-				return &audit.InputError{Field: "task: field table", Found: audit.Absent, Want: "what was certified"}
-			}
-			return t.Evidence.check(t.audit.Plan)
+			return audit.First(audit.Require(t.Table != nil, "task: field table", audit.Absent, "what was certified"), t.Evidence.check(t.audit.Plan))
 		}),
 	}
 }

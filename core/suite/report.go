@@ -126,18 +126,15 @@ func ParseReport(data []byte) (Report, error) {
 
 // check refuses audits that are not the plan's.
 func (r Report) check() error {
-	if len(r.Audits) == 0 || len(r.Plan.Names) == 0 || len(r.Plan.Names) > MaxAudits {
-		return &audit.InputError{Field: "report: audits", Found: fmt.Sprintf("%d of a plan of %d", len(r.Audits), len(r.Plan.Names)), Want: "at least one"}
-	}
+	n, planned := len(r.Audits), len(r.Plan.Names)
+	err := audit.Require(n > 0 && planned > 0 && planned <= MaxAudits, "report: audits", fmt.Sprintf("%d of a plan of %d", n, planned), "at least one")
 	last := -1
 	for i, a := range r.Audits {
 		at := slices.Index(r.Plan.Names, a.Name)
-		if at <= last {
-			return &audit.InputError{Field: fmt.Sprintf("report: audits[%d].name", i), Found: fmt.Sprintf("%q", a.Name), Want: "one of the plan's names, once and in their order"}
-		}
+		err = audit.First(err, audit.Require(at > last, fmt.Sprintf("report: audits[%d].name", i), fmt.Sprintf("%q", a.Name), "one of the plan's names, once and in their order"))
 		last = at
 	}
-	return nil
+	return err
 }
 
 // Verify checks what the report says of all its audits: seeds, shares of the
