@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"sync"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
@@ -196,16 +197,28 @@ var ridges = [2]float64{1, 16}
 var roughnesses = [3]float64{3, 30, 300}
 
 // Learn fits all candidates to the data, and counts the data by the log odds that each
-// would have given them without having seen them.
+// would have given them without having seen them. Trees grow beside the regressions.
 func (l *Learner) Learn(d *Data) (*Model, [Candidates]*Table) {
 	old := l.model
 	m := &Model{}
 	l.model = m
 	var tables [Candidates]*Table
-	var leaf []int32
-	m.Tree, leaf = newTree(d)
 	var trees oddsOf
-	if len(m.Tree.Nodes) > 1 {
+	var growing sync.WaitGroup
+	growing.Go(func() { trees = m.grow(d, &tables) })
+	ridges := l.regress(d, m, old, &tables)
+	l.splines(d, m, &tables)
+	growing.Wait()
+	if tables[Ridge16] != nil && m.Tree != nil {
+		stack(d, m, trees, ridges, &tables)
+	}
+	return m, tables
+}
+
+// grow grows the trees, and returns the log odds of the best one without each fold.
+func (m *Model) grow(d *Data, tables *[Candidates]*Table) (trees oddsOf) {
+	var leaf []int32
+	if m.Tree, leaf = newTree(d); len(m.Tree.Nodes) > 1 {
 		loss := math.Inf(1)
 		for s, shrinkage := range shrinkages {
 			tables[s] = m.Tree.counted(shrinkage, d, leaf)
@@ -217,17 +230,12 @@ func (l *Learner) Learn(d *Data) (*Model, [Candidates]*Table) {
 	} else {
 		m.Tree = nil
 	}
-	ridges := l.regress(d, m, old, &tables)
-	l.splines(d, m, &tables)
-	if tables[Ridge16] != nil && m.Tree != nil {
-		stack(d, m, trees, ridges, &tables)
-	}
 	if d.rounded != nil {
 		if m.Rounding, leaf = newTree(d.rounded); len(m.Rounding.Nodes) > 1 {
 			tables[Rounded] = m.Rounding.counted(shrinkages[0], d.rounded, leaf)
 		}
 	}
-	return m, tables
+	return trees
 }
 
 func logLoss(t *Table) float64 {
