@@ -17,7 +17,7 @@ import { countsOf, judge, outputs, showDrift, showNothing, showOrigin, showRepor
 const empty = {
   code: { title: "Write a mechanism", detail: "What your function called mechanism returns is audited here." },
   data: { title: "Nothing was audited yet", detail: "Choose or drop a file, say what was promised, and press Audit." },
-  training: { title: "Nothing was trained yet", detail: "Press Run to train models with planted records. What they remember bounds epsilon." },
+  training: { title: "Nothing was trained yet", detail: "Press Run to train models with planted records. They give a lower bound on epsilon." },
   explore: { title: "Pick a mechanism", detail: "It is audited here, on two datasets that differ in one person." },
 };
 

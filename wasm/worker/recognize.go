@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -35,9 +36,7 @@ func (c *coordinator) recognize(_ context.Context, r request[beginning]) (recogn
 	if text == "" {
 		return recognized{Is: isEmpty}, nil
 	}
-	if code := cells(text); code != "" {
-		text = strings.TrimSpace(code)
-	}
+	text = cmp.Or(cells(text), text)
 	if text[0] == '{' {
 		// An object of arrays, or one a line, is data; what is neither is a report, or meant to be one.
 		d := json.NewDecoder(strings.NewReader(text))
@@ -63,7 +62,7 @@ func (c *coordinator) recognize(_ context.Context, r request[beginning]) (recogn
 	return recognized{Is: isData}, nil
 }
 
-// cells is the code of a notebook of Jupyter, "" for what is none.
+// cells is the code of a notebook of Jupyter, "" for what is none and where there is no code.
 func cells(text string) (code string) {
 	var notebook struct {
 		Cells []struct {
@@ -79,7 +78,7 @@ func cells(text string) (code string) {
 			code += strings.Join(cell.Source, "") + "\n\n"
 		}
 	}
-	return code
+	return strings.TrimSpace(code)
 }
 
 // function is one of the user's.

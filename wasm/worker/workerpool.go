@@ -134,6 +134,7 @@ func (c *workerPool) pool(worker engine.Worker) *engine.Pool {
 }
 
 func (c *workerPool) acquire(ctx context.Context) (*taskWorker, *job, error) {
+	deadline := time.NewTimer(attachAfter)
 	for {
 		c.mu.Lock()
 		alive := false
@@ -149,9 +150,10 @@ func (c *workerPool) acquire(ctx context.Context) (*taskWorker, *job, error) {
 		}
 		change := c.change
 		c.mu.Unlock()
-		var late <-chan time.Time // of who is alive will be idle, or lost, sooner or later
-		if !alive {
-			late = time.After(attachAfter)
+		late := deadline.C
+		if alive {
+			late = nil // it will be idle, or lost, sooner or later
+			deadline.Reset(attachAfter)
 		}
 		select {
 		case <-ctx.Done():
