@@ -220,8 +220,7 @@ def flat(result, n):
         raise Wrong("mechanism returned %s, must return a list of n = %d outputs" % (shown(result), n))
     if len(result) != n:
         raise Wrong("mechanism returned %d outputs, must return n = %d" % (len(result), n))
-    if type(result[0]) is not float:
-        result = [plain(output) for output in result]
+    result = [x if type(x) is float else plain(x) for x in result]
     try:
         numbers = array("d", result)
     except (TypeError, ValueError, OverflowError):

@@ -106,6 +106,7 @@ for (const [name, code, line, ...says] of [
   ["NaN", def("return float('nan')"), 0, "output 1 is nan, must be a finite number"],
   ["infinity", def("return [1, -1e308 * 10]"), 0, "output 1 is -inf, must be a finite number"],
   ["complex", def("return 1 + 2j"), 0, "output 1 is (1+2j), must be a finite number"],
+  ["numpy's complex behind a float", "class Value:\n    def tolist(self):\n        return 1 + 2j\n    def __float__(self):\n        return 1.0\n" + def("return [1.0, Value(), 1.0, 1.0]", "d, n, random"), 0, "output 2 is (1+2j), must be a finite number"],
   ["a whole number that no double holds", def("return 2**53 + 1"), 0, "output 1 is 9007199254740993, a whole number beyond 2^53"],
   ["a huge one", def("return 10**400"), 0, "output 1 is 1000000000000000000000000000000000000000, a whole number"],
   ["a function", def("return len"), 0, "output 1 is a function, must be"],
