@@ -12,22 +12,19 @@ import (
 type CanaryInterval string
 
 const (
-	// CanaryPairedBetting bets against X/K - e^eps Y/M - delta, a run of each side
-	// at a time, with the whole of beta.
+	// CanaryPairedBetting bets against X/K - e^eps Y/M - delta, with the whole of beta.
 	CanaryPairedBetting CanaryInterval = "paired-betting"
 	// CanaryBetting bets on each side alone, beta/2 each.
 	CanaryBetting CanaryInterval = "betting"
-	// CanaryMaurerPontil is the empirical Bernstein interval of Maurer and Pontil
-	// 2009 on X/K and Y/M.
+	// CanaryMaurerPontil is the empirical Bernstein interval of Maurer and Pontil 2009.
 	CanaryMaurerPontil CanaryInterval = "maurer-pontil"
 	// CanaryKL is Hoeffding's bound in Kullback-Leibler form; it sees no variance.
 	CanaryKL CanaryInterval = "kl"
-	// The Bernstein intervals from the first one, two and four moments: LiDP,
-	// algorithms 2 to 4.
+	// Bernstein intervals from one, two and four moments: LiDP, algorithms 2 to 4.
 	CanaryBernstein1 CanaryInterval = "bernstein-1"
 	CanaryBernstein2 CanaryInterval = "bernstein-2"
 	CanaryBernstein4 CanaryInterval = "bernstein-4"
-	// The Wilson intervals: LiDP, algorithms 5 to 7. Asymptotic.
+	// Wilson intervals: LiDP, algorithms 5 to 7. Asymptotic.
 	CanaryWilson1 CanaryInterval = "wilson-1"
 	CanaryWilson2 CanaryInterval = "wilson-2"
 	CanaryWilson4 CanaryInterval = "wilson-4"
@@ -57,21 +54,17 @@ func CanaryIntervals() []CanaryInterval {
 func (c CanaryInterval) Known() bool { _, ok := canaryIntervals[c]; return ok }
 
 // Valid reports whether the bound keeps its confidence at every number of runs,
-// for every dependence within a run. The Wilson intervals do so only as the number
-// of runs grows.
+// for every dependence within a run.
 func (c CanaryInterval) Valid() bool { return c.Known() && !canaryIntervals[c].wilson }
 
-// Order is the number of moments used, 1, 2 or 4; K and M must be at least that. 0
-// where the interval is not built from moments.
+// Order is the number of moments used, at most K and M; 0 where it uses none.
 func (c CanaryInterval) Order() int { return canaryIntervals[c].order }
 
-// Paired reports whether the two runs of a pair are compared with each other, so
-// that there are no limits of either side alone.
+// Paired reports whether both runs of a pair are compared: no side alone has limits.
 func (c CanaryInterval) Paired() bool { return c == CanaryPairedBetting }
 
-// Check reports why the interval cannot bound epsilon with k canaries in the data,
-// m fresh ones and n pairs of runs: it is unknown, k or m is below its order, or n
-// is so small that no outcome would certify any epsilon above 0.
+// Check reports why the interval cannot bound epsilon with k canaries in the data, m fresh
+// ones and n pairs of runs.
 func (c CanaryInterval) Check(k, m, n int, delta, beta float64) error {
 	if !c.Known() {
 		return fmt.Errorf("interval is %q, must be one of %v", string(c), CanaryIntervals())
@@ -86,16 +79,14 @@ func (c CanaryInterval) Check(k, m, n int, delta, beta float64) error {
 	return require(n >= least, "not computed (%d runs are too few: no outcome of fewer than %d certifies anything at delta %v, beta %v)", n, least, delta, beta)
 }
 
-// MinRuns is the smallest number of pairs of runs whose best outcome, all canaries
-// of the data in the event and no fresh one, certifies an epsilon above 0. At most
-// 2^40 are tried.
+// MinRuns is the least number of pairs of runs, up to 2^40, whose best outcome certifies
+// an epsilon above 0.
 func (c CanaryInterval) MinRuns(k, m int, delta, beta float64) int {
 	return 1 + sort.Search(maxTrials-1, func(i int) bool { return CanaryCeiling(c, k, m, i+1, delta, beta) > 0 })
 }
 
-// CanaryCeiling is the largest bound that n pairs of runs could give, that of all
-// canaries of the data in the event and no fresh one in any run, with the best
-// stakes: for paired betting about log(n/log(1/beta)).
+// CanaryCeiling is the largest bound that n pairs of runs could give, with the best stakes:
+// for paired betting about log(n/log(1/beta)).
 func CanaryCeiling(kind CanaryInterval, k, m, n int, delta, beta float64) float64 {
 	t := NewCanaryTable(k, m)
 	refuse(n < 1 || n > maxTrials, "number of runs out of range")
@@ -125,10 +116,8 @@ func (c CanaryInterval) mustApply(t CanaryTable) {
 	refuse(min(t.K, t.M) < c.Order(), "fewer canaries than moments; call CanaryInterval.Check first")
 }
 
-// CanaryLimits returns what the bound is made of, each at level beta/2: a lower
-// limit of the probability that a canary of the data is in the event, and an
-// upper limit for a fresh one. It panics for a paired interval and on arguments
-// out of range.
+// CanaryLimits returns what the bound is made of, each at level beta/2: a lower limit of the
+// probability that a canary of the data is in the event, and an upper one for a fresh canary.
 func CanaryLimits(kind CanaryInterval, t CanaryTable, beta float64, tuned CanaryStakes) (in, out float64) {
 	mustBeCanaries(t, 0, beta)
 	kind.mustApply(t)
@@ -153,9 +142,8 @@ func CanaryLimits(kind CanaryInterval, t CanaryTable, beta float64, tuned Canary
 	return in, out
 }
 
-// CanaryEpsilon returns a lower confidence bound on epsilon at delta from the
-// pairs of runs of an audit with canaries: LiDP's algorithm 1 for the intervals
-// that have two sides, log((in - delta)/out) of [CanaryLimits].
+// CanaryEpsilon returns a lower confidence bound on epsilon at delta: LiDP's algorithm 1 for
+// intervals of two sides, log((in - delta)/out) of [CanaryLimits].
 //
 // In (epsilon, delta)-DP, p1 <= e^epsilon p0 + delta for the probability p1 that a
 // canary of the data is in the event and p0 that a fresh one is (LiDP, theorem 3
@@ -163,9 +151,8 @@ func CanaryLimits(kind CanaryInterval, t CanaryTable, beta float64, tuned Canary
 // the data with K of them and with K-1 are neighbours, the event looks at one
 // canary. So where [CanaryInterval.Valid], the bound exceeds the true epsilon with
 // probability at most beta if the runs are independent and the event and stakes
-// were fixed beforehand; however the canaries of a run depend on each other, their
-// share X/K is in [0, 1] with mean p1. The Wilson kinds keep that only as the
-// number of runs grows.
+// were fixed beforehand: the share X/K of a run is in [0, 1] with mean p1, however its
+// canaries depend on each other.
 //
 // Paired betting is the mean over the stakes of
 //
@@ -179,8 +166,6 @@ func CanaryLimits(kind CanaryInterval, t CanaryTable, beta float64, tuned Canary
 // depend on each other, and the order of the pairs does not matter.
 //
 // Rounded down to six decimals; may be negative, -Inf where nothing can be said.
-// Cost O(cells) for paired betting, at most 60 times the number of stakes; else
-// O(K + M). It panics on arguments out of range, see [CanaryInterval.Check].
 func CanaryEpsilon(kind CanaryInterval, t CanaryTable, delta, beta float64, tuned CanaryStakes) float64 {
 	mustBeCanaries(t, delta, beta)
 	kind.mustApply(t)
@@ -228,9 +213,8 @@ func canaryRatio(in, out, delta float64) float64 {
 	return math.Max(lowestEpsilon, RoundDown(math.Log((in-delta)/out)))
 }
 
-// CanaryPValue returns a p-value of the claim (eps, delta) by paired betting, the
-// inverse of the wealth: under the claim it is at most b with probability at most
-// b, for every b. Conditions as for [CanaryEpsilon].
+// CanaryPValue is the inverse wealth of paired betting: under the claim (eps, delta) it is
+// at most b with probability at most b, for every b. Conditions as for [CanaryEpsilon].
 func CanaryPValue(t CanaryTable, eps, delta float64, tuned CanaryStakes) float64 {
 	mustBeCanaries(t, delta, 0.5)
 	mustBeFinite(eps)
@@ -248,8 +232,8 @@ func (e Exchangeable) mirror() Exchangeable {
 }
 
 // bettingLower is a lower limit of the mean at level beta: the largest x at which
-// the mean over the stakes of prod (1 + min(lambda, .95/x) (m_1 - x)) is at least 1/beta (Waudby-Smith and Ramdas 2024, with stakes that do not
-// follow the runs, so that the histogram suffices).
+// the mean over the stakes of prod (1 + min(lambda, .95/x) (m_1 - x)) is at least 1/beta
+// (Waudby-Smith and Ramdas 2024, with stakes that do not follow the runs).
 func (e Exchangeable) bettingLower(beta float64, stakes []float64) float64 {
 	x, _ := Bisect(0, e.Mean(), 1e-13, func(x float64) bool {
 		return e.sideEValue(x, stakes) >= goal(beta, e.N())

@@ -8,9 +8,8 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// CanarySums are what a bet on the next training is made of: sums over past trainings
-// of X, the canaries inside that are in the event, and Y, the fresh ones. Whole
-// numbers, so that they are the same wherever they are added up.
+// CanarySums are sums over past trainings of X, the canaries inside that are in the event,
+// and Y, the fresh ones. Whole numbers, so that they are the same wherever they are added up.
 type CanarySums struct {
 	Runs int `json:"runs"`
 	X    int `json:"x"`
@@ -43,13 +42,12 @@ const (
 )
 
 // Bet is the stake on the next training against e^eps = th at delta, and about what the
-// log wealth grows by; 0 and 0 where the past shows nothing against it.
+// log wealth grows by; 0 and 0 where the past shows nothing.
 //
-// With W = X/K - th Y/M - delta it is the quadratic approximation of the log-optimal
-// stake, m/v with m and v the mean and the mean square of W. One fresh canary more than
-// there were is taken to be in the event, so that what never happened is not taken for
-// impossible. The variance is the larger of that of independent canaries and that seen
-// over the trainings, which common shocks make larger.
+// With W = X/K - th Y/M - delta it is about the log-optimal stake, the mean of W over its
+// mean square. One more fresh canary is taken to be in the event, so that what never happened
+// is not taken for impossible. The variance is the larger of that of independent canaries and
+// that seen over the trainings, which common shocks make larger.
 func (s CanarySums) Bet(k, m int, th, delta float64) (stake, growth float64) {
 	if s.Runs == 0 {
 		return 0, 0
@@ -72,9 +70,8 @@ func (s CanarySums) Bet(k, m int, th, delta float64) (stake, growth float64) {
 	return stake, float64(stake*mean) - float64(float64(stake*stake)*v)/2
 }
 
-// CanarySequence is a lower bound on epsilon from canaries in trainings that come one
-// by one, which may be looked at after each of them and stopped at any moment: the
-// probability that it ever exceeds the true epsilon is at most beta, over all looks
+// CanarySequence is a lower bound on epsilon from canaries in trainings that come one by one.
+// The probability that it ever exceeds the true epsilon is at most beta, over all looks
 // together.
 //
 // Trainings come in epochs. An epoch has one event, and one stake lambda for each eps,
@@ -84,16 +81,14 @@ func (s CanarySums) Bet(k, m int, th, delta float64) (stake, growth float64) {
 //	1 + lambda W,  W = X/K - e^eps Y/M - delta,  0 <= lambda <= .9/(e^eps + delta).
 //
 // Event and stakes are functions of past trainings. Given these, a training is
-// independent of them, and under (eps, delta)-DP E W <= 0 as in [CanaryEpsilon], however
-// its canaries depend on each other: X and Y are of one training, only the mean of W is
-// used, and no product of a function of X and one of Y. A factor is at least .1, and so
+// independent of them, and under (eps, delta)-DP E W <= 0 as in [CanaryEpsilon]: only the
+// mean of W is used. A factor is at least .1, and so
 // the wealth is a test supermartingale; it ever reaches 1/beta with probability at most
 // beta (Ville 1939; Waudby-Smith and Ramdas 2024). Canaries that fair coins put in have
 // K = M and delta = CoinDelta(delta).
 //
-// A hypothesis eps_i of a fixed grid is rejected once its wealth
-// over all trainings has reached 1/beta at a look and all smaller ones are rejected, so
-// the bound errs only if the first true one is ever rejected.
+// A hypothesis eps_i of a fixed grid is rejected once its wealth has reached 1/beta at a look
+// and all smaller ones are rejected, so the bound errs only if the first true one is rejected.
 type CanarySequence struct {
 	k, m   int
 	delta  float64
@@ -116,9 +111,7 @@ type canaryEpoch struct {
 // canaryStake is a hypothesis with its log wealth, and its stake in the epoch.
 type canaryStake struct{ eps, th, eValue, stake float64 }
 
-// NewCanarySequence is a bound on trainings with k canaries inside and m fresh ones. It
-// panics unless 1 <= k, m <= 65536, claim is finite and at least 0, delta in [0, 1) and
-// beta in (0, 1).
+// NewCanarySequence panics unless 1 <= k, m <= 65536 and the rest is in range.
 func NewCanarySequence(k, m int, claim, delta, beta float64) *CanarySequence {
 	NewCanaryTable(k, m)
 	refuse(!(claim >= 0) || math.IsInf(claim, 1) || CheckDelta(delta) != nil, "a claim needs a finite epsilon >= 0 and a delta in [0, 1)")
@@ -174,8 +167,7 @@ func (s *CanarySequence) factor(th, stake float64, x, y int) float64 {
 	return stream.Log1p(float64(stake * w))
 }
 
-// Observe takes a training with x canaries inside and y fresh ones in the event. It
-// panics before the first epoch and if x or y is out of range.
+// Observe takes a training with x canaries inside and y fresh ones in the event.
 func (s *CanarySequence) Observe(x, y int) {
 	refuse(len(s.epochs) == 0, "a training before the first epoch")
 	s.epochs[len(s.epochs)-1].table.Add(x, y, 1)
@@ -208,14 +200,13 @@ func (s *CanarySequence) against(eps float64) canaryStake {
 	return h
 }
 
-// LogEValue is the log wealth against eps after all trainings so far. It panics unless
-// eps is finite.
+// LogEValue is the log wealth against a finite eps after all trainings so far.
 func (s *CanarySequence) LogEValue(eps float64) float64 {
 	mustBeFinite(eps)
 	return s.against(eps).eValue
 }
 
-// Runs is how many trainings there were.
+// Runs is the number of trainings so far.
 func (s *CanarySequence) Runs() int { return s.runs }
 
 // LowerBound is the bound now; it never falls. -Inf if nothing is rejected.
@@ -237,13 +228,11 @@ func (s *CanarySequence) Frontier() float64 {
 // Refuted reports whether the bound exceeds the claim.
 func (s *CanarySequence) Refuted() bool { return s.next > s.claim }
 
-// PValue is a p-value of the claim that holds at every look: under the claim it is ever
-// at most b with probability at most b, for every b.
+// PValue is a p-value of the claim that holds at every look.
 func (s *CanarySequence) PValue() float64 { return min(1, stream.Exp(-s.most+1e-9)) }
 
-// CanarySequenceCeiling is a bound that no outcome of n trainings exceeds by
-// [CanarySequence], that begins an epoch after 1, 2, 3, ... trainings: about
-// log(.9 n/log(1/beta)). -Inf where none would reject anything.
+// CanarySequenceCeiling is a bound that no outcome of n trainings exceeds, if an epoch begins
+// after each: about log(.9 n/log(1/beta)). -Inf where none would reject anything.
 func CanarySequenceCeiling(m, n int, delta, beta float64) float64 {
 	NewCanaryTable(1, m)
 	refuse(n < 1 || n > maxTrials || CheckDelta(delta) != nil || CheckBeta(beta) != nil, "number of runs, delta or beta out of range")

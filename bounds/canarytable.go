@@ -11,11 +11,9 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// CanaryTable is the evidence of an audit with canaries (LiDP, algorithm 1):
-// pairs of runs by how many of the K canaries that were in the data fell into the
-// event, and how many of M fresh ones that were not. The counts of a table are
-// all that the bounds need. Pairs are independent of one another; the two sides
-// of a pair need not be.
+// CanaryTable is the evidence of an audit with canaries (LiDP, algorithm 1): pairs of runs by
+// how many of the K canaries in the data fell into the event, and how many of M fresh ones.
+// Pairs are independent of one another; the two sides of a pair need not be.
 type CanaryTable struct {
 	K     int          `json:"k"`     // canaries in the data, 1 to 65536
 	M     int          `json:"m"`     // fresh canaries, 1 to 65536
@@ -35,8 +33,7 @@ func NewCanaryTable(k, m int) CanaryTable {
 	return CanaryTable{K: k, M: m}
 }
 
-// CountCells returns the table of cells in any order, which it sorts, and of which
-// several may be equal. It panics unless they make a valid table.
+// CountCells returns the table of cells in any order, equal ones among them; it sorts them.
 func CountCells(k, m int, cells []CanaryCell) CanaryTable {
 	t := NewCanaryTable(k, m)
 	sort.Slice(cells, func(i, j int) bool { return compareCells(cells[i], cells[j]) < 0 })
@@ -51,8 +48,7 @@ func CountCells(k, m int, cells []CanaryCell) CanaryTable {
 	return t
 }
 
-// Validate reports the first field that is out of range, nil if there is none.
-// A table without a run is out of range.
+// Validate reports the first field that is out of range. A table needs a run.
 func (t CanaryTable) Validate() error {
 	if err := audit.First(checkCanaries("k", t.K), checkCanaries("m", t.M)); err != nil {
 		return err
@@ -76,8 +72,7 @@ func (t CanaryTable) Validate() error {
 
 func compareCells(a, b CanaryCell) int { return cmp.Or(a.X-b.X, a.Y-b.Y) }
 
-// Add counts runs more pairs with x and y canaries in the event. It panics if
-// one of the three is out of range.
+// Add counts runs more pairs with x and y canaries in the event.
 func (t *CanaryTable) Add(x, y, runs int) {
 	refuse(x < 0 || x > t.K || y < 0 || y > t.M || runs < 0 || runs > maxTrials, "canary counts out of range")
 	if runs == 0 {
@@ -92,7 +87,7 @@ func (t *CanaryTable) Add(x, y, runs int) {
 	t.Cells = slices.Insert(t.Cells, i, c)
 }
 
-// Merge adds the pairs of another shard. It panics if K or M differ.
+// Merge adds the pairs of another shard of the same K and M.
 func (t *CanaryTable) Merge(u CanaryTable) {
 	refuse(t.K != u.K || t.M != u.M, "canary tables of different sizes do not add up")
 	for _, c := range u.Cells {
@@ -132,11 +127,10 @@ func mustBeCanaries(t CanaryTable, delta, beta float64) {
 	refuse(CheckDelta(delta) != nil || CheckBeta(beta) != nil, "delta or beta out of range")
 }
 
-// CoinDelta is the delta to give to all that bounds epsilon from a [CanaryTable]
-// whose runs are by coins: a fair coin of its own decided of each of K canaries, in
-// every run, whether it was in the data, and a cell counts the runs in which X of the
-// K canaries were in and in the event and Y of them were out and in the event, so
-// that the table has M = K. No run is left out, whatever its coins.
+// CoinDelta is the delta for bounds from a [CanaryTable] whose runs are by coins: a fair coin
+// of its own decided of each of K canaries, in every run, whether it was in the data, and a
+// cell counts the runs in which X were in and in the event and Y out and in the event, so that
+// M = K. No run is left out, whatever its coins.
 //
 // Under (eps, delta)-DP of adding or removing one record
 //
@@ -151,21 +145,16 @@ func mustBeCanaries(t CanaryTable, delta, beta float64) {
 // P(A_k, in_k = 1) <= e^eps P(A_k, in_k = 0) + delta/2. The mean over k is the claim.
 // X/K and Y/K are numbers in [0, 1], and runs are independent.
 //
-// The number of canaries that were in must stay as random as the coins left it. To
-// take only runs with a given number in, or K canaries of those in and M of those
-// out, conditions on the sum of the coins: another canary is then out where this one
-// is in, and what is compared are datasets in which one record is replaced by
-// another, whose epsilon may be twice that of adding or removing. A mechanism that is
-// (1, 0)-DP is so refuted at epsilon 1 (the sum of the signed canaries with Laplace
-// noise; see the tests).
+// To select runs or canaries by the number that was in conditions on the sum of the coins:
+// what is compared are then datasets in which one record is replaced, whose epsilon may be
+// twice that of adding or removing. So a mechanism that is (1, 0)-DP is refuted at epsilon 1
+// (the sum of the signed canaries with Laplace noise; see the tests).
 func CoinDelta(delta float64) float64 { return delta / 2 }
 
 // CoinCeiling is the largest bound that n runs by coins could give, if in of their n K
-// memberships were in: all canaries that were in are in the event in every run, and
-// none that was out is. It is the bound for memberships spread over the runs as
-// evenly as they can be, and no spread gives more: for paired betting with the best
-// stakes, since the logarithm of the wealth is concave in X/K. Of betting on each side it is
-// the ceiling of all in, which is higher. delta is that of the claim.
+// memberships were in. It is the bound for memberships spread as evenly as they can be, and
+// no spread gives more for paired betting: the logarithm of the wealth is concave in X/K. Of
+// betting on each side it is the ceiling of all in, which is higher. delta is the claim's.
 func CoinCeiling(kind CanaryInterval, k, n, in int, delta, beta float64) float64 {
 	refuse(n < 1 || n > maxTrials || in < 0 || in > n*k, "number of runs or of canaries inside out of range")
 	delta = CoinDelta(delta)
@@ -186,10 +175,9 @@ func CoinCeiling(kind CanaryInterval, k, n, in int, delta, beta float64) float64
 	return CanaryEpsilon(kind, t, delta, beta, CanaryStakes{})
 }
 
-// pairedCeiling is the bound of paired betting with the best stake where no fresh
-// canary is in the event: with wealth(lambda) = sum log(1 + lambda (X/K - delta)),
-// which is concave, the smallest stake whose wealth is the goal bounds e^eps by
-// top/lambda - delta; -Inf where none is.
+// pairedCeiling is the bound of paired betting with the best stake where no fresh canary is in
+// the event: the smallest stake whose wealth sum log(1 + lambda (X/K - delta)), which is
+// concave, is the goal bounds e^eps by top/lambda - delta; -Inf where none is.
 func (t CanaryTable) pairedCeiling(delta, beta float64) float64 {
 	aim := goal(beta, t.Runs())
 	wealth := func(lambda float64) float64 {
@@ -213,10 +201,9 @@ func (t CanaryTable) pairedCeiling(delta, beta float64) float64 {
 	return math.Inf(-1)
 }
 
-// CanaryStakes are the stakes of the betting intervals on a [CanaryTable], mixed
-// with equal weights. They are fixed before the runs that certify: by
-// [TuneCanary], or, where a list is empty, once and for all, which costs a
-// factor of two to three in runs.
+// CanaryStakes are the stakes of the betting intervals, mixed with equal weights and fixed
+// before the runs that certify: by [TuneCanary], or, where a list is empty, once and for all,
+// which costs a factor of two to three in runs.
 type CanaryStakes struct {
 	Paired []float64 `json:"paired,omitempty"` // of CanaryPairedBetting; each above 0
 	In     []float64 `json:"in,omitempty"`     // of CanaryBetting on the canaries of the data
@@ -266,20 +253,18 @@ func stakesOr(tuned, fixed []float64) []float64 {
 	return fixed
 }
 
-// topShare is the largest share of the wealth at risk in one run by paired
-// betting, sideShare by betting on one side.
+// topShare is the most of the wealth at risk in a run by paired betting, sideShare on one side.
 const (
 	topShare  = 0.995
 	sideShare = 0.95
 )
 
-// TuneCanary returns the stakes that would give the best bounds on n pairs of runs
-// if certification repeated the exploration, from exploration runs alone, which
-// is what keeps the bounds valid. Half a run in which one canary falls on the
-// other side is added to the exploration, so that what never happened in it is
-// not taken as impossible. Where the best stake is the largest that is allowed at
-// the bound it promises, it is raised so that it still is at bounds down to
-// log(modesty) below. Rounded to three digits, so that platforms agree.
+// TuneCanary returns the stakes that would be best if n certification runs repeated the
+// exploration; that no other runs are seen keeps the bounds valid. Half a run in which one
+// canary falls on the other side is added, so that what never happened is not taken as
+// impossible. Where the best stake is the largest allowed at the bound it promises, it is
+// raised so that it still is at bounds down to log(modesty) below. Rounded to three digits, so
+// that platforms agree.
 func TuneCanary(explored CanaryTable, n int, delta, beta float64) CanaryStakes {
 	mustBeCanaries(explored, delta, beta)
 	mustBeRuns(n)
@@ -303,11 +288,9 @@ func TuneCanary(explored CanaryTable, n int, delta, beta float64) CanaryStakes {
 // chose the event that looked best in it.
 const modesty = 1.3
 
-// CanaryValue returns the bound of paired betting at delta that n pairs of runs
-// would give if they repeated the exploration, with the stake that is best for it
-// (see [TuneCanary]): what a sweep over thresholds maximises on the exploration
-// runs, the smallest threshold of equal ones. Rounded down to six decimals, -Inf
-// where nothing would be certified. Some 100 passes over the cells.
+// CanaryValue returns the bound of paired betting at delta that n pairs of runs would give if
+// they repeated the exploration, with the best stake. Rounded down to six decimals, -Inf where
+// nothing would be certified.
 func CanaryValue(explored CanaryTable, n int, delta, beta float64) float64 {
 	mustBeCanaries(explored, delta, beta)
 	mustBeRuns(n)
@@ -356,19 +339,17 @@ func (e Exchangeable) prospect() prospect {
 	return prospect{cells, 0, sideShare}
 }
 
-// best returns the largest x, over all stakes, at which the mean growth
-// log(1 + lambda W(x)) is at least rate, and its stake. For given x the growth is
-// concave in lambda and falls with x, so the stakes that reach an x form an
-// interval and these are nested: reach has one peak, and a golden section finds
-// it.
+// best returns the largest x, over all stakes, at which the mean growth log(1 + lambda W(x))
+// is at least rate, and its stake. The growth is concave in lambda and falls with x, so the
+// stakes that reach an x are nested intervals: reach has one peak, for a golden section.
 func (p prospect) best(rate float64) (x, lambda float64) {
 	lambda = math.Exp(Golden(math.Log(1e-7), math.Log(math.Min(1e4, p.share/p.c)), 1e-3, func(l float64) float64 { return -p.reach(math.Exp(l), rate) }))
 	return p.reach(lambda, rate), lambda
 }
 
-// reach is the largest x, negative ones included, whose growth at this stake is at
-// least rate and at which no factor could be negative. Growth falls with x and is
-// concave: Newton's steps from the right approach the root from the right.
+// reach is the largest x, negative ones included, whose growth at this stake is at least rate
+// and at which no factor could be negative. Growth falls with x and is concave: Newton's steps
+// from the right stay on the right of the root.
 func (p prospect) reach(lambda, rate float64) float64 {
 	var x, growth, slope float64
 	for _, share := range [...]float64{0.5, 0.9, p.share} {

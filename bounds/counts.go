@@ -9,8 +9,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// Counts of an event: X of N1 outputs on the first dataset, Y of N0 on the
-// second. Counts of disjoint shards of the same experiment add up.
+// Counts of an event on two datasets. Those of disjoint shards of an experiment add up.
 type Counts struct {
 	X  int `json:"x"`  // outputs of the first dataset in the event, 0..N1
 	N1 int `json:"n1"` // outputs of the first dataset, at least 1
@@ -49,8 +48,8 @@ func CheckDelta(delta float64) error {
 	return require(delta >= 0 && delta < 1, "delta is %v, must be at least 0 and below 1", delta)
 }
 
-// CheckBeta reports an error probability outside (0, 1). Values below 1e-100
-// are refused as well: the tail sums are not carried that far.
+// CheckBeta reports an error probability outside (0, 1), or below 1e-100, as tail sums are
+// not carried that far.
 func CheckBeta(beta float64) error {
 	return require(beta >= minBeta && beta < 1, "beta is %v, must be at least %v and below 1: use 0.05 for 95 %% confidence", beta, minBeta)
 }
@@ -79,33 +78,25 @@ const (
 	MethodClopperPearson Method = "clopper-pearson"
 )
 
-// RoundDown takes a margin of 10^-9 for the last bits of logarithm and
-// exponential, then rounds down to six decimals, so that platforms whose
-// elementary functions differ in the last bits give the same number.
+// RoundDown takes a margin of 10^-9 for the last bits of logarithm and exponential, then
+// rounds down to six decimals, so that platforms give the same number.
 func RoundDown(eps float64) float64 { return math.Floor((eps-1e-9)*1e6) / 1e6 }
 
-// MaxCertifiable returns the largest epsilon that n1 and n0 outputs can
-// certify: the bound at X = N1, Y = 0, about log n - log log(1/beta).
+// MaxCertifiable returns the largest epsilon that n1 and n0 outputs can certify, at X = N1 and
+// Y = 0: about log n - log log(1/beta).
 func MaxCertifiable(n1, n0 int, delta, beta float64) float64 {
-	c := Counts{X: n1, N1: n1, Y: 0, N0: n0}
-	return Exact(c, delta, beta)
+	return Exact(Counts{X: n1, N1: n1, N0: n0}, delta, beta)
 }
 
-// SmallestDetectable returns the smallest true epsilon, for an event of
-// probability p0 on the second dataset, whose expected counts certify more than
-// claimEps: roughly the violation that this sample size finds half of the time.
-// +Inf if there is none, since p1 cannot exceed 1 or p0 is 0.
-//
-// It panics on arguments out of range; p0 must lie in [0, 1].
+// SmallestDetectable returns the smallest true epsilon, for an event of probability p0 on the
+// second dataset, whose expected counts certify more than claimEps: roughly the violation that
+// this sample size finds half of the time. +Inf if there is none.
 func SmallestDetectable(claimEps, delta, beta float64, n1, n0 int, p0 float64) float64 {
 	mustBeSound(Counts{N1: n1, N0: n0}, delta, beta)
 	refuse(CheckEpsilon(claimEps) != nil, "epsilon is not finite")
 	refuse(!(p0 >= 0 && p0 <= 1), "probability outside [0, 1]")
 	y := int(math.Round(p0 * float64(n0)))
-	shows := func(x int) bool {
-		c := Counts{X: x, N1: n1, Y: y, N0: n0}
-		return Exact(c, delta, beta) > claimEps
-	}
+	shows := func(x int) bool { return Exact(Counts{X: x, N1: n1, Y: y, N0: n0}, delta, beta) > claimEps }
 	if p0 == 0 || !shows(n1) {
 		return math.Inf(1)
 	}
@@ -121,9 +112,9 @@ func refuse(wrong bool, why string) {
 	}
 }
 
-// Bisect narrows [lo, hi], where in holds up to some point and not beyond, until its ends
-// are within tol or next to each other: last is where in holds, first where it does not,
-// or hi. Both are lo if it fails there. What is certified takes the end that is safe.
+// Bisect narrows [lo, hi], where in holds up to some point and not beyond, until its ends are
+// within tol or next to each other: last is where in holds, first where it does not, or hi.
+// Both are lo if it fails there. Take the end that is safe.
 func Bisect(lo, hi, tol float64, in func(float64) bool) (last, first float64) {
 	if !in(lo) {
 		return lo, lo
@@ -142,8 +133,7 @@ func Bisect(lo, hi, tol float64, in func(float64) bool) (last, first float64) {
 	return lo, hi
 }
 
-// Golden looks for the least value between two places by golden sections, until they are
-// this near to each other, and returns their middle.
+// Golden is the place of the least value between two, to within near, by golden sections.
 func Golden(lo, hi, near float64, value func(x float64) float64) float64 {
 	const ratio = 0.6180339887498949
 	x1, x2 := hi-ratio*(hi-lo), lo+ratio*(hi-lo)
@@ -166,8 +156,7 @@ func Golden(lo, hi, near float64, value func(x float64) float64) float64 {
 }
 
 // leastShare is the least q with kl(p, q) <= level, from below, 0 <= p <= 1, for the
-// Kullback-Leibler divergence of Bernoulli(p) from Bernoulli(q): the far end of
-// Hoeffding's and Chernoff's bounds (Hoeffding 1963, theorem 1).
+// Kullback-Leibler divergence of Bernoulli laws (Hoeffding 1963, theorem 1).
 func leastShare(p, level float64) float64 {
 	part := func(a, b float64) float64 {
 		if a == 0 {

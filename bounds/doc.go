@@ -10,11 +10,9 @@
 //
 //	epsilon* = log((p1 - delta)/p0)
 //
-// is a lower limit of its true epsilon, and a function here returns a number
-// that exceeds epsilon* with probability at most beta. Functions that keep
-// that promise for every p1, p0 and sample size are [Exact] and
-// [ClopperPearson]; [Score] keeps it only asymptotically, and is here for
-// comparison with published figures, as are the forms in package published.
+// is a lower limit of its true epsilon, and a function here returns a number that exceeds
+// epsilon* with probability at most beta. [Exact] and [ClopperPearson] keep that promise for
+// every p1, p0 and sample size; [Score] and package published are for comparison.
 //
 // [ClaimPValue] gives the verdict of Exact as a p-value. The same construction bounds
 // delta at an epsilon ([ExactDelta]), and the mu of Gaussian differential privacy ([ExactMu],
@@ -41,8 +39,7 @@
 //
 // # Arguments
 //
-// beta is an error probability in (0, 1), delta lies in [0, 1), epsilon is in
-// nats. Arguments outside these ranges are programmer errors and panic; what
-// comes from a user goes through the Validate methods, [CheckDelta], [CheckBeta],
-// [CheckEpsilon], [CheckAlpha] and [CheckRenyiWitness] first.
+// beta is an error probability in (0, 1), delta lies in [0, 1), epsilon is in nats. Arguments
+// out of range are programmer errors and panic; what comes from a user goes through the
+// Validate methods and Check functions first.
 package bounds

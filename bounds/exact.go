@@ -2,10 +2,9 @@ package bounds
 
 import "math"
 
-// Exact returns an exact lower confidence bound on epsilon: for every p1, p0,
-// n1, n0 it exceeds log((p1-delta)/p0) with probability at most beta. Rounded
-// down to six decimals; may be negative, and is -Inf where nothing can be said
-// (X/N1 not clearly above delta).
+// Exact returns an exact lower confidence bound on epsilon: for every p1, p0, n1, n0 it exceeds
+// log((p1-delta)/p0) with probability at most beta. Rounded down to six decimals; may be
+// negative, -Inf where nothing can be said.
 //
 // Construction (Buehler 1957 with the score limit as ordering, and the nuisance
 // parameters confined as in Berger and Boos 1994):
@@ -29,25 +28,20 @@ import "math"
 // in x, the supremum over p1 lies on p1 = th p0 + delta, or on the upper side of
 // the box, where the probability falls with p0 and is largest at the corner.
 //
-// Computation. th starts at a value above the bound, and p0 sweeps over the box
-// in cells. Each cell is shown to stay below beta - gamma by one of two upper
-// bounds (see sweep.show), split, or th is lowered until its midpoint does; a cell
-// shown for one th holds for every smaller th. So the th that remains is
-// certified, and lies below the exact solution only by what a quarter of a per
-// cent of beta costs, about .002 standard deviations. Tail cuts and rounding are
-// added to every probability.
-//
-// Cost: 20 to 200 sums over the likely counts, O(sqrt n) each: 0.1 ms at
-// n = 1000, some milliseconds at 10^6. Needs no exploration.
+// Computation. th starts above the bound, and p0 sweeps over the box in cells. Each cell is
+// shown to stay below beta - gamma by one of two upper bounds (see sweep.show), split, or th
+// is lowered until its midpoint does; a cell shown for one th holds for every smaller th. So
+// the th that remains is certified, and lies below the exact solution only by what a quarter
+// of a per cent of beta costs, about .002 standard deviations. Tail cuts and rounding are
+// added to every probability. Cost: 20 to 200 sums over O(sqrt n) likely counts.
 func Exact(c Counts, delta, beta float64) float64 {
 	mustBeSound(c, delta, beta)
 	th, _ := bound(c, ratioFamily(delta), beta)
 	return RoundDown(math.Log(th))
 }
 
-// bound is the largest th of the family with p(th) <= beta, 0 if there is none above 0,
-// and the number of probabilities that were summed. It is steps 1 to 3 at [Exact], whose
-// proof is of any family.
+// bound is the largest th of the family with p(th) <= beta by steps 1 to 3 at [Exact], 0 if
+// there is none above 0, and the number of probabilities that were summed.
 func bound(c Counts, f family, beta float64) (th float64, evals int) {
 	s, ok := newSweep(c, f, scoreCut(beta), beta)
 	if !ok {
@@ -84,18 +78,14 @@ func nuisance(c Counts, gamma float64) box {
 	}
 }
 
-// ClaimPValue returns a p-value of the claim (eps, delta) whose verdict at level
-// beta is that of [Exact]: it is at most beta if and only if
+// ClaimPValue returns a p-value of the claim (eps, delta) that is at most beta if and only if
 // Exact(c, delta, beta) > eps.
 //
-// It is the p(th) of Exact at th = e^eps, with the regions ordered by the score
-// limit at this beta and gamma = beta/250: gamma plus the supremum of the
-// probability of the observed region over the null hypothesis, at most one per
-// cent above it. The regions of different counts are nested and do not depend on
-// eps, so under the claim it is at most b with probability at most b for every
-// b, not just for beta (proof at Exact). Where this upper bound and the rounded
-// Exact disagree, within a per cent of beta, Exact decides: below beta that is
-// its own proof, above it only raises the value.
+// It is the p(th) of Exact at th = e^eps, at most one per cent above it, with the regions
+// ordered by the score limit at this beta. These are nested and do not depend on eps, so under
+// the claim it is at most b with probability at most b for every b (proof at Exact). Where this
+// upper bound and the rounded Exact disagree, within a per cent of beta, Exact decides: below
+// beta that is its own proof, above it only raises the value.
 //
 // p(th) cannot fall below gamma. Where it is at most 2 gamma, a second one with a smaller
 // gamma' takes its place, at most 2 gamma, and so on: at b >= 2 gamma such a value is at
@@ -130,9 +120,8 @@ func pValueOf(c Counts, f family, th, beta float64, refuted func() bool) float64
 	return math.Max(p, math.Nextafter(beta, 1))
 }
 
-// peak returns an upper bound of the supremum of P(region) over the null set of
-// s.th, at most a relative peakTolerance or an absolute floor above it, by
-// splitting the cell with the largest upper bound.
+// peak returns an upper bound of the supremum of P(region) over the null set of s.th, above it
+// by at most a share peakTolerance or floor, splitting the cell with the largest bound.
 func (s *sweep) peak(floor float64) float64 {
 	left := s.start()
 	right := math.Min(s.box.high0, math.Max(s.box.low0, s.family.back(s.th, s.box.high1)))
@@ -142,8 +131,7 @@ func (s *sweep) peak(floor float64) float64 {
 	at := func(p0 float64) float64 { return s.region.prob(p0, s.p1(p0)) }
 	type cell struct{ l, r, vl, vr, top float64 }
 	bounded := func(l, r, vl, vr float64) cell {
-		m := math.Max(vl, vr)
-		top := 1.0
+		m, top := math.Max(vl, vr), 1.0
 		b := s.bend(l, r, m)
 		if b < 1 {
 			top = math.Min(1, m/(1-b))
@@ -228,9 +216,7 @@ func largestPQ(l, r float64) float64 {
 // box confines p0 to [low0, high0], p1 to [low1, high1].
 type box struct{ low0, high0, low1, high1 float64 }
 
-// sweep lowers th until P(region) <= goal on the whole null set of th,
-//
-//	{(p0, p1) in box : p1 <= g(p0; th)}.
+// sweep lowers th until P(region) <= goal on the null set {(p0, p1) in box : p1 <= g(p0; th)}.
 type sweep struct {
 	region *region
 	box    box
@@ -257,14 +243,13 @@ func (s *sweep) run() {
 	const cells = 8
 	var node, value [cells + 1]float64
 	for i := range node {
-		// Even steps of the square root: the scale on which p0 has constant
-		// spread when it is small.
+		// Even steps of the square root, on which a small p0 has constant spread.
 		u := float64(i) / cells
 		root := (1-u)*math.Sqrt(left) + u*math.Sqrt(right)
 		node[i] = root * root
 	}
 	node[0], node[cells] = left, right
-	// From the middle outwards: the middle is where the supremum usually is.
+	// From the middle outwards, as there the supremum usually is.
 	for _, i := range [cells + 1]int{4, 2, 6, 0, 8, 1, 3, 5, 7} {
 		value[i] = s.visit(node[i])
 	}
@@ -273,10 +258,9 @@ func (s *sweep) run() {
 	}
 }
 
-// corner returns the p0 up to which the sweep has to go if it starts from the
-// th whose null set has its corner, p1 = high1, there: the end of the box, or a
-// p0 where the goal is met at p1 = high1 and so, the probability falling with
-// p0, beyond it too.
+// corner returns the p0 up to which the sweep has to go if it starts from the th whose null
+// set has its corner, p1 = high1, there: the end of the box, or where the goal is met at
+// p1 = high1 and so, the probability falling with p0, beyond it too.
 func (s *sweep) corner() float64 {
 	want := s.goal - s.slack
 	lo, hi := s.box.low0, s.box.high0
@@ -307,8 +291,8 @@ func (s *sweep) visit(p0 float64) float64 {
 	return v
 }
 
-// lower sets th so that the probability with p0 at left and p1 that of right is
-// near want, at most want + slack/2, and returns it.
+// lower sets th so that the probability with p0 at left and p1 that of right is near want, at
+// most want + slack/2, and returns it.
 func (s *sweep) lower(left, right, want float64) float64 {
 	lo, hi := s.family.rise(0, right), s.p1(right)
 	if lo >= hi {
@@ -350,8 +334,8 @@ func (s *sweep) lower(left, right, want float64) float64 {
 	return vBest
 }
 
-// show proves the goal for p0 in [l, r], whose end values are given (for this
-// th or a larger one), splitting as needed.
+// show proves the goal for p0 in [l, r] by the values at its ends, for this th or a larger
+// one, splitting as needed.
 func (s *sweep) show(l, r, vl, vr float64, depth int) {
 	if s.th == 0 {
 		return
@@ -366,12 +350,9 @@ func (s *sweep) show(l, r, vl, vr float64, depth int) {
 	if m <= s.goal*(1-bend) {
 		return
 	}
-	// A wide cell: moving p0 to the left end and p1 to its value at the right
-	// end can only make the region likelier.
-	if bend > wideBend {
-		if s.region.prob(l, s.p1(r)) <= s.goal {
-			return
-		}
+	// A wide cell: p0 at the left end and p1 at its right end's only make the region likelier.
+	if bend > wideBend && s.region.prob(l, s.p1(r)) <= s.goal {
+		return
 	}
 	mid := l + (r-l)/2
 	if depth >= maxDepth || mid <= l || mid >= r || s.region.evals > maxEvals {

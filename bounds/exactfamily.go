@@ -10,12 +10,10 @@ import (
 //
 //	H(th): p1 <= g(p0; th),  th >= 0,
 //
-// where g grows with p0 and with th, weakly. A lower confidence bound on th is one on
-// the function of p0 and p1 whose level sets are the edges p1 = g(p0; th). The families
-// are lines, by their slope or by their height, and Gaussian trade-off curves. A point
-// (p0, 1 - f(p0)) of any trade-off curve f lies on a supporting line, p1 =
-// e^epsilon p0 + delta with (epsilon, delta) on its privacy profile, so that the lines
-// serve a claim of any curve.
+// where g grows with p0 and with th, weakly. A lower confidence bound on th is one on the
+// function of p0 and p1 whose level sets are the edges p1 = g(p0; th): lines, by slope or
+// height, and Gaussian trade-off curves. A point (p0, 1 - f(p0)) of any trade-off curve f lies
+// on a supporting line, p1 = e^epsilon p0 + delta, so that lines serve a claim of any curve.
 type family interface {
 	rise(th, p0 float64) float64    // g(p0; th); above 1 stands for 1
 	back(th, p1 float64) float64    // the p0 at which g is p1; to its left g is below
@@ -30,8 +28,7 @@ type family interface {
 	edge(c Counts, th, z float64) edge
 }
 
-// curvature is the bound K of the observed information at [sweep.bend], of a cell that
-// is width wide in the parameter of the edge.
+// curvature is the bound K at [sweep.bend] of a cell this wide in the parameter of the edge.
 type curvature struct{ width, hit0, miss0, hit1, miss1 float64 }
 
 // line is the family p1 <= slope p0 + height with one of the two for th. Along it p0 is
@@ -42,10 +39,9 @@ type line struct {
 	rising        bool // th is the slope, else the height
 }
 
-// ratioFamily has epsilon at delta: th = e^epsilon.
+// ratioFamily has epsilon at delta: th = e^epsilon; deltaFamily delta at epsilon: th = delta.
 func ratioFamily(delta float64) family { return line{height: delta, rising: true} }
 
-// deltaFamily has delta at epsilon: th = delta.
 func deltaFamily(eps float64) family { return line{slope: math.Exp(eps)} }
 
 func (f line) at(th float64) (slope, height float64) {
@@ -100,14 +96,12 @@ func (f line) edge(c Counts, th, z float64) edge {
 //
 //	T = sqrt(2 (l(x/n1, y/n0) - sup over the null set of th of l)).
 //
-// It falls with th, since the null sets grow. If g grows with p0, the fit on the null
-// set has p0 >= y/n0 and p1 <= x/n1: moving either coordinate to the estimate would stay
-// in the set and gain. So the derivatives of T^2/2, which are by the envelope theorem
-// logit(x/n1) - logit(p1) in x and logit(y/n0) - logit(p0) in y, are at least 0 and at
-// most 0: T grows with x and falls with y. (Nothing of this is special to Gaussian curves.)
-// The order alone is of counts to which a quarter of a success and a quarter of a failure
-// were added, which keep it from making much of a side on which nothing was seen: mean
-// bounds on mu from 1 to 3 hits against 20 grow by .03 to .05, others stay.
+// It falls with th, since the null sets grow. The fit on the null set has p0 >= y/n0 and
+// p1 <= x/n1: moving either coordinate to the estimate would stay in the set and gain. So the
+// derivatives of T^2/2, by the envelope theorem logit(x/n1) - logit(p1) in x and
+// logit(y/n0) - logit(p0) in y, are at least 0 and at most 0: T grows with x and falls with y.
+// The order is of counts with a quarter of a success and of a failure added, which keep it
+// from making much of a side on which nothing was seen.
 type gaussian struct{}
 
 const quarter = 0.25
@@ -166,8 +160,8 @@ func slopeOf(u float64) float64 {
 	return math.Exp(-u*u/2) / math.Sqrt(2*math.Pi) / normalCDF(u)
 }
 
-// drag is -(log Phi)”(u), which is the 1 less the variance of a normal variable that is
-// known to lie below u: it falls from 1 to 0.
+// drag is -(log Phi)”(u), 1 less the variance of a normal variable known to lie below u: it
+// falls from 1 to 0.
 func drag(u float64) float64 {
 	if u < -9 {
 		return 1 // it is above .98
@@ -176,8 +170,8 @@ func drag(u float64) float64 {
 	return math.Min(1, m*(m+u)*(1+1e-9))
 }
 
-// gaussianFit are counts of the Gaussian family, quarters added. Its numbers are those of
-// the probit scale, on which the log likelihood is concave.
+// gaussianFit are counts with quarters added. On the probit scale their log likelihood is
+// concave.
 type gaussianFit struct{ x, n1, y, n0 float64 }
 
 func fitted(x float64, n1 int, y float64, n0 int) gaussianFit {
@@ -237,9 +231,9 @@ func deviance(k, m float64) float64 {
 	return m * ((1+r)*math.Log1p(r) - r)
 }
 
-// gaussianCurve solves T = z for x at given y. The fits with this y are told by the u of
-// their p0, from Phi^-1(y/n0) upwards; that the derivative along the edge vanishes gives
-// x, which grows with u, and so T does.
+// gaussianCurve solves T = z for x at given y. The fits with this y are told by the u of their
+// p0, from Phi^-1(y/n0) upwards: the derivative along the edge vanishes at x, which grows with
+// u, and so T does.
 type gaussianCurve struct {
 	n1, n0 int
 	th, z  float64
@@ -291,11 +285,9 @@ func (k *gaussianCurve) at(y float64) (x float64, ok bool) {
 	return f.x - quarter, true
 }
 
-// ExactDelta returns an exact lower confidence bound on p1 - e^eps p0, hence on the
-// delta for which (eps, delta) can hold: for every p1, p0, n1, n0 it exceeds
-// max(0, p1 - e^eps p0) with probability at most beta. It is the construction of
-// [Exact] for the lines of this slope. Rounded down to nine decimals, at least 0. Same
-// cost. It panics on arguments out of range; eps may be at most 700.
+// ExactDelta returns an exact lower confidence bound on p1 - e^eps p0, hence on the delta for
+// which (eps, delta) can hold, by the construction of [Exact]: it exceeds max(0, that) with
+// probability at most beta. Rounded down to nine decimals, at least 0; eps is at most 700.
 func ExactDelta(c Counts, eps, beta float64) float64 {
 	mustBeSound(c, 0, beta)
 	refuse(!(math.Abs(eps) <= 700), "epsilon must be at most 700")
@@ -303,35 +295,29 @@ func ExactDelta(c Counts, eps, beta float64) float64 {
 	return math.Max(0, math.Floor((delta-1e-12)*1e9)/1e9)
 }
 
-// ExactMu returns an exact lower confidence bound on Phi^-1(p1) - Phi^-1(p0), hence on
-// the mu of Gaussian differential privacy: for every p1, p0, n1, n0 it exceeds
-// max(0, that) with probability at most beta. A mu-GDP mechanism has
-// p1 <= Phi(Phi^-1(p0) + mu) for every event (Dong, Roth and Su 2022), so for any
-// mechanism it refutes every smaller mu; see [GaussianMu] for what it does not give.
-// It is the construction of [Exact] for Gaussian trade-off curves. Rounded down to six
-// decimals, at least 0. Cost: about twice that of Exact.
+// ExactMu returns an exact lower confidence bound on Phi^-1(p1) - Phi^-1(p0), hence on the mu
+// of Gaussian differential privacy, by the construction of [Exact]: it exceeds max(0, that)
+// with probability at most beta. A mu-GDP mechanism has p1 <= Phi(Phi^-1(p0) + mu) for every
+// event (Dong, Roth and Su 2022), so it refutes every smaller mu of any mechanism; see
+// [GaussianMu] for what it does not give. Rounded down to six decimals, at least 0.
 func ExactMu(c Counts, beta float64) float64 {
 	mustBeSound(c, 0, beta)
 	mu, _ := bound(c, gaussian{}, beta)
 	return math.Max(0, RoundDown(mu))
 }
 
-// MuPValue returns a p-value of the claim that the mechanism is mu-GDP whose verdict at
-// level beta is that of [ExactMu], see [ClaimPValue]. It panics unless mu >= 0 and finite.
+// MuPValue returns a p-value of the claim of mu-GDP, mu >= 0, whose verdict at level beta is
+// that of [ExactMu], see [ClaimPValue].
 func MuPValue(c Counts, mu, beta float64) float64 {
 	mustBeSound(c, 0, beta)
 	refuse(!(mu >= 0) || math.IsInf(mu, 1), "mu must be at least 0 and finite")
 	return pValueOf(c, gaussian{}, mu, beta, func() bool { return ExactMu(c, beta) > mu })
 }
 
-// RatioLimits returns limits of log(p1/p0), each side of which a picture draws: together
-// they miss with probability at most beta, by the union bound over the two shares and
-// both of their sides. The shares' limits are those of Clopper and Pearson (Biometrika 26,
-// 1934), for a number of outputs that was fixed beforehand, or, with anytime, those of
-// [ProportionSequence], which hold at all numbers of outputs at once. -Inf and +Inf where
-// a share may be 0.
-//
-// It panics on counts out of range, and unless 0 < beta < 1.
+// RatioLimits returns limits of log(p1/p0) for pictures: they miss with probability at most
+// beta, by the union bound over the two shares and both of their sides. The shares' limits are
+// those of Clopper and Pearson (Biometrika 26, 1934), for a fixed number of outputs, or, with
+// anytime, of [ProportionSequence]. -Inf and +Inf where a share may be 0.
 func RatioLimits(c Counts, beta float64, anytime bool) (low, high float64) {
 	var low1, up1, low0, up0 float64
 	if anytime {
@@ -344,13 +330,10 @@ func RatioLimits(c Counts, beta float64, anytime bool) (low, high float64) {
 	return math.Log(low1 / up0), math.Log(up1 / low0)
 }
 
-// ProportionSequence returns limits of a binomial proportion that hold at all n at once
-// with probability 1 - beta, so that one may look after each output: the p against which
-// a mixture of bets, with the arcsine distribution of Krichevsky and Trofimov, has never
-// made more than 1/beta by k of n outputs (Robbins, Annals of Mathematical Statistics 41,
-// 1970; Ville 1939). They are rounded outwards by a relative 1e-9.
-//
-// It panics unless 0 <= k <= n, n >= 1 and 0 < beta < 1.
+// ProportionSequence returns limits of a binomial proportion that hold at all n at once with
+// probability 1 - beta: the p against which a mixture of bets, with the arcsine distribution
+// of Krichevsky and Trofimov, has never made more than 1/beta by k of n outputs (Robbins,
+// Annals of Mathematical Statistics 41, 1970; Ville 1939), a relative 1e-9 wider.
 func ProportionSequence(k, n int, beta float64) (low, up float64) {
 	mustBeProportion(k, n, beta)
 	x, y := float64(k), float64(n-k)

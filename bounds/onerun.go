@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// CheckOneRun reports the first figure of an audit in one run that is out of
-// range: m canaries (1 to 2^31), r guesses (1 to m), v right ones (0 to r).
+// CheckOneRun reports the first figure of an audit in one run that is out of range: m canaries
+// (1 to 2^31), r guesses (1 to m), v right ones (0 to r).
 func CheckOneRun(m, r, v int) error {
 	return audit.First(require(m >= 1 && m <= maxOneRun, "one run: m is %d, must be 1 to %d canaries", m, maxOneRun),
 		require(r >= 1 && r <= m, "one run: r is %d, must be 1 to m = %d guesses", r, m),
@@ -25,20 +25,18 @@ func mustBeOneRun(m, r, v int, delta float64) {
 	refuse(CheckDelta(delta) != nil, "delta outside [0, 1); call CheckDelta first")
 }
 
-// OneRunPValue returns a p-value of the claim (eps, delta) from a single run: each
-// of m canaries was put into the data or left out by a fair coin of its own, the
-// auditor saw the output and guessed r of the coins, v of the guesses are right
-// (the game of Steinke, Nasr and Jagielski 2023):
+// OneRunPValue returns a p-value of the claim (eps, delta) from a single run, in the game of
+// Steinke, Nasr and Jagielski 2023: a fair coin of its own put each of m canaries into the data
+// or left it out, the auditor saw the output and guessed r of the coins, v of them right:
 //
 //	p = 1 - (1 - b)(1 - m delta u),  b = P(Bin(r, q) >= v),  u = b/(v P(Bin(r, q) = v)),
 //
-// q = 1/(1 + e^-eps). Under the claim it is at most a with probability at most a,
-// for every a, whatever the canaries do to each other. Which coins are guessed, and
-// which way, may depend on the output and on the coins that are not guessed, but not
-// on those that are; r is fixed before, or see [OneRunChosenPValue]. Where all
-// guesses go one way and that way is fixed before, delta/2 may take the place of
-// delta: half of the terms of the sum below are 0. At delta = 0 it is the binomial
-// tail, which is exact. It is far below the published p-value where m delta is not small.
+// q = 1/(1 + e^-eps). Under the claim it is at most a with probability at most a, for every a,
+// whatever the canaries do to each other. Which coins are guessed, and which way, may depend
+// on the output and on the coins that are not guessed, but not on those that are; r is fixed
+// before, or see [OneRunChosenPValue]. Where all guesses go one way that is fixed before,
+// delta/2 may take the place of delta: half of the terms of the sum below are 0. At delta = 0
+// it is the exact binomial tail.
 //
 // Proof. Let W of N guesses be right and g >= 0 any function of N and W with
 // largest value G. Fix a canary j, all other coins and a value c of its own: that j
@@ -54,9 +52,9 @@ func mustBeOneRun(m, r, v int, delta float64) {
 // rises up to w = v and falls from there, so that G = (1-b) u. Put in, P(W >= v) <=
 // b + m delta (1-b) u = p; p falls with v.
 //
-// It is the least: no p-value that falls with v and is a function of m, r and v alone is
-// below it anywhere, whatever its proof, the recursion of Mahloujifar, Melis and Chaudhuri
-// with the curve of (eps, delta) among them. So the smaller of several is this. For let p < 1, B(w) = P(Bin = w), and x(w) = 1 - m
+// It is the least: no p-value that falls with v and is a function of m, r and v alone is below
+// it anywhere, that of the recursion of Mahloujifar, Melis and Chaudhuri with the curve of
+// (eps, delta) among them. For let p < 1, B(w) = P(Bin = w), and x(w) = 1 - m
 // delta u for w < v, x(w) = 1 - m delta u + m delta/(v B(v)) for w >= v, which is not
 // negative, as p < 1 means m delta u < 1. A mechanism draws W = w with probability x(w)
 // B(w) (their sum is 1, as u = b/(v B(v))), r random canaries and w random ones of them, and
@@ -75,8 +73,7 @@ func mustBeOneRun(m, r, v int, delta float64) {
 // 1-b and, as u = sum over k >= v of C(r,k)/C(r,v) e^((k-v) eps)/v rises with eps,
 // also 1 - m delta u fall with eps: p < 1 rises with it.
 //
-// Right to a relative 1e-9 down to 1e-290. Cost O(sqrt r). It panics unless eps >= 0
-// and finite and the rest is in range, see [CheckOneRun].
+// Right to a relative 1e-9 down to 1e-290. Cost O(sqrt r). eps >= 0 is finite.
 func OneRunPValue(m, r, v int, eps, delta float64) float64 {
 	b, leak := oneRunTail(m, r, v, eps, delta)
 	return math.Min(1, (b+leak-float64(b*leak))*(1+1e-9))
@@ -92,7 +89,7 @@ func OneRunPValue(m, r, v int, eps, delta float64) float64 {
 // v(n), for every n. The sum of the above over n with the solution g(n, .) for each gives
 // P(W >= v(N)) <= E b(N) + m delta max u <= a. It rises with eps.
 //
-// At delta = 0 share is of no account. It panics as [OneRunPValue] does.
+// At delta = 0 share is of no account.
 func OneRunChosenPValue(m, r, v int, eps, delta, share float64) float64 {
 	b, leak := oneRunTail(m, r, v, eps, delta)
 	if delta > 0 {
@@ -102,16 +99,16 @@ func OneRunChosenPValue(m, r, v int, eps, delta, share float64) float64 {
 	return math.Min(1, b*(1+1e-9))
 }
 
-// OneRunShare is the share that [OneRunChosenPValue] is called with: about what delta
-// takes of beta where at least least guesses are made and most of them are right.
+// OneRunShare is the share for [OneRunChosenPValue]: about what delta takes of beta where
+// least guesses or more are made and most of them are right.
 func OneRunShare(m, least int, delta, beta float64) float64 {
 	mustBeOneRun(m, 1, 0, delta)
 	return math.Min(0.5, math.Max(1e-3, 3*float64(m)*delta/(float64(max(1, least))*beta)))
 }
 
-// WrongGuesses are the likely ones of Bin(r, 1/(1 + e^eps)), how many of r guesses are
-// wrong at worst: unnormalised masses from lo on, and their sum. That share, unlike the
-// one of right guesses, keeps its digits at large eps.
+// WrongGuesses are the likely ones of Bin(r, 1/(1 + e^eps)), how many of r guesses are wrong
+// at worst: unnormalised masses from lo on, and their sum. That share keeps its digits at
+// large eps.
 func WrongGuesses(r int, eps float64) (w []float64, lo int, total float64) {
 	s := 1 / (1 + math.Exp(eps))
 	const depth = 720 // e^-720: the least of the logarithms that are carried
@@ -155,10 +152,9 @@ func oneRunTail(m, r, v int, eps, delta float64) (b, leak float64) {
 	return b, math.Min(1, leak)
 }
 
-// OneRunEpsilon returns a lower confidence bound on epsilon at delta from a single
-// run: the largest eps whose [OneRunPValue] is at most beta, rounded down to six
-// decimals; 0 if there is none. It exceeds the true epsilon with probability at
-// most beta, as the p-value rises with eps. Cost: 40 p-values.
+// OneRunEpsilon returns a lower confidence bound on epsilon at delta from a single run: the
+// largest eps whose [OneRunPValue] is at most beta, rounded down to six decimals; 0 if there
+// is none. It is valid as the p-value rises with eps.
 func OneRunEpsilon(m, r, v int, delta, beta float64) float64 {
 	return oneRunEnd(m, r, v, delta, beta, func(eps float64) float64 { return OneRunPValue(m, r, v, eps, delta) })
 }
@@ -175,11 +171,9 @@ func oneRunEnd(m, r, v int, delta, beta float64, p func(eps float64) float64) fl
 	return math.Max(0, RoundDown(eps))
 }
 
-// OneRunRight counts the right ones of up + down guesses: the canaries with the up
-// largest scores are guessed to be in the data, those with the down smallest to be
-// out; among equal scores the one that comes first counts as larger. It panics unless
-// scores and in are equally long, no score is NaN, up and down are at least 0 and
-// together 1 to len(scores).
+// OneRunRight counts the right ones of up + down guesses: the canaries with the up largest
+// scores are guessed in, those with the down smallest out; of equal scores the first counts
+// as larger. up and down are at least 0 and together 1 to len(scores).
 func OneRunRight(scores []float64, in []bool) func(up, down int) int {
 	outs := outsOfTop(scores, in)
 	m := len(scores)
@@ -208,10 +202,9 @@ func outsOfTop(scores []float64, in []bool) []int {
 	return outs
 }
 
-// OneRunGuesses is how many guesses to make among m canaries when nothing is known
-// beforehand: .45 m^(2/3), at least 8, within some per cent of the best for
-// [OneRunEpsilon] of the Gaussian mechanism with independent canaries at epsilon
-// from 1 to 8 and m from 10^3 to 10^5.
+// OneRunGuesses is how many guesses to make among m canaries when nothing is known beforehand:
+// .45 m^(2/3), at least 8, within some per cent of the best for [OneRunEpsilon] of the Gaussian
+// mechanism with independent canaries at epsilon from 1 to 8 and m from 10^3 to 10^5.
 func OneRunGuesses(m int) int {
 	mustBeOneRun(m, 1, 0, 0)
 	c := math.Cbrt(float64(m))
@@ -224,13 +217,11 @@ func OneRunGDPGuesses(m int) int {
 	return min(m, max(8, int(math.Round(4*math.Sqrt(float64(m))))))
 }
 
-// OneRunGDPMu returns a lower confidence bound on the mu of Gaussian differential
-// privacy from a single run of m canaries with r guesses, v of them right (see
-// [OneRunPValue]): the largest mu that the recursion of Mahloujifar, Melis and
-// Chaudhuri ("Auditing f-differential privacy in one run", 2024) refutes at level
-// beta, rounded down to six decimals, 0 if there is none. It refutes a whole
-// trade-off curve, that of mu-GDP; a mechanism whose curve is another may violate
-// it and still keep the epsilon of it.
+// OneRunGDPMu returns a lower confidence bound on the mu of Gaussian differential privacy from
+// a single run (see [OneRunPValue]): the largest mu that the recursion of Mahloujifar, Melis
+// and Chaudhuri ("Auditing f-differential privacy in one run", 2024) refutes at level beta,
+// rounded down to six decimals, 0 if there is none. It refutes the trade-off curve of mu-GDP;
+// a mechanism whose curve is another may violate it and still keep the epsilon of it.
 //
 // With sides = 1 all guesses go one way, in or out, that is fixed before; else sides is 2.
 // The recursion rests on
@@ -239,9 +230,7 @@ func OneRunGDPGuesses(m int) int {
 //
 // the sum over canaries of what privacy says of each and each value of its coin. Of one
 // value both sides are 0 then, and the mean over the other half gives the same with m/2
-// in the place of m, which is less.
-//
-// Cost O(v) for each of 30 steps, a normal quantile each.
+// in the place of m, which is less. Cost O(v) for each of 30 steps.
 func OneRunGDPMu(m, r, v, sides int, beta float64) float64 {
 	refuse(CheckBeta(beta) != nil, "beta outside (0, 1); call CheckBeta first")
 	mu, _ := Bisect(0, 40, 1e-7, func(mu float64) bool { return OneRunGDPRefutes(m, r, v, sides, mu, beta) })
@@ -249,7 +238,7 @@ func OneRunGDPMu(m, r, v, sides int, beta float64) float64 {
 }
 
 // OneRunGDPRefutes tells whether the recursion refutes one mu. Both of its sums fall with mu,
-// so the refuted ones form an interval from 0, whose end is [OneRunGDPMu].
+// so the refuted ones form an interval from 0.
 func OneRunGDPRefutes(m, r, v, sides int, mu, beta float64) bool {
 	mustBeOneRun(m, r, v, 0)
 	refuse(sides != 1 && sides != 2, "one side or two")
@@ -282,19 +271,16 @@ func OneRunRecursion(n float64, r, v int, beta float64, least func(right float64
 	return right+wrong > most
 }
 
-// OneRunGDPEpsilon is [GaussianEpsilon] of [OneRunGDPMu]: a lower confidence bound
-// on epsilon at delta if the trade-off of the mechanism is known to be Gaussian,
-// and only then. Far tighter than [OneRunEpsilon].
+// OneRunGDPEpsilon is a lower confidence bound on epsilon at delta only if the trade-off of
+// the mechanism is known to be Gaussian. Far tighter than [OneRunEpsilon].
 func OneRunGDPEpsilon(m, r, v int, delta, beta float64) float64 {
 	mustBeOneRun(m, r, v, delta)
 	return GaussianEpsilon(OneRunGDPMu(m, r, v, 2, beta), delta)
 }
 
-// OneRunAside is how many of m canaries are set aside to choose which of the others
-// are guessed and which way: one in eight, at most 2^15, none of so few that they tell
-// nothing.
-// Their coins are looked at, so that they are not guessed themselves:
-// [OneRunPValue] and [OneRunChosenPValue] hold for the others.
+// OneRunAside is how many of m canaries are set aside to choose which of the others are guessed
+// and which way: one in eight, at most 2^15, none of too few. Their coins are looked at, so
+// they are not guessed themselves: the p-values hold for the others.
 func OneRunAside(m int) int {
 	if m < 64 {
 		return 0
@@ -302,19 +288,17 @@ func OneRunAside(m int) int {
 	return min(m/8, 1<<15)
 }
 
-// OneRunLeast is the least number of guesses that [OneRunForecast.Choose] makes among
-// rest canaries: a quarter of [OneRunGuesses].
+// OneRunLeast is the least number of guesses among rest canaries: a quarter of [OneRunGuesses].
 func OneRunLeast(rest int) int { return max(1, OneRunGuesses(rest)/4) }
 
-// OneRunForecast foretells, from canaries that were set aside, how many guesses would be
-// wrong among the others. It decides power alone: bounds hold whatever it says.
+// OneRunForecast foretells, from canaries that were set aside, how many guesses would be wrong
+// among the others. It decides power alone.
 type OneRunForecast struct {
 	outs []int     // outs[k]: canaries that were out among the k with the largest scores
 	fit  []float64 // fit[k]: the same by a logistic regression on normal scores of the ranks
 }
 
 // NewOneRunForecast takes the scores and coins of the canaries that were set aside.
-// It panics unless both are equally long and no score is NaN.
 func NewOneRunForecast(scores []float64, in []bool) OneRunForecast {
 	n := len(scores)
 	f := OneRunForecast{outsOfTop(scores, in), make([]float64, n+1)}
@@ -330,8 +314,8 @@ func NewOneRunForecast(scores []float64, in []bool) OneRunForecast {
 	return f
 }
 
-// logistic fits P(y = 1) = 1/(1 + e^-(a + b x)) by Newton's steps of at most 3, with
-// a normal prior of variance 100 on a and b, which separated classes need.
+// logistic fits P(y = 1) = 1/(1 + e^-(a + b x)) by Newton's steps of at most 3, with a normal
+// prior of variance 100 on a and b, which separated classes need.
 func logistic(x, y []float64) (a, b float64) {
 	for range 25 {
 		ga, gb, haa, hab, hbb := -a/100, -b/100, 0.01, 0.0, 0.01
@@ -352,8 +336,7 @@ func logistic(x, y []float64) (a, b float64) {
 	return a, b
 }
 
-// fitWeight is how many canaries the regression counts for where shares of few are
-// taken: the far ends, of which a mixture may have another share than it says.
+// fitWeight is how many canaries the regression counts for where shares of few are taken.
 const fitWeight = 4
 
 // wrong is how many of up guesses in and down guesses out are expected to be wrong among rest.
@@ -374,11 +357,9 @@ func (f OneRunForecast) wrong(up, down, rest int) float64 {
 		})
 }
 
-// Choose returns how many of rest canaries with the largest scores to guess in, and how many
-// with the smallest out: of a grid of pairs, none on one side among them, the one with
-// the largest Chernoff bound at level beta on the share of right guesses if as many are wrong as
-// foretold. Without canaries that were set aside it is [OneRunGuesses], on both
-// sides.
+// Choose returns how many of rest canaries to guess in and how many out: of a grid of pairs,
+// the one with the largest Chernoff bound at level beta on the share of right guesses if as
+// many are wrong as foretold. Without a forecast it is [OneRunGuesses], on both sides.
 func (f OneRunForecast) Choose(rest int, beta float64) (up, down int) {
 	r := OneRunGuesses(rest)
 	up, down = r-r/2, r/2
@@ -408,7 +389,7 @@ func (f OneRunForecast) Choose(rest int, beta float64) (up, down int) {
 }
 
 // Split divides made guesses between both sides so that the fewest are expected to be wrong:
-// in shares of an eighth, half of them where nothing is gained.
+// in eighths, half of them where nothing is gained.
 func (f OneRunForecast) Split(rest, made int) (up, down int) {
 	up = made - made/2
 	if len(f.outs) < 2 {
@@ -424,22 +405,20 @@ func (f OneRunForecast) Split(rest, made int) (up, down int) {
 	return up, made - up
 }
 
-// OneRunGuessesFor returns how many of m canaries to guess against the claim (eps, delta)
-// at level beta, on one side of the order of scores or on two (sides 1 or 2). It sees no
-// score, so that r is fixed before the run. It decides power alone.
+// OneRunGuessesFor returns how many of m canaries to guess against the claim (eps, delta) at
+// level beta, on one or two sides of the order of scores. It sees no score, so that r is fixed
+// before the run. It decides power alone.
 //
-// The run that it expects is that of a mechanism which just keeps the claim and tells each
-// canary as well as it may: scores N(mu, 1) in and N(0, 1) out, independent, mu by
-// [GaussianMuFromDelta] (of a pure claim at delta = 1e-5, since no such scores keep
-// one). Of the numbers r = 8, 11, 16, 22, ... (by factors of sqrt 2, and by its root
-// beside the best of them) it takes the one with the largest [OneRunEpsilon], at the
-// claimed delta, of as many wrong guesses as are expected.
+// It expects the run of a mechanism which just keeps the claim and tells each canary as well
+// as it may: independent scores N(mu, 1) in and N(0, 1) out, mu by [GaussianMuFromDelta] (of a
+// pure claim at delta = 1e-5, since no such scores keep one). Of r = 8, 11, 16, 22, ... (by
+// factors of sqrt 2, and by its root beside the best) it takes the one with the largest
+// [OneRunEpsilon] at the claimed delta.
 //
-// An audit should be able to say that a claim is broken. So if that bound is below a fifth
-// of eps, mu is raised, by 2^(1/4) each time, until some number is expected to refute the
-// claim, and that number is taken. Else if all r right do not refute it, but all of some
-// larger number would, at a loss of at most a tenth of the expected bound, it is the least
-// such number.
+// An audit should be able to say that a claim is broken. So if that bound is below a fifth of
+// eps, mu is raised, by 2^(1/4) each time, until some number is expected to refute the claim.
+// Else if all r right do not refute it, but all of some larger number would, at a loss of at
+// most a tenth of the expected bound, it is the least such number.
 //
 // Cost: some hundred p-values, some thousand where mu is raised.
 func OneRunGuessesFor(m, sides int, eps, delta, beta float64) int {
@@ -447,8 +426,7 @@ func OneRunGuessesFor(m, sides int, eps, delta, beta float64) int {
 	refuse(CheckEpsilon(eps) != nil || eps < 0 || CheckBeta(beta) != nil || sides != 1 && sides != 2, "epsilon, beta or sides out of range")
 	leak := float64(delta * float64(sides) / 2) // see OneRunPValue
 	refuted := func(r, v int) float64 {
-		// In steps of .001: what differs between platforms is below that, and the
-		// choice the same.
+		// In steps of .001, so that platforms choose alike.
 		eps, _ := Bisect(0, 60, 1e-4, func(eps float64) bool { return OneRunPValue(m, r, v, eps, leak) <= beta })
 		return math.Round(eps * 1000)
 	}
@@ -507,8 +485,7 @@ func OneRunGuessesFor(m, sides int, eps, delta, beta float64) int {
 	return best
 }
 
-// oneRunWrong is how many of r guesses among m canaries are expected to be wrong, at the
-// ends of independent scores N(mu, 1) of those in and N(0, 1) of those out.
+// oneRunWrong is how many of r guesses are expected to be wrong at the ends of such scores.
 func oneRunWrong(m, r, sides int, mu float64) float64 {
 	share := float64(r) / float64(sides*m) // of the canaries, on each side
 	at, _ := Bisect(-40, mu+40, 1e-6, func(t float64) bool { return (normalCDF(-t)+normalCDF(mu-t))/2 >= share })

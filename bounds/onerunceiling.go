@@ -7,15 +7,13 @@ import (
 	"gonum.org/v1/gonum/dsp/fourier"
 )
 
-// OneRunCeiling returns a figure that no valid lower bound on epsilon at delta, whatever it
-// is computed from, exceeds in half of all audits, where an audit is runs independent
-// runs (1 to 8) with m canaries each whose scores are independent, N(mu, 1) of those in
-// and N(0, 1) of those out, and nothing else is seen. Valid means that the bound exceeds
-// the true epsilon with probability at most beta, for every mechanism, whatever the
-// canaries do to each other.
+// OneRunCeiling returns a figure that no valid lower bound on epsilon at delta, whatever it is
+// computed from, exceeds in half of all audits, if an audit is runs independent runs (1 to 8)
+// with m canaries whose independent scores are N(mu, 1) in and N(0, 1) out. Valid means at
+// level beta for every mechanism, whatever the canaries do to each other.
 //
-// It is the least eps, to .001, at which [OneRunMostPower] is found below 1/2: bounds above eps are
-// tests of eps. Cost: some seconds. It panics as [OneRunMostPower] does.
+// It is the least eps, to .001, at which [OneRunMostPower] is below 1/2: bounds above eps are
+// tests of eps. Cost: some seconds.
 func OneRunCeiling(m, runs int, mu, delta, beta float64) float64 {
 	_, least := Bisect(0, GaussianEpsilon(mu, delta)+2e-6, 1e-3, func(eps float64) bool { return OneRunMostPower(m, runs, mu, eps, delta, beta) >= 0.5 })
 	return least
@@ -46,10 +44,7 @@ func OneRunCeiling(m, runs int, mu, delta, beta float64) float64 {
 // one; sums beyond its ends are moved up.
 //
 // The least of five e is taken, at which K has 0, 1/4, 1/2, 3/4 or all but a hundredth of
-// delta.
-//
-// It panics unless 1 <= m <= 2^31, 1 <= runs <= 8, mu > 0 is finite and the rest is in
-// range.
+// delta. mu is above 0 and finite.
 func OneRunMostPower(m, runs int, mu, eps, delta, beta float64) float64 {
 	mustBeOneRun(m, 1, 0, delta)
 	refuse(!(mu > 0) || math.IsInf(mu, 1) || !(eps >= 0) || math.IsInf(eps, 1) || CheckBeta(beta) != nil || runs < 1 || runs > 8, "mu, epsilon, beta or runs out of range")
@@ -82,8 +77,8 @@ func cappedDelta(mu, eps, cap float64) float64 {
 	return math.Max(0, between) + math.Max(0, (q-odds*(1-q))*(below(cap)+above(cap)))
 }
 
-// ratio is the law under G of the logarithm of a ratio of likelihoods, of G to another law:
-// law[i] of (i - zero) step.
+// ratio is the law under G of the log likelihood ratio of G to another law: law[i] of
+// (i - zero) step.
 type ratio struct {
 	law  []float64
 	zero int

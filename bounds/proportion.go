@@ -6,12 +6,9 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// LowerProportion returns the one-sided exact lower confidence limit of a
-// binomial proportion (Clopper and Pearson 1934): with k of n seen, the p with
-// P(Bin(n, p) >= k) = beta, rounded down by a relative 1e-11. It exceeds the
-// true proportion with probability at most beta; 0 if k = 0.
-//
-// It panics unless 0 <= k <= n, n >= 1 and 0 < beta < 1.
+// LowerProportion returns the one-sided exact lower confidence limit of a binomial proportion
+// (Clopper and Pearson 1934): with k of n seen, the p with P(Bin(n, p) >= k) = beta, rounded
+// down by a relative 1e-11; 0 if k = 0. 0 <= k <= n, n >= 1 and 0 < beta < 1.
 func LowerProportion(k, n int, beta float64) float64 {
 	mustBeProportion(k, n, beta)
 	switch k {
@@ -30,8 +27,8 @@ func LowerProportion(k, n int, beta float64) float64 {
 	return p * (1 - proportionMargin)
 }
 
-// UpperProportion is the mirror image of [LowerProportion]: with k of n seen,
-// the p with P(Bin(n, p) <= k) = beta, rounded up, 1 if k = n.
+// UpperProportion mirrors [LowerProportion]: the p with P(Bin(n, p) <= k) = beta, rounded up,
+// 1 if k = n.
 func UpperProportion(k, n int, beta float64) float64 {
 	mustBeProportion(k, n, beta)
 	switch k {
@@ -56,9 +53,8 @@ func mustBeProportion(k, n int, beta float64) {
 // proportionMargin is the relative rounding of the limits, away from the estimate.
 const proportionMargin = 1e-11
 
-// polish solves tail(p) = beta for a tail that grows, or falls, with p: secant
-// steps on its logarithm from the guess, kept inside a bracket. estimate stands
-// in for a guess that is no probability.
+// polish solves tail(p) = beta for a monotone tail: secant steps on its logarithm from the
+// guess, kept inside a bracket. estimate stands in for a guess that is no probability.
 func polish(guess, estimate, beta float64, grows bool, tail func(p, a float64) float64) float64 {
 	a := math.Log(1/beta) + 32
 	goal := math.Log(beta)
@@ -100,13 +96,10 @@ func polish(guess, estimate, beta float64, grows bool, tail func(p, a float64) f
 	return hi
 }
 
-// ClopperPearson returns log((L1 - delta)/U0), where L1 is the lower limit of
-// p1 at level split*beta and U0 the upper limit of p0 at level (1-split)*beta:
-// valid for every p1, p0, n by the union bound, and loose (its true error at
-// beta = .05 is .007 to .02). split must be fixed before the counts are seen;
-// [TuneSplit] chooses it from exploration. -Inf if L1 <= delta.
-//
-// It panics on arguments out of range; split must lie in (0, 1).
+// ClopperPearson returns log((L1 - delta)/U0), L1 the lower limit of p1 at level split*beta and
+// U0 the upper one of p0 at (1-split)*beta: valid for every p1, p0, n by the union bound, and
+// loose (its true error at beta = .05 is .007 to .02). split in (0, 1) must be fixed before the
+// counts are seen. -Inf if L1 <= delta.
 func ClopperPearson(c Counts, delta, beta, split float64) float64 {
 	mustBeSound(c, delta, beta)
 	refuse(!(split > 0 && split < 1), "split outside (0, 1)")
@@ -117,12 +110,10 @@ func ClopperPearson(c Counts, delta, beta, split float64) float64 {
 	return math.Log(low / UpperProportion(c.Y, c.N0, (1-split)*beta))
 }
 
-// TuneSplit returns the split for [ClopperPearson] that would give the best
-// bound if certification with n1 and n0 outputs repeated the rates of the
-// exploration counts. It never sees the certification counts, which is what
-// keeps the bound valid. Returns 1/2 if explore is empty or out of range, or
-// nothing can be certified at those rates. Steps of a factor 1.6 in the odds,
-// from 1/300 to 300; about 50 limits are computed.
+// TuneSplit returns the split for [ClopperPearson] that would be best if certification with n1
+// and n0 outputs repeated the rates of explore, which alone it sees: so the bound stays valid.
+// 1/2 if explore is out of range, or nothing can be certified at those rates. Steps of a
+// factor 1.6 in the odds, from 1/300 to 300.
 func TuneSplit(explore Counts, n1, n0 int, delta, beta float64) float64 {
 	mustBeSound(Counts{N1: n1, N0: n0}, delta, beta)
 	if explore.Validate() != nil {
@@ -148,17 +139,15 @@ func scaled(k, n, m int) int { return int(math.Round(float64(k) / float64(n) * f
 // MethodJeffreys names the bound of [Jeffreys].
 const MethodJeffreys Method = "jeffreys"
 
-// MostJeffreys is the largest number of outputs a side for [Jeffreys]: beyond it
-// quantiles of beta laws lose digits, and the limits are those of [ClopperPearson].
+// MostJeffreys is the largest number of outputs a side for [Jeffreys]: beyond it quantiles of
+// beta laws lose digits.
 const MostJeffreys = 100_000
 
 // Jeffreys returns log((L1 - delta)/U0), where L1 and U0 are quantiles at beta/2 and
 // 1 - beta/2 of the posterior laws of p1 and p0, Beta(x + 1/2, n - x + 1/2), under Jeffreys'
 // prior; L1 is 0 for no hits and U0 is 1 for nothing but hits (Brown, Cai and DasGupta
-// 2001). A Bayesian credible bound: on average over that prior it exceeds the true value
-// with probability at most beta. For given p1 and p0 nothing is proved, so that it refutes
-// no claim. -Inf if L1 <= delta. It panics on arguments out of range and for
-// more than [MostJeffreys] outputs a side.
+// 2001). A Bayesian credible bound: on average over that prior it exceeds the true value with
+// probability at most beta, for given p1 and p0 nothing is proved, so that it refutes no claim.
 func Jeffreys(c Counts, delta, beta float64) float64 {
 	mustBeSound(c, delta, beta)
 	refuse(max(c.N1, c.N0) > MostJeffreys, "too many outputs for Jeffreys' interval")
@@ -180,9 +169,9 @@ func Jeffreys(c Counts, delta, beta float64) float64 {
 	return math.Floor(math.Log((low-delta)/high)*1e6) / 1e6
 }
 
-// window returns an interval [lo, hi] of counts, inside [0, n], outside of
-// which a Bin(n, p) variable falls with probability at most 2 e^-a: Bernstein's
-// inequality, P(|K - np| >= t) <= 2 exp(-t^2 / (2(npq + t/3))).
+// window returns an interval of counts outside of which a Bin(n, p) variable falls with
+// probability at most 2 e^-a: Bernstein's inequality, P(|K - np| >= t) <=
+// 2 exp(-t^2 / (2(npq + t/3))).
 func window(n int, p, a float64) (lo, hi int) {
 	mean := float64(n) * p
 	t := a/3 + math.Sqrt(a*a/9+2*a*mean*(1-p)) + 1
@@ -194,11 +183,9 @@ func window(n int, p, a float64) (lo, hi int) {
 // mode returns the most likely count of Bin(n, p).
 func mode(n int, p float64) int { return min(n, int(float64(n+1)*p)) }
 
-// mass fills w with numbers proportional to the Bin(n, p) probabilities of
-// lo..lo+len(w)-1, which must contain the mode m; the mode has weight 1. They
-// come from the ratio of neighbours, so that no logarithm of a factorial of n
-// is ever cancelled against another: the relative error after k steps is below
-// 4k ulp.
+// mass fills w with numbers proportional to the Bin(n, p) probabilities of lo..lo+len(w)-1,
+// which must contain the mode m, of weight 1. They come from the ratio of neighbours, so that
+// no logarithms of factorials cancel: the relative error after k steps is below 4k ulp.
 func mass(w []float64, n, lo, m int, p float64) {
 	q := 1 - p
 	at := m - lo
@@ -220,8 +207,8 @@ func mass(w []float64, n, lo, m int, p float64) {
 	}
 }
 
-// tails returns P(Bin(n, p) < k) and P(Bin(n, p) >= k), each to a relative
-// error of 1e-9 as long as it exceeds e^(21-a). 0 <= k <= n+1.
+// tails returns P(Bin(n, p) < k) and P(Bin(n, p) >= k), 0 <= k <= n+1, each to a relative
+// error of 1e-9 as long as it exceeds e^(21-a).
 func tails(k, n int, p, a float64) (below, above float64) {
 	lo, hi := window(n, p, a)
 	if k <= lo {

@@ -12,8 +12,7 @@ import (
 // MethodRenyiBetting is [Renyi].
 const MethodRenyiBetting Method = "renyi-paired-betting"
 
-// RenyiPlan is all that [Renyi] needs to know before the certification pairs are
-// drawn; [TuneRenyi] makes one from exploration.
+// RenyiPlan is all that [Renyi] needs before the certification pairs are drawn.
 type RenyiPlan struct {
 	Alpha  float64   `json:"alpha"`            // order, above 1
 	Method Method    `json:"method"`           // MethodRenyiBetting
@@ -44,9 +43,8 @@ func CheckAlpha(alpha float64) error {
 	return require(alpha > 1 && !math.IsInf(alpha, 1), "alpha is %v, must be above 1 and finite: 2 is usual", alpha)
 }
 
-// CheckRenyiWitness reports a witness that cannot be used at this order: empty,
-// not finite, or so wide that exp(alpha h) overflows; then it names the largest
-// width and the largest order.
+// CheckRenyiWitness reports a witness that is empty, not finite, or so wide that exp(alpha h)
+// overflows at this order.
 func CheckRenyiWitness(h []float64, alpha float64) error {
 	if err := CheckAlpha(alpha); err != nil {
 		return err
@@ -119,21 +117,11 @@ func (w renyiWager) reach() float64 {
 	return math.Max(0, w.k*(math.Log(slices.Max(w.z1))-math.Log(slices.Min(w.z2)/w.k+1/w.alpha)))
 }
 
-// Renyi returns a lower confidence bound on the Renyi divergence
-// D_alpha(P||Q), in nats, of the first dataset's outputs P from the second's Q:
-// at every sample size it exceeds the divergence with probability at most beta,
-// provided that the outputs are independent and bins and plan were fixed before
-// the pairs were drawn. Errs downwards, rounded down to six decimals, at least 0.
-//
-// Proof: W of renyiWager has mean at most 0 for every e0 >= D_alpha, the stake
-// does not depend on e0, and W falls with e0; so does the wealth
-// prod(1 + lambda W_i), the rejected e0 form an interval from 0, and its end
-// exceeds D_alpha only if the wealth at D_alpha itself, a product of
-// non-negative factors of mean at most 1, reaches 1/beta (Markov). One linear
-// test at beta instead of two bounds at beta/2 each.
-//
-// Cost: a few tens of passes over the cells that are not empty. It panics on
-// arguments out of range, see [Table.Validate], [RenyiPlan.Validate].
+// Renyi returns a lower confidence bound on the Renyi divergence D_alpha(P||Q), in nats, of the
+// first dataset's outputs P from the second's Q: at every sample size it exceeds the divergence
+// with probability at most beta, provided that the outputs are independent and bins and plan
+// were fixed before the pairs were drawn (proof at renyiWager). One linear test at beta instead
+// of two bounds at beta/2 each. Rounded down to six decimals, at least 0.
 func Renyi(t Table, p RenyiPlan, beta float64) float64 {
 	mustBeRenyi(t, p)
 	refuse(CheckBeta(beta) != nil, "beta out of range")
@@ -143,12 +131,9 @@ func Renyi(t Table, p RenyiPlan, beta float64) float64 {
 	return math.Max(0, RoundDown(e0))
 }
 
-// RenyiPValue returns a p-value of the claim D_alpha(P||Q) <= e0: under the
-// claim it is at most b with probability at most b, for every b. It is the
-// inverse of the wealth, so that p <= beta is Renyi > e0 up to rounding. Below 1e-100
-// reported as 1e-100.
-//
-// It panics on arguments out of range; e0 must be at least 0 and finite.
+// RenyiPValue is the inverse wealth against D_alpha(P||Q) <= e0, at least 1e-100: under the
+// claim it is at most b with probability at most b, for every b, and p <= beta is Renyi > e0 up
+// to rounding. e0 is at least 0 and finite.
 func RenyiPValue(t Table, p RenyiPlan, e0 float64) float64 {
 	mustBeRenyi(t, p)
 	refuse(!(e0 >= 0) || math.IsInf(e0, 1), "a claimed divergence is at least 0 and finite")
@@ -161,10 +146,9 @@ func mustBeRenyi(t Table, p RenyiPlan) {
 	refuse(p.Validate() != nil, "plan out of range; call RenyiPlan.Validate first")
 }
 
-// EpsilonFromRenyi is the inverse of [audit.RandomisedResponseRenyi]: a lower bound on
-// the epsilon of pure differential privacy from a lower bound d on D_alpha, with
-// the same confidence. Rounded down to six decimals; 0 if d <= 0. It panics if d
-// is not finite or alpha not above 1 and finite.
+// EpsilonFromRenyi is the inverse of [audit.RandomisedResponseRenyi]: a lower bound on the
+// epsilon of pure differential privacy from a finite lower bound d on D_alpha, with the same
+// confidence. Rounded down to six decimals; 0 if d <= 0.
 func EpsilonFromRenyi(d, alpha float64) float64 {
 	if d <= 0 {
 		return 0

@@ -8,16 +8,12 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// CalibrateRenyiOrdered returns a witness for order alpha by bin from exploration:
-// the logarithm of the ratio of the two marginals, half a count added to every bin,
-// which draws rare bins towards 0; clipped so that it cannot overflow. With
-// densities constant on the bins the best witness is the log ratio itself,
-// whatever the order. The bins are in the order of a score that should rise with
-// the ratio: neighbours whose ratios fall are pooled until none do (isotonic
-// regression by pooling adjacent violators, Ayer et al. 1955). That takes much of
-// the noise out of a small divergence; where the score does not rise with the
-// ratio, it costs divergence, never validity. It panics unless the table is valid
-// and alpha > 1 finite.
+// CalibrateRenyiOrdered returns a witness for order alpha by bin from exploration: the
+// logarithm of the ratio of the two smoothed marginals, which is the best witness of densities
+// constant on the bins whatever the order, clipped so that it cannot overflow. The bins are in
+// the order of a score that should rise with the ratio: neighbours whose ratios fall are pooled
+// until none do (isotonic regression, Ayer et al. 1955). That takes much of the noise out of a
+// small divergence; where the score does not rise with the ratio, it costs no validity.
 func CalibrateRenyiOrdered(explore Table, alpha float64) []float64 {
 	refuse(explore.Validate() != nil || CheckAlpha(alpha) != nil, "table or alpha out of range")
 	p, q := Smoothed(explore.First()), Smoothed(explore.Second())
@@ -58,16 +54,12 @@ func poolViolators(p, q []float64) {
 	}
 }
 
-// TuneRenyi returns the plan for [Renyi] on n pairs at level beta that would give
-// the best bound if certification repeated the exploration marginals (half a
-// count added to every bin): the witness h clipped above, which costs divergence
-// but shortens the range of exp(alpha h), at the best of some levels; shifted so
-// that the tangent touches at the expected E exp(alpha h); and the best stake. It never sees the
-// certification pairs, which is what keeps the bound valid.
-//
-// It returns an error if h is not finite, not one value for each bin, or so wide
-// that exp(alpha h) overflows, saying the largest width. It panics unless
-// explore is valid, n >= 1 and beta in (0, 1). About 20 ms.
+// TuneRenyi returns the plan for [Renyi] on n pairs at level beta that would be best if
+// certification repeated the smoothed exploration marginals, which alone it sees: so the bound
+// stays valid. The witness h is clipped above at the best of some levels, which costs
+// divergence but shortens the range of exp(alpha h), and shifted so that the tangent touches
+// at the expected E exp(alpha h); then comes the best stake. About 20 ms. It returns an error
+// if h is not finite, not one value for each bin, or too wide.
 func TuneRenyi(explore Table, h []float64, alpha float64, n int, beta float64) (RenyiPlan, error) {
 	if err := audit.First(CheckRenyiWitness(h, alpha), explore.Validate()); err != nil {
 		return RenyiPlan{}, err
@@ -138,8 +130,8 @@ func (w renyiWager) expected(cells []tableCell, lambda, rate, least float64) flo
 	return e0
 }
 
-// clipLevels returns no clipping and up to seven levels among the upper values;
-// where there are few values, levels between them too.
+// clipLevels returns no clipping and up to seven levels among the upper values, and between
+// them where there are few.
 func clipLevels(h []float64) []float64 {
 	sorted := append([]float64(nil), h...)
 	sort.Sort(sort.Reverse(sort.Float64Slice(sorted)))
@@ -168,10 +160,8 @@ func clipAbove(h []float64, top, alpha float64, q []float64) []float64 {
 	return clipped
 }
 
-// RenyiEstimate returns R^{h,n} = k log mean e^((alpha-1)h(X)) - log mean
-// e^(alpha h(Y)), k = alpha/(alpha-1), without overflow:
-// the divergence that the witness h shows on the table itself. It certifies nothing.
-// It panics unless h has a value for each bin and alpha is above 1.
+// RenyiEstimate returns R^{h,n} = k log mean e^((alpha-1)h(X)) - log mean e^(alpha h(Y)),
+// k = alpha/(alpha-1), the divergence that h shows on the table itself. It certifies nothing.
 func RenyiEstimate(t Table, h []float64, alpha float64) float64 {
 	mustBeTable(t, h)
 	refuse(CheckAlpha(alpha) != nil, "alpha must be above 1 and finite")

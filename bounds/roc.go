@@ -9,14 +9,12 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// ROC counts membership scores of two classes above thresholds: the higher a score, the
-// likelier its canary was in.
+// ROC counts membership scores of two classes above thresholds: high ones speak for in.
 type ROC struct {
 	In    int       `json:"in"` // scores of canaries that were in, and that were out
 	Out   int       `json:"out"`
 	Steps []ROCStep `json:"steps"` // thresholds from the highest down
-	// Wins are the pairs of a score in and one out of which that in is higher; Ties those
-	// of two equal scores.
+	// Wins are the pairs of a score in and a lower one out; Ties those of two equal scores.
 	Wins int `json:"wins"`
 	Ties int `json:"ties"`
 }
@@ -28,8 +26,8 @@ type ROCStep struct {
 	Out int     `json:"out"`
 }
 
-// ROCPoint is a threshold's true and false positive rates: the seen shares, and a
-// rectangle that holds those of the laws that the scores are of.
+// ROCPoint is a threshold's true and false positive rates: the seen shares, and a rectangle
+// that holds those of the laws of the scores.
 type ROCPoint struct {
 	FPR, FPRLower, FPRUpper float64
 	TPR, TPRLower, TPRUpper float64
@@ -39,8 +37,7 @@ type ROCPoint struct {
 const MostScores = 1 << 26
 
 // rocCounts are the counts at which the band of n scores is as narrow as one threshold's
-// limits: 0 to 4, then a factor of 1.3 apart, and the same from the other end. They are
-// a function of n alone.
+// limits: 0 to 4, then a factor of 1.3 apart, and the same from the other end.
 func rocCounts(n int) []int {
 	var all []int
 	for k := 0; 2*k <= n; k = max(k+1, int(math.Ceil(float64(1.3*float64(k))))) {
@@ -50,9 +47,8 @@ func rocCounts(n int) []int {
 	return slices.Compact(all)
 }
 
-// SortedROC counts finite scores of both classes, in ascending order: at thresholds at which either has one of the numbers of [ROC.Band] above, and at
-// those that [ROC.TPRAt] wants at the given false positive rates and beta. At most some 200
-// steps. It panics on classes without scores or with more than MostScores.
+// SortedROC counts finite scores of both classes, in ascending order, at the thresholds that
+// [ROC.Band], and [ROC.TPRAt] at these false positive rates and beta, want: at most some 200.
 func SortedROC(in, out []float64, rates []float64, beta float64) ROC {
 	refuse(len(in) < 1 || len(out) < 1 || max(len(in), len(out)) > MostScores || CheckBeta(beta) != nil, "scores or beta out of range")
 	r := ROC{In: len(in), Out: len(out), Steps: []ROCStep{}}
@@ -138,18 +134,17 @@ func (r ROC) Sound() bool {
 	return r.Wins >= won && r.Wins+r.Ties <= won+open
 }
 
-// Band is the curve at its steps, from (0, 0) to (1, 1), and a band about it: all
-// rectangles together, and at all other thresholds too, hold the rates of the two laws
-// with probability at least 1 - beta, at every number of scores and for laws with ties,
-// if the scores of each class are independent draws of one law. So it holds at thresholds
-// that are chosen by looking at the scores.
+// Band is the curve at its steps, from (0, 0) to (1, 1), and a band about it: all rectangles
+// together, and at all other thresholds too, hold the rates of the two laws with probability
+// at least 1 - beta, at every number of scores and for laws with ties, if the scores of each
+// class are independent draws of one law. So thresholds may be chosen by looking at them.
 //
 // Half of beta goes to each class. Of that, half goes to the inequality of Dvoretzky,
 // Kiefer and Wolfowitz with Massart's constant (1990), which is better in the middle, and
 // half to order statistics, better in the tails: the share of a law above its k-th largest
 // of n draws is Beta(k, n-k+1), or below that where there are ties, which limits the share
 // above any threshold that has at least, or fewer than, k draws above; the union bound is
-// over k of a list that depends on n alone. It panics unless r is sound and 0 < beta < 1.
+// over k of a list that depends on n alone.
 func (r ROC) Band(beta float64) []ROCPoint {
 	refuse(!r.Sound() || CheckBeta(beta) != nil, "counts or beta out of range")
 	in, out := shareBand(r.In, beta/2), shareBand(r.Out, beta/2)
@@ -198,18 +193,15 @@ func rocRanks(n int, rate, beta float64) (few, many int) {
 	return few, many
 }
 
-// TPRAt is the largest true positive rate of thresholds whose false positive rate is at
-// most rate: as seen, and an interval for that of the two laws, both ends of which hold
-// with probability at least 1 - beta at every number of scores and for laws with ties, if
-// all scores are independent and those of a class of one law. One rate is chosen
-// beforehand; the intervals of several do not hold together.
+// TPRAt is the largest true positive rate of thresholds whose false positive rate is at most
+// rate: as seen, and an interval for that of the two laws, both ends of which hold as those of
+// [ROC.Band] do. One rate is chosen beforehand; the intervals of several do not hold together.
 //
 // The thresholds are scores of those out, of ranks that depend on their number alone, so
 // that how much of their law lies above has a known law (beta/4 a side; David and
 // Nagaraja, Order Statistics, section 7.1); and given them the scores in above are
-// binomial (Clopper and Pearson, beta/4 a side). The counts are those that [NewROC]
-// takes at this rate and beta; other steps make the interval wider and leave it valid.
-// It panics unless r is sound, 0 < rate < 1 and 0 < beta < 1.
+// binomial (Clopper and Pearson, beta/4 a side). Other steps than those that [SortedROC] takes
+// at this rate and beta make the interval wider and leave it valid. 0 < rate < 1.
 func (r ROC) TPRAt(rate, beta float64) (seen, lower, upper float64) {
 	refuse(!r.Sound() || !(rate > 0 && rate < 1) || CheckBeta(beta) != nil, "counts, rate or beta out of range")
 	few, many := rocRanks(r.Out, rate, beta)
@@ -244,30 +236,27 @@ func (r ROC) AUROC() float64 {
 	return (float64(r.Wins) + float64(0.5*float64(r.Ties))) / (float64(r.In) * float64(r.Out))
 }
 
-// AUROCInterval is an interval for the expected area, of which area was seen: both ends
-// hold with probability at least 1 - beta at every sample size. n is the smaller number of
-// scores of a class, where all are independent and those of a class of one law. Then the
-// area is a U-statistic of two samples, the mean over all ways of pairing of a mean of n
-// independent values in [0, 1], and by Jensen's inequality the bound for these holds for
-// it (Hoeffding 1963, theorem 1, equation 2.1, and section 5): P(area >= a + t) <=
-// exp(-n kl(a + t, a)). For independent runs, area is the mean of the areas of n of them,
-// which need not be of one law. It panics unless 0 <= area <= 1, n >= 1 and 0 < beta < 1.
+// AUROCInterval is an interval for the expected area, of which area was seen: both ends hold
+// with probability at least 1 - beta at every sample size. n is the smaller number of scores of
+// a class, all independent and those of a class of one law. Then the area is a U-statistic of
+// two samples, the mean over all ways of pairing of a mean of n independent values in [0, 1],
+// and by Jensen's inequality the bound for these holds for it (Hoeffding 1963, theorem 1,
+// equation 2.1, and section 5): P(area >= a + t) <= exp(-n kl(a + t, a)). For independent runs,
+// area is the mean of the areas of n of them, which need not be of one law.
 func AUROCInterval(area float64, n int, beta float64) (lower, upper float64) {
 	refuse(!(area >= 0 && area <= 1) || n < 1 || CheckBeta(beta) != nil, "area, number or beta out of range")
 	level := stream.Log(2/beta) / float64(n)
 	return math.Max(0, leastShare(area, level)-1e-12), math.Min(1, 1-leastShare(1-area, level)+1e-12)
 }
 
-// ROCLimit is the largest true positive rate at a false positive rate that
-// (epsilon, delta) differential privacy allows, from both of its inequalities: the
-// smaller of e^epsilon fpr + delta and 1 - e^-epsilon (1 - delta - fpr), at most 1
-// (Kairouz, Oh and Viswanath, The composition theorem for differential privacy, 2015).
+// ROCLimit is the largest true positive rate at a false positive rate that (epsilon, delta)
+// differential privacy allows, from both of its inequalities (Kairouz, Oh and Viswanath, The
+// composition theorem for differential privacy, 2015).
 func ROCLimit(fpr, eps, delta float64) float64 {
 	return math.Min(1, math.Min(float64(math.Exp(eps)*fpr)+delta, 1-float64(math.Exp(-eps)*math.Max(0, 1-delta-fpr))))
 }
 
-// AUROCLimit is the area under [ROCLimit], the largest that (epsilon, delta)
-// differential privacy allows: 1 - (1 - delta)^2 / (1 + e^epsilon).
+// AUROCLimit is the area under [ROCLimit].
 func AUROCLimit(eps, delta float64) float64 {
 	return 1 - float64((1-delta)*(1-delta))/(1+math.Exp(eps))
 }

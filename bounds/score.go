@@ -89,22 +89,19 @@ func (f nullFit) limit(z float64) float64 {
 	return th
 }
 
-// Score returns the lower score limit of Koopman (1984) for delta = 0 and
-// Miettinen and Nurminen (1985): the largest epsilon that the score test at
-// level beta rejects. Asymptotic: its true error at beta = .05 reaches .059
-// (n = 500) and .071 (with delta = .01), so it must not certify; [Exact]
-// corrects it. beta above .4 is taken as .4. -Inf if no epsilon is rejected.
+// Score returns the lower score limit of Koopman (1984) for delta = 0 and Miettinen and
+// Nurminen (1985): the largest epsilon that the score test at level beta, at most .4, rejects.
+// Asymptotic: its true error at beta = .05 reaches .059 (n = 500) and .071 (with delta = .01);
+// [Exact] corrects it. -Inf if no epsilon is rejected.
 func Score(c Counts, delta, beta float64) float64 {
 	mustBeSound(c, delta, beta)
 	return math.Log(newNullFit(c, delta).limit(scoreCut(beta)))
 }
 
-// scoreCut is the cut of the score statistic at level beta, kept positive: the
-// monotonicities above hold for T > 0.
+// scoreCut is the cut of the score statistic at level beta, kept positive for nullFit.
 func scoreCut(beta float64) float64 { return upperNormal(math.Min(beta, 0.4)) }
 
-// region is a set of counts that is an upper set in x for every y:
-// {(x, y): x >= cut(y)}, tabulated where y can fall.
+// region is a set of counts {(x, y): x >= cut(y)}, tabulated where y can fall.
 type region struct {
 	n1, n0 int
 	yLow   int
@@ -114,19 +111,17 @@ type region struct {
 	evals  int       // how often prob ran
 }
 
-// edge is where a region begins: the least real x of a member at y, false if there is
-// none; then there is none at any larger y.
+// edge is where a region begins: the least real x of a member at y, false if none is there and
+// at larger y.
 type edge interface {
 	at(y float64) (x float64, ok bool)
 }
 
-// newRegion tabulates the region of an edge for the y that can occur when
-// p0 lies in [pLow, pHigh], up to a probability of 2 e^-width. c is a
-// member and stays one whatever the rounding.
+// newRegion tabulates the region of an edge for the y that can occur when p0 lies in
+// [pLow, pHigh], up to a probability of 2 e^-width. c is a member whatever the rounding.
 //
-// The cut is found on the line of real x, less slack: two
-// statistics that are equal in exact arithmetic are both in, on every platform,
-// and slack, the same for every region, keeps regions nested in (th, z).
+// The cut is found on the line of real x, less slack: two statistics that are equal in exact
+// arithmetic are both in, on every platform, and the same slack keeps regions nested in (th, z).
 func newRegion(c Counts, edge edge, pLow, pHigh, width float64) *region {
 	r := &region{n1: c.N1, n0: c.N0, width: width}
 	low, _ := window(c.N0, pLow, width)
@@ -143,8 +138,7 @@ func newRegion(c Counts, edge edge, pLow, pHigh, width float64) *region {
 			cut = min(cut, c.X)
 		}
 		if cut > c.N1 {
-			// No larger y has a member, except, by rounding only, the observed
-			// one.
+			// No larger y has a member, except, by rounding only, the observed one.
 			if y >= c.Y {
 				break
 			}
@@ -157,8 +151,7 @@ func newRegion(c Counts, edge edge, pLow, pHigh, width float64) *region {
 
 const cutSlack = 1e-5
 
-// cutCurve solves T = z for x at given y. Along the fits with this y,
-// e = p0 - y/n0 parametrises everything:
+// cutCurve solves T = z for x at given y. Along the fits with this y, with e = p0 - y/n0,
 //
 //	lambda = n0 e/(th p0 q0),  V = p1 q1/n1 + th^2 p0 q0/n0,  T = lambda sqrt(V),
 //	x = n1 p1 + lambda p1 q1,
@@ -238,10 +231,9 @@ func (k *cutCurve) at(y float64) (x float64, ok bool) {
 	return x, t >= k.z*(1-1e-9)
 }
 
-// prob returns an upper bound of P(region) at (p0, p1), tight to a relative
-// 1e-7 and an absolute 4 e^-width: the probability that either count leaves its
-// window is added, and so are the roundings of the sums (4 ulp a step, fewer
-// than 10^6 steps) and of 1-p1 (n1 ulp).
+// prob returns an upper bound of P(region) at (p0, p1), tight to a relative 1e-7 and an absolute
+// 4 e^-width: what leaves the windows is added, and so are the roundings of the sums (4 ulp a
+// step, fewer than 10^6 steps) and of 1-p1 (n1 ulp).
 func (r *region) prob(p0, p1 float64) float64 {
 	r.evals++
 	rounding := 1 + math.Max(1e-7, 4e-16*float64(r.n1+r.n0))
@@ -267,8 +259,7 @@ func (r *region) prob(p0, p1 float64) float64 {
 	for _, v := range w0 {
 		total += v
 	}
-	// y below the table falls into the rest: the table begins at the window of
-	// the smallest p0.
+	// y below the table falls into the rest: it begins at the window of the smallest p0.
 	first := max(lo0, r.yLow)
 	last := min(hi0, r.yLow+len(r.cuts)-1)
 	if last < first {

@@ -6,16 +6,15 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// Stakes are bets against a claim, by the log odds that an output came from the first
-// dataset. A bet multiplies its wealth by a factor for every output, one of the log
-// odds' cell and of the side that the output was drawn on. However the log odds came
-// about, a factor of a pair of outputs, one of each side, has mean at most 1 where the
-// claim holds and the bet was fixed before the outputs were drawn: so the product of the
-// factors of all outputs, as many of each side, is a test supermartingale.
+// Stakes are bets against a claim, by the log odds that an output came from the first dataset.
+// A bet multiplies its wealth by a factor for every output, one of the log odds' cell and of
+// its side. However the log odds came about, a factor of a pair of outputs, one of each side,
+// has mean at most 1 where the claim holds and the bet was fixed before the outputs were drawn:
+// so the product of the factors of as many outputs of each side is a test supermartingale.
 //
-// Factors are those of the first dataset over the second; the claim holds in both
-// directions, so each bet may be turned round: see [Stakes.LogAt]. One goroutine at a time
-// may use them: a bet's factors are computed when they are first asked for.
+// Factors are those of the first dataset over the second; the claim holds in both directions,
+// so each bet may be turned round. One goroutine at a time may use them: factors are computed
+// when they are first asked for.
 type Stakes struct {
 	odds []float64 // of the cells
 	bets []stake
@@ -128,8 +127,7 @@ var (
 	renyiShares = []float64{0.05, 0.2, 0.5, 0.9}
 )
 
-// AddRenyi adds bets against D_alpha <= limit, both ways round, on cells with these log odds:
-// those of the other bets.
+// AddRenyi adds bets against D_alpha <= limit, both ways round, on the cells of the others.
 //
 // With a witness h, k = alpha/(alpha-1), any b0 > 0, X = e^(-limit/k) b0^(-1/k)
 // e^((alpha-1) h(x)) and Y = e^(alpha h(y)) / (k b0), the variational formula and the
@@ -179,10 +177,9 @@ func (s *Stakes) Most(bet int) float64 {
 	return slices.Max(first) + slices.Max(second)
 }
 
-// LogAt is the log of what a bet makes of 1 with outputs in these cells: first of the
-// first dataset, second of the second, cell by cell, as many in all. Reversed, the bet is
-// turned round: it is one on the second dataset over the first, with the odds of the
-// mirrored cell.
+// LogAt is the log of what a bet makes of 1 with outputs of the first dataset and the second,
+// as many in all, in these cells. Reversed, the bet is on the second dataset over the first,
+// with the odds of the mirrored cell.
 func (s *Stakes) LogAt(bet int, reversed bool, cells []int, first, second []float64) float64 {
 	x, y := s.logs(bet)
 	first, second = first[:len(cells)], second[:len(cells)]

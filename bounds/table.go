@@ -9,12 +9,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Table counts pairs of outputs by bin: N[a*Bins+b] pairs whose first output,
-// drawn on the first dataset, lies in bin a and whose second, drawn on the
-// second, lies in bin b. The bins are fixed before the pairs are drawn, and all
-// outputs are independent. A witness that is constant on every bin is then a
-// slice of Bins values, and a product over pairs depends on the table alone.
-// Tables of disjoint shards add up.
+// Table counts pairs of outputs by bin: N[a*Bins+b] pairs whose first output, of the first
+// dataset, lies in bin a and whose second, of the second, in bin b. The bins are fixed before
+// the pairs are drawn, and all outputs are independent. A witness is a value for each bin.
 type Table struct {
 	Bins int   `json:"bins"` // 1 to 1024
 	N    []int `json:"n"`    // Bins*Bins counts
@@ -29,8 +26,7 @@ func NewTable(bins int) Table {
 	return Table{Bins: bins, N: make([]int, bins*bins)}
 }
 
-// Validate reports the first field that is out of range, nil if there is none.
-// An empty table is out of range: no bound can be had from it.
+// Validate reports the first field that is out of range. A table needs a pair.
 func (t Table) Validate() error {
 	err := audit.First(require(t.Bins >= 1 && t.Bins <= maxBins, "table: bins is %d, must be 1 to %d", t.Bins, maxBins),
 		require(len(t.N) == t.Bins*t.Bins, "table: n has %d counts, must have bins squared = %d", len(t.N), t.Bins*t.Bins))
@@ -47,7 +43,7 @@ func (t Table) Validate() error {
 	return require(total > 0, "table: it holds no pair: draw at least one output of each dataset")
 }
 
-// Add returns the table of both shards. It panics if the bins differ in number.
+// Add returns the table of both shards, of as many bins.
 func (t Table) Add(u Table) Table {
 	refuse(t.Bins != u.Bins || len(t.N) != len(u.N), "tables with different bins do not add up")
 	sum := NewTable(t.Bins)
@@ -57,8 +53,8 @@ func (t Table) Add(u Table) Table {
 	return sum
 }
 
-// Swap returns the table with the datasets exchanged, for a bound in the other
-// direction. Which direction to certify must not be chosen on the same pairs.
+// Swap returns the table with the datasets exchanged. Which direction to certify must not be
+// chosen on the same pairs.
 func (t Table) Swap() Table {
 	u := NewTable(t.Bins)
 	for i, n := range t.N {
@@ -71,24 +67,20 @@ func (t Table) Swap() Table {
 func (t Table) Pairs() int { return audit.Total(t.N) }
 
 // First counts the outputs of the first dataset by bin.
-func (t Table) First() []int {
-	m := make([]int, t.Bins)
-	for i, n := range t.N {
-		m[i/t.Bins] += n
-	}
-	return m
-}
+func (t Table) First() []int { return t.marginal(func(cell int) int { return cell / t.Bins }) }
 
 // Second counts the outputs of the second dataset by bin.
-func (t Table) Second() []int {
+func (t Table) Second() []int { return t.marginal(func(cell int) int { return cell % t.Bins }) }
+
+func (t Table) marginal(bin func(cell int) int) []int {
 	m := make([]int, t.Bins)
 	for i, n := range t.N {
-		m[i%t.Bins] += n
+		m[bin(i)] += n
 	}
 	return m
 }
 
-// Event returns the counts of a set of bins. It panics unless in has a value for each bin.
+// Event returns the counts of a set of bins.
 func (t Table) Event(in []bool) Counts {
 	refuse(len(in) != t.Bins, "an event needs one value for each bin")
 	var c Counts
@@ -105,7 +97,7 @@ func (t Table) Event(in []bool) Counts {
 	return c
 }
 
-// mustBeTable is the guard of every bound on a table; values are the witness.
+// mustBeTable is the guard of every bound on a table with a witness.
 func mustBeTable(t Table, values []float64) {
 	refuse(t.Validate() != nil, "table out of range; call Table.Validate first")
 	refuse(len(values) != t.Bins, "a witness needs one value for each bin")
@@ -127,8 +119,7 @@ func (t Table) cells() []tableCell {
 	return cells
 }
 
-// halfCount is added to every bin of a marginal, so that a bin in which nothing
-// fell on exploration is not taken as impossible (Jeffreys).
+// halfCount is added to every bin, so that an empty one is not taken as impossible (Jeffreys).
 const halfCount = 0.5
 
 // Smoothed turns counts into probabilities, half a count added to each.
@@ -143,10 +134,9 @@ func Smoothed(n []int) []float64 {
 // tuningBins is the number of pools a side up to which tuning is quick.
 const tuningBins = 48
 
-// poolMarginals returns cells that stand for the expected table of one pair: the
-// product of the smoothed marginals, because outputs are independent. The values
-// of w are pooled to at most tuningBins a side, bins of similar value together;
-// a cell then refers to one bin of its pool. For tuning only.
+// poolMarginals returns cells that stand for the expected table of one pair: the product of the
+// smoothed marginals. Bins of similar values of w are pooled to at most tuningBins a side; a
+// cell then refers to one bin of its pool. For tuning only.
 func poolMarginals(explore Table, w renyiWager) []tableCell {
 	first := poolBins(w.z1, Smoothed(explore.First()))
 	second := poolBins(w.z2, Smoothed(explore.Second()))
@@ -164,8 +154,7 @@ type binPool struct {
 	weight float64
 }
 
-// poolBins sorts the bins by value and lets the middle one of each run speak for
-// it; the largest value stays alone.
+// poolBins lets the middle bin of each run by value speak for it; the largest stays alone.
 func poolBins(value, weight []float64) []binPool {
 	order := audit.Listed(len(value), func(i int) int { return i })
 	sort.Slice(order, func(i, j int) bool { return value[order[i]] < value[order[j]] })
@@ -185,12 +174,10 @@ func poolBins(value, weight []float64) []binPool {
 	return pools
 }
 
-// Exchangeable counts independent runs by how many of the K entries of a vector
-// of zeros and ones were one. The entries of a vector may depend on each other,
-// but the vector is exchangeable: its law does not change if they are permuted
-// (XBern of Pillutla et al., "Unleashing the power of randomization in auditing
-// differentially private ML", 2023, definition 5; LiDP below). The number of
-// ones is then sufficient. Histograms of disjoint shards add up.
+// Exchangeable counts independent runs by how many of the K entries of a vector of zeros and
+// ones were one. The law of a vector does not change if its entries, which may depend on each
+// other, are permuted (XBern of Pillutla et al., "Unleashing the power of randomization in
+// auditing differentially private ML", 2023, definition 5; LiDP below).
 type Exchangeable struct {
 	K    int   // length of the vector, 1 to 65536
 	Runs []int // K+1 counts; Runs[c] runs had c ones
@@ -219,10 +206,8 @@ func (e Exchangeable) Mean() float64 { return e.Moment(1) }
 //
 //	m_l = 1/C(K, l) sum over j_1 < ... < j_l of x_{j_1} ... x_{j_l}
 //
-// which for c ones is C(c, l)/C(K, l), by the recurrence
-// m_{l+1} = m_l (K m_1 - l)/(K - l) (LiDP, proposition 6). It estimates
-// P(x_1 = ... = x_l = 1) without bias. It panics if l is out of range or there
-// is no run.
+// which for c ones is C(c, l)/C(K, l) (LiDP, proposition 6). It estimates
+// P(x_1 = ... = x_l = 1) without bias.
 func (e Exchangeable) Moment(l int) float64 {
 	refuse(l < 1 || l > e.K, "a moment's order is 1 to K")
 	sum, n := 0.0, 0
@@ -241,10 +226,9 @@ func (e Exchangeable) Moment(l int) float64 {
 	return sum / float64(n)
 }
 
-// Correlation is the empirical mu_2l - mu_l^2, the correlation between two
-// products of l distinct entries: at l = 1 and 2 what decides the width of the
-// second- and fourth-order intervals (LiDP, equations 8 and 9, figure 4). It
-// panics unless 1 <= l and 2l <= K.
+// Correlation is the empirical mu_2l - mu_l^2, the correlation between two products of l
+// distinct entries, 2l <= K: at l = 1 and 2 what decides the width of the second- and
+// fourth-order intervals (LiDP, equations 8 and 9, figure 4).
 func (e Exchangeable) Correlation(l int) float64 {
 	m := e.Moment(l)
 	return e.Moment(2*l) - m*m
@@ -261,8 +245,7 @@ func (e Exchangeable) variance() float64 {
 	return sum / (n - 1)
 }
 
-// spread bounds the variance of a mean of runs by a polynomial in the unknown
-// mean x itself, v(x) = slope x - bend x^2 + base.
+// spread bounds the variance of a mean x of runs by v(x) = slope x - bend x^2 + base.
 type spread struct{ slope, bend, base float64 }
 
 // bernoulli is x(1-x), above the variance of anything in [0, 1].
@@ -270,10 +253,9 @@ var bernoulli = spread{1, 1, 0}
 
 func (v spread) at(x float64) float64 { return v.slope*x - v.bend*x*x + v.base }
 
-// limits solves |x - mean| <= shift + sqrt(scale v(x)) for x in [0, 1]: the
-// limits of a Bernstein (shift > 0) or Wilson (shift = 0) interval as functions
-// of v. Where v is negative no x is possible; base is so large that v(mean) is
-// not.
+// limits solves |x - mean| <= shift + sqrt(scale v(x)) for x in [0, 1]: the limits of a
+// Bernstein (shift > 0) or Wilson (shift = 0) interval as functions of v. Where v is negative
+// no x is possible; base is so large that v(mean) is not.
 func (v spread) limits(mean, shift, scale float64) (lo, hi float64) {
 	a := 1 + scale*v.bend
 	// (x - c)^2 = scale v(x)
@@ -297,11 +279,10 @@ func (v spread) limits(mean, shift, scale float64) (lo, hi float64) {
 	return math.Min(mean, math.Max(0, lo)), math.Max(mean, math.Min(1, hi))
 }
 
-// momentLimits returns one-sided limits of the mean at level beta, each, from
-// the first 1, 2 or 4 moments (LiDP, algorithms 2 to 7): Bernstein's, which hold
-// at every n, or Wilson's, which hold as n grows. order <= K. An order l > 1
-// divides beta by l: an upper limit of each higher moment feeds the variance of
-// the lower one,
+// momentLimits returns one-sided limits of the mean at level beta, each, from the first 1, 2 or
+// 4 moments (LiDP, algorithms 2 to 7): Bernstein's, which hold at every n, or Wilson's, which
+// hold as n grows. An order l > 1 divides beta by l: an upper limit of each higher moment feeds
+// the variance of the lower one,
 //
 //	Var m_1 = x/K - x^2 + (K-1)/K mu_2                                  (17)
 //	Var m_2 = 2x/(K(K-1)) - x^2 + 4(K-2)/(K(K-1)) mu_3
@@ -353,8 +334,7 @@ func (e Exchangeable) empiricalBernstein(beta float64) (lo, hi float64) {
 	return math.Max(0, mean-width), math.Min(1, mean+width)
 }
 
-// chernoff is the interval {x : n kl(mean, x) <= log(1/beta)}, each side at level
-// beta (Hoeffding 1963, theorem 1, for variables in [0, 1]).
+// chernoff is {x : n kl(mean, x) <= log(1/beta)}, each side at level beta (Hoeffding 1963).
 func (e Exchangeable) chernoff(beta float64) (lo, hi float64) {
 	mean, level := e.Mean(), math.Log(1/beta)/float64(e.N())
 	return leastShare(mean, level), 1 - leastShare(1-mean, level)

@@ -6,9 +6,8 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// TradeoffPoint is one rejection region of the test of the second dataset (null)
-// against the first: the estimates of both errors and a rectangle that holds the
-// true pair.
+// TradeoffPoint is one rejection region of the test of the second dataset (null) against the
+// first: the estimates of both errors and a rectangle that holds the true pair.
 type TradeoffPoint struct {
 	FPR      float64 `json:"fpr"` // share of the second dataset's outputs in the region
 	FPRLower float64 `json:"fprLower"`
@@ -18,22 +17,17 @@ type TradeoffPoint struct {
 	FNRUpper float64 `json:"fnrUpper"`
 }
 
-// TradeoffBand returns the empirical trade-off curve of a score whose bins are
-// taken into the rejection region one after another in the given order, from no
-// bin to all of them: Bins+1 points. All rectangles together hold their true
-// points with probability at least 1 - beta at every sample size, if the outputs
-// are independent and bins and order were fixed beforehand. So every
-// (FPRUpper, FNRUpper) certifies a point on or above the mechanism's trade-off
-// function: a claimed f with f(FPRUpper) > FNRUpper is refuted.
+// TradeoffBand returns the empirical trade-off curve of a score whose bins are taken into the
+// rejection region in the given order: Bins+1 points. All rectangles together hold their true
+// points with probability at least 1 - beta at every sample size, if the outputs are independent
+// and bins and order were fixed beforehand. So every (FPRUpper, FNRUpper) lies on or above the
+// mechanism's trade-off function: a claimed f with f(FPRUpper) > FNRUpper is refuted.
 //
 // Half of beta goes to the Dvoretzky-Kiefer-Wolfowitz bands of both marginals
 // with Massart's constant (1990), which are better in the middle, half to
 // Clopper-Pearson limits of every point by the union bound, better in the tails,
 // where privacy lives; each limit is the better of the two, and then made
 // monotone along the curve, as the truth is.
-//
-// Cost: 4 Bins Clopper-Pearson limits. It panics on arguments out of range;
-// order must name every bin once.
 func TradeoffBand(t Table, order []int, beta float64) []TradeoffPoint {
 	refuse(t.Validate() != nil || CheckBeta(beta) != nil, "table or beta out of range")
 	mustBePermutation(order, t.Bins)
@@ -84,14 +78,12 @@ func mustBePermutation(order []int, n int) {
 	}
 }
 
-// GaussianMu returns a lower confidence bound on the mu of Gaussian differential
-// privacy, Phi^-1(p1) - Phi^-1(p0) with the lower Clopper-Pearson limit of p1 and
-// the upper one of p0, each at beta/2. A mu-GDP mechanism has
-// p1 <= Phi(Phi^-1(p0) + mu) for every event (Dong, Roth and Su 2022), so for
-// any mechanism this refutes every smaller mu with error at most beta, at every
-// sample size. What it does not give is a bound on epsilon: [GaussianEpsilon] of
-// it is one only if the trade-off of the mechanism is known to be Gaussian
-// (Nasr et al. 2023). Rounded down to six decimals, at least 0.
+// GaussianMu returns a lower confidence bound on the mu of Gaussian differential privacy,
+// Phi^-1(p1) - Phi^-1(p0) with the lower Clopper-Pearson limit of p1 and the upper one of p0,
+// each at beta/2. As at [ExactMu], this refutes every smaller mu of any mechanism with error at
+// most beta, at every sample size. [GaussianEpsilon] of it bounds epsilon only if the trade-off
+// of the mechanism is known to be Gaussian (Nasr et al. 2023). Rounded down to six decimals, at
+// least 0.
 func GaussianMu(c Counts, beta float64) float64 {
 	mustBeSound(c, 0, beta)
 	p1, p0 := LowerProportion(c.X, c.N1, beta/2), UpperProportion(c.Y, c.N0, beta/2)
@@ -101,17 +93,16 @@ func GaussianMu(c Counts, beta float64) float64 {
 	return math.Max(0, RoundDown(mathext.NormalQuantile(p1)-mathext.NormalQuantile(p0)))
 }
 
-// GaussianDelta returns the delta of a mu-GDP mechanism at eps (Balle and Wang
-// 2018; corollary 2.13 of Dong, Roth and Su):
-// Phi(-eps/mu + mu/2) - e^eps Phi(-eps/mu - mu/2). 0 at mu = 0. It panics
-// unless eps >= 0 and mu >= 0, both finite.
+// GaussianDelta returns the delta of a mu-GDP mechanism at eps, both at least 0 and finite:
+// Phi(-eps/mu + mu/2) - e^eps Phi(-eps/mu - mu/2) (Balle and Wang 2018; corollary 2.13 of Dong,
+// Roth and Su). 0 at mu = 0.
 func GaussianDelta(mu, eps float64) float64 {
 	refuse(!(mu >= 0 && eps >= 0) || math.IsInf(mu, 1) || math.IsInf(eps, 1), "mu and epsilon must be at least 0 and finite")
 	if mu == 0 {
 		return 0
 	}
-	// e^eps phi(x2) = phi(x1), so the second term is phi(x1) M(x2) with M the
-	// Mills ratio: nothing overflows, and what is small keeps its digits.
+	// e^eps phi(x2) = phi(x1), so the second term is phi(x1) M(x2) with the Mills ratio M: nothing
+	// overflows, and what is small keeps its digits.
 	x1, x2 := eps/mu-mu/2, eps/mu+mu/2
 	density := math.Exp(-x1*x1/2) / math.Sqrt(2*math.Pi)
 	if x1 > 5 {
@@ -133,10 +124,8 @@ func mills(x float64) float64 {
 	return 1 / f
 }
 
-// GaussianEpsilon returns the smallest eps >= 0 with
-// GaussianDelta(mu, eps) <= delta, rounded down to six decimals. Of a lower bound
-// on mu it is a lower bound on epsilon only if the trade-off is Gaussian, see
-// [GaussianMu]. +Inf at delta = 0 and mu > 0.
+// GaussianEpsilon returns the smallest eps >= 0 with GaussianDelta(mu, eps) <= delta, rounded
+// down to six decimals. +Inf at delta = 0 and mu > 0.
 func GaussianEpsilon(mu, delta float64) float64 {
 	refuse(CheckDelta(delta) != nil, "delta outside [0, 1); call CheckDelta first")
 	if GaussianDelta(mu, 0) <= delta {
@@ -153,11 +142,9 @@ func GaussianEpsilon(mu, delta float64) float64 {
 
 func normalCDF(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 
-// GaussianMuFromDelta returns the mu with GaussianDelta(mu, eps) = delta, rounded
-// down to six decimals: a lower bound on the mu of Gaussian differential privacy
-// from a lower bound delta on the hockey-stick divergence at one eps that was
-// fixed beforehand, with the same confidence. 0 if delta <= 0. It panics on
-// arguments out of range; delta must be below 1.
+// GaussianMuFromDelta returns the mu with GaussianDelta(mu, eps) = delta < 1, rounded down to
+// six decimals: a lower bound on the mu of Gaussian differential privacy from a lower bound on
+// the hockey-stick divergence at an eps that was fixed beforehand. 0 if delta <= 0.
 func GaussianMuFromDelta(delta, eps float64) float64 {
 	refuse(!(eps >= 0 && delta < 1) || math.IsInf(eps, 1), "epsilon or delta out of range")
 	if delta <= 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// Account is the answer to a [Query]: a plain JSON value without NaN or
-// infinity. Its bounds are rounded up to seven significant digits, lower ones down.
+// Account is the answer to a [Query]: a plain JSON value without NaN or infinity. Bounds are
+// rounded up to seven significant digits, lower ones down.
 type Account struct {
 	Query Query  `json:"query"` // with its defaults filled in
 	Title string `json:"title"` // what was accounted, in words
@@ -19,15 +19,13 @@ type Account struct {
 	KL            *float64 `json:"kl,omitempty"`
 	MaxDivergence *float64 `json:"maxDivergence,omitempty"`
 
-	// Epsilon is the least valid epsilon at the query's delta, nil if none is
-	// finite; Epsilons are all the ways to one, the loosest too.
+	// Epsilon is the least valid epsilon at the query's delta, nil if none is finite; Epsilons
+	// are all the ways to one. Delta and Deltas likewise at AtEpsilon, if that was asked.
 	Epsilon  *float64    `json:"epsilon,omitempty"`
 	Epsilons []Guarantee `json:"epsilons"`
-	// Delta and Deltas likewise at AtEpsilon, if that was asked.
-	Delta  *float64    `json:"delta,omitempty"`
-	Deltas []Guarantee `json:"deltas,omitempty"`
-	// Needed is the least noise of all steps that meets (TargetEpsilon, Delta), if that
-	// was asked; Query has it where no noise was given.
+	Delta    *float64    `json:"delta,omitempty"`
+	Deltas   []Guarantee `json:"deltas,omitempty"`
+	// Needed is the least noise that meets (TargetEpsilon, Delta), if that was asked.
 	Needed *Needed `json:"needed,omitempty"`
 
 	// Outcomes answer Event, Factors answer Odds, in their order; none without a curve.
@@ -72,10 +70,9 @@ type OutcomeRange struct {
 }
 
 // Factor bounds by Markov's inequality how probable it is that the posterior odds of one
-// dataset over a neighbour are more than Odds times the prior ones: with a divergence of
-// at most d at order alpha the factor's mean power of alpha-1 is at most e^((alpha-1)d), so
-// that is (e^d/Odds)^(alpha-1) (Mironov 2017, section III). It is the delta of [Classical]
-// at epsilon = log Odds.
+// dataset over a neighbour are more than Odds times the prior ones: with a divergence of at
+// most d at order alpha it is (e^d/Odds)^(alpha-1) (Mironov 2017, section III), the delta of
+// [Classical] at epsilon = log Odds.
 type Factor struct {
 	Odds        float64       `json:"odds"`
 	Probability float64       `json:"probability"` // at the best order
@@ -127,8 +124,7 @@ type Guarantee struct {
 	// Order that gave it; nil where there is none, or it is infinite.
 	Order *float64 `json:"order,omitempty"`
 	Exact bool     `json:"exact"` // no smaller figure holds for all such mechanisms
-	// AtLeast is a figure that does not hold, rounded down: the answer lies between the
-	// two. Nil where no such thing is known.
+	// AtLeast is a figure that does not hold, rounded down; nil where none is known.
 	AtLeast *float64 `json:"atLeast,omitempty"`
 	Source  string   `json:"source"` // where it is proven
 }
@@ -140,8 +136,8 @@ type Needed struct {
 	Source    string  `json:"source"`
 }
 
-// maxLossSteps are the most steps of which the losses are composed: beyond them the
-// step of the grid is no longer small beside a loss.
+// maxLossSteps are the most steps of which the losses are composed: beyond them the step of the
+// grid is no longer small beside a loss.
 const maxLossSteps = 1_000_000
 
 // Targets between these are reached by noise that is accounted.
@@ -153,7 +149,7 @@ const (
 // maxOptimalSteps keeps the optimal composition to some 10^5 terms.
 const maxOptimalSteps = 10_000_000
 
-// Answer accounts. The error is the [audit.InputError] of [Query.Validate].
+// Answer accounts a query.
 func Answer(q Query) (Account, error) {
 	if err := q.Validate(); err != nil {
 		return Account{}, err
@@ -331,9 +327,8 @@ func (w *worksheet) single() bool { return len(w.parts) == 1 }
 // pure reports whether all steps are.
 func (w *worksheet) pure() bool { return w.stepwise && w.sums.delta == 0 }
 
-// way is one way to a guarantee: epsilon at a delta and delta at an epsilon, each with a
-// figure that does not hold, NaN where none is known, and the order that gave it, 0 where
-// there is none.
+// way is one way to a guarantee: epsilon at a delta and delta at an epsilon, each with a figure
+// that does not hold (NaN: none known) and the order that gave it (0: none).
 type way struct {
 	method         Method
 	exact          bool
