@@ -6,9 +6,9 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 )
 
-// stepwise are sums over the steps of a composition, each (eps, delta): of eps and of
-// delta, which are its own by basic composition (Dwork and Roth 2014, theorem 3.16), of the
-// square of eps, and of eps (e^eps - 1), which a step loses in the mean at most.
+// stepwise are sums over the (eps, delta) of the steps of a composition: of eps and of delta,
+// its own by basic composition (Dwork and Roth 2014, theorem 3.16), of the square of eps, and
+// of eps (e^eps - 1), which a step loses in the mean at most.
 type stepwise struct{ eps, squares, mean, delta float64 }
 
 func (s *stepwise) add(eps, delta float64, k int) {
@@ -28,27 +28,22 @@ func (s stepwise) advanced(total float64) float64 {
 	return math.Sqrt(-2*s.squares*math.Log(total-s.delta)) + s.mean
 }
 
-// OptimalDelta returns the least delta of k mechanisms, each (eps, delta), at
-// total epsilon at: no better one holds for all such mechanisms (Kairouz, Oh and
-// Viswanath 2015, theorem 3.3, at any epsilon). The worst is k times the
-// response that fails with probability delta and is randomised response at eps
-// otherwise, so with B ~ Bin(k, 1/(1+e^eps))
+// OptimalDelta returns the least delta of k mechanisms, each (eps, delta), at total epsilon at:
+// no better one holds for all (Kairouz, Oh and Viswanath 2015, theorem 3.3, at any epsilon).
+// The worst is k times the response that fails with probability delta and is randomised
+// response at eps otherwise, so with B ~ Bin(k, 1/(1+e^eps))
 //
 //	1 - (1-delta)^k (1 - E max(0, 1 - e^(at - (k-2B) eps))).
 //
-// Cost O(sqrt k).
-//
-// It panics on arguments out of range, as all of this file do: eps at least 0 and finite,
-// delta in [0, 1), k in [1, MaxSteps].
+// Cost O(sqrt k). eps is at least 0 and finite, delta in [0, 1), k in [1, MaxSteps].
 func OptimalDelta(eps, delta float64, k int, at float64) float64 {
 	mustCompose(eps, delta, k)
 	mustBeEpsilon(at)
 	return mixFailure(newResponses(eps, k).delta(at), failure(delta, k))
 }
 
-// OptimalEpsilon is the inverse of [OptimalDelta]: the least epsilon of the
-// composition at total in (0, 1), to 1e-12 relative and never below it. +Inf if
-// total does not exceed 1 - (1-delta)^k.
+// OptimalEpsilon is the inverse of [OptimalDelta] at total in (0, 1), to 1e-12 relative and
+// never below it. +Inf if total does not exceed 1 - (1-delta)^k.
 func OptimalEpsilon(eps, delta float64, k int, total float64) float64 {
 	mustCompose(eps, delta, k)
 	mustBeDelta(total)
@@ -65,8 +60,8 @@ func failure(delta float64, k int) float64 { return -math.Expm1(float64(k) * mat
 
 func mixFailure(delta, fail float64) float64 { return math.Min(1, fail+(1-fail)*delta) }
 
-// least returns the least x of [lo, hi] at which holds, which from there on it
-// does: from above, to the last bits; hi if nowhere below.
+// least returns the least x of [lo, hi] from which on it holds, to the last bits; hi if nowhere
+// below.
 func least(lo, hi float64, holds func(float64) bool) float64 {
 	_, x := bounds.Bisect(lo, hi, 0, func(x float64) bool { return !holds(x) })
 	return x
@@ -100,9 +95,9 @@ func (r responses) delta(at float64) float64 {
 	return math.Min(1, sum/r.total)
 }
 
-// PublishedAdvancedEpsilon is 4 eps sqrt(2 k log(1/delta)) (Mironov 2017,
-// corollary 1): the epsilon at delta of k mechanisms, each eps differentially
-// private. Valid and loose, and proven where log(1/delta) >= k eps^2 only: +Inf elsewhere.
+// PublishedAdvancedEpsilon is 4 eps sqrt(2 k log(1/delta)) (Mironov 2017, corollary 1): the
+// epsilon at delta of k mechanisms, each eps private. Valid and loose, and proven where
+// log(1/delta) >= k eps^2 only: +Inf elsewhere.
 func PublishedAdvancedEpsilon(eps float64, k int, delta float64) float64 {
 	mustCompose(eps, 0, k)
 	mustBeDelta(delta)
@@ -119,20 +114,17 @@ func mustCompose(eps, delta float64, k int) {
 	refuse(!(delta >= 0 && delta < 1), "delta outside [0, 1)")
 }
 
-// GaussianDelta returns the exact delta at eps of noise N(0, sigma^2) on a value
-// of L2 sensitivity sensitivity (Balle and Wang 2018, theorem 8), see
-// [bounds.GaussianDelta]. k mechanisms together are one of sensitivity sqrt(k)
-// times as large. It panics unless sigma and sensitivity are above 0 and eps is
-// at least 0, all finite.
+// GaussianDelta returns the exact delta at eps of noise N(0, sigma^2) on a value of this L2
+// sensitivity (Balle and Wang 2018, theorem 8). k mechanisms together are one of sensitivity
+// sqrt(k) times as large.
 func GaussianDelta(sigma, sensitivity, eps float64) float64 {
 	mustBeNoise(sigma, sensitivity)
 	mustBeEpsilon(eps)
 	return math.Min(1, bounds.GaussianDelta(sensitivity/sigma, eps))
 }
 
-// GaussianEpsilon returns the least eps >= 0 at which [GaussianDelta] is at most
-// delta: from above, to 1e-12 relative. It panics on arguments out of range,
-// delta in (0, 1).
+// GaussianEpsilon returns the least eps >= 0 at which [GaussianDelta] is at most delta, in
+// (0, 1): from above, to 1e-12 relative.
 func GaussianEpsilon(sigma, sensitivity, delta float64) float64 {
 	mustBeNoise(sigma, sensitivity)
 	mustBeDelta(delta)
@@ -140,10 +132,8 @@ func GaussianEpsilon(sigma, sensitivity, delta float64) float64 {
 	return least(0, BestEpsilon(Gaussian{sigma, sensitivity}, delta, Tight).Epsilon*(1+1e-9), holds)
 }
 
-// GaussianSigma returns the least sigma that is (eps, delta) differentially
-// private at this sensitivity: the analytic Gaussian mechanism (Balle and Wang
-// 2018, algorithm 1), from above, to 1e-12 relative. It panics unless eps is at
-// least 0, delta in (0, 1) and sensitivity above 0, all finite.
+// GaussianSigma returns the least sigma that is (eps, delta) private at this sensitivity: the
+// analytic Gaussian mechanism (Balle and Wang 2018, algorithm 1), from above, to 1e-12 relative.
 func GaussianSigma(eps, delta, sensitivity float64) float64 {
 	mustBeEpsilon(eps)
 	mustBeDelta(delta)
@@ -160,7 +150,7 @@ func GaussianSigma(eps, delta, sensitivity float64) float64 {
 }
 
 func mustBeNoise(sigma, sensitivity float64) {
-	if ratio := sensitivity / sigma; !(sigma > 0 && sensitivity > 0 && ratio > 0) || math.IsInf(ratio, 1) {
-		panic("accounting: sigma and sensitivity must be above 0 and finite")
-	}
+	ratio := sensitivity / sigma
+	in := sigma > 0 && sensitivity > 0 && ratio > 0 && !math.IsInf(ratio, 1)
+	refuse(!in, "sigma and sensitivity must be above 0 and finite")
 }

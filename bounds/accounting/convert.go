@@ -10,21 +10,19 @@ import (
 type Conversion int
 
 const (
-	// Tight: epsilon = d + log((alpha-1)/alpha) - (log delta + log alpha)/(alpha-1)
-	// (Balle et al. 2020, theorem 21; Canonne, Kamath and Steinke 2020,
-	// proposition 12).
+	// Tight: epsilon = d + log((alpha-1)/alpha) - (log delta + log alpha)/(alpha-1) (Balle et al.
+	// 2020, theorem 21; Canonne, Kamath and Steinke 2020, proposition 12).
 	Tight Conversion = iota
-	// Classical: epsilon = d + log(1/delta)/(alpha-1) (Mironov 2017,
-	// proposition 3). Never below Tight.
+	// Classical: epsilon = d + log(1/delta)/(alpha-1) (Mironov 2017, proposition 3). Never below
+	// Tight.
 	Classical
-	// Optimal: nothing better follows from one order (Asoodeh, Liao, Calmon, Kosut and
-	// Sankar 2021). Never above Tight, see [optimalMoment].
+	// Optimal: nothing better follows from one order (Asoodeh, Liao, Calmon, Kosut and Sankar
+	// 2021). Never above Tight.
 	Optimal
 )
 
-// epsilon is what a divergence of at most d nats at order alpha gives at delta:
-// at least 0; +Inf if d is, or where that is seen not to be below best. It panics unless
-// 1 < alpha < +Inf and delta is in (0, 1).
+// epsilon is what a divergence of at most d nats at order alpha gives at delta in (0, 1): at
+// least 0; +Inf if d is, or where that is seen not to be below best. 1 < alpha < +Inf.
 func (c Conversion) epsilon(d, alpha, delta, best float64) float64 {
 	mustConvert(d, alpha)
 	mustBeDelta(delta)
@@ -43,8 +41,7 @@ func (c Conversion) epsilon(d, alpha, delta, best float64) float64 {
 	return least(low, tight, holds)
 }
 
-// Delta is what a divergence of at most d nats at order alpha gives at eps: in
-// [0, 1]. It panics unless 1 < alpha < +Inf and eps is at least 0 and finite.
+// Delta is what a divergence of at most d nats at order alpha gives at eps: in [0, 1].
 func (c Conversion) Delta(d, alpha, eps float64) float64 {
 	return math.Exp(math.Min(0, c.logDelta(d, alpha, eps, math.Inf(1))))
 }
@@ -112,18 +109,17 @@ func mustConvert(d, alpha float64) {
 	refuse(!(alpha > 1) || math.IsInf(alpha, 1) || !(d >= 0), "a conversion needs a divergence of at least 0 at a finite order above 1")
 }
 
-// Converted is a guarantee and the order that gave it.
+// Converted is a guarantee and its order.
 type Converted struct {
 	Epsilon, Delta float64
 	Alpha          float64 // +Inf: pure differential privacy gives as much
 }
 
-// BestEpsilon returns the least epsilon that the conversion gives at delta, over
-// all orders: +Inf if there is none. If (alpha-1) times the curve is convex, as
-// for a Renyi divergence (van Erven and Harremoes 2014, corollary 2), so is
-// (alpha-1) epsilon, and epsilon has no local minimum but the least: a grid
-// brackets it, golden sections refine it to 1e-7 in log(alpha-1). Otherwise the
-// result is still valid. It panics unless delta is in (0, 1).
+// BestEpsilon returns the least epsilon that the conversion gives at delta, over all orders:
+// +Inf if there is none. If (alpha-1) times the curve is convex, as for a Renyi divergence (van
+// Erven and Harremoes 2014, corollary 2), so is (alpha-1) epsilon, and epsilon has one local
+// minimum: a grid brackets it, golden sections refine it to 1e-7 in log(alpha-1). Otherwise the
+// result is still valid.
 func BestEpsilon(c Curve, delta float64, conv Conversion) Converted {
 	mustBeDelta(delta)
 	value := func(d, alpha, best float64) float64 { return conv.epsilon(d, alpha, delta, best) }
@@ -141,9 +137,8 @@ func BestEpsilon(c Curve, delta float64, conv Conversion) Converted {
 	return best
 }
 
-// BestDelta returns the least delta that the conversion gives at eps, over all
-// orders, at most 1; found as in [BestEpsilon], its logarithm being convex in
-// alpha. It panics unless eps is at least 0 and finite.
+// BestDelta returns the least delta that the conversion gives at eps, over all orders, at most
+// 1; found as in [BestEpsilon], its logarithm being convex in alpha.
 func BestDelta(c Curve, eps float64, conv Conversion) Converted {
 	mustBeEpsilon(eps)
 	best := Converted{Epsilon: eps, Alpha: math.Inf(1), Delta: 0}
@@ -171,10 +166,9 @@ const (
 	excessRatio = 1.3
 )
 
-// minimise returns the order of the least value found, and it: from a grid that
-// ends where hopeless says that nothing above alpha is below best, from golden
-// sections around the best of it, and from the corners. d is c at alpha. What is
-// not below atMost may be told as +Inf. It tries near first.
+// minimise returns the order of the least value found, and it: from near, a grid that ends where
+// hopeless says that nothing above alpha is below best, the corners, and golden sections. d is c
+// at alpha. What is not below atMost may be told as +Inf.
 func minimise(c Curve, near float64, value func(d, alpha, atMost float64) float64, hopeless func(d, best float64) bool) (at, best float64) {
 	at, best = 2, math.Inf(1)
 	try := func(alpha, atMost float64) (d, v float64) {
@@ -214,25 +208,20 @@ func BestPreserve(c Curve, q float64) (lo, hi float64) {
 	return math.Exp(-math.Min(down, top-log)), math.Exp(math.Min(0, math.Min(up, top+log)))
 }
 
-// Preserve returns the range in which the probability of an event lies on one
-// dataset when it is q on a neighbouring one and the Renyi divergence at order
-// alpha is at most d nats, both ways:
+// Preserve returns the range of an event's probability on one dataset when it is q on a
+// neighbouring one and the Renyi divergence at order alpha is at most d nats, both ways:
 //
 //	e^-d q^(alpha/(alpha-1)) <= p <= (e^d q)^((alpha-1)/alpha),
 //
-// the upper end at most 1 (Mironov 2017, proposition 10, by Hölder's
-// inequality; the lower end is the same with p and q exchanged). The upper
-// exponent is (alpha-1)/alpha: with its reciprocal, as it is sometimes printed,
-// the statement fails already for two equal distributions. At alpha = +Inf it is
-// e^-d q to e^d q. It panics unless q is in [0, 1], d at least 0 and alpha above
-// 1.
+// the upper end at most 1 (Mironov 2017, proposition 10, by Hölder's inequality; the lower end
+// is the same with p and q exchanged). With the reciprocal of the upper exponent, as it is
+// sometimes printed, the statement fails for two equal distributions. e^-d q to e^d q at
+// alpha = +Inf.
 func Preserve(q, d, alpha float64) (lo, hi float64) {
 	refuse(!(q >= 0 && q <= 1 && d >= 0 && alpha > 1), "needs a probability, a divergence of at least 0 and an order above 1")
 	if q == 0 {
 		return 0, 0
 	}
 	inverse := 1 / alpha
-	lo = math.Exp(math.Log(q)/(1-inverse) - d)
-	hi = math.Exp(math.Min(0, (1-inverse)*(math.Log(q)+d)))
-	return lo, hi
+	return math.Exp(math.Log(q)/(1-inverse) - d), math.Exp(math.Min(0, (1-inverse)*(math.Log(q)+d)))
 }

@@ -4,22 +4,21 @@ import (
 	"cmp"
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/dpscope/dpscope/audit"
 )
 
-// Curve bounds the Renyi divergence of a mechanism's outputs on neighbouring
-// datasets, whichever of the two comes first.
+// Curve bounds the Renyi divergence of outputs on neighbouring datasets, whichever comes first.
 type Curve interface {
-	// At returns the bound in nats at alpha in [1, +Inf], non-decreasing in alpha:
-	// at 1 on the Kullback-Leibler divergence, at +Inf on the largest log ratio.
-	// +Inf if nothing finite is known. It panics if alpha is below 1 or NaN.
-	// The parameters must be valid.
+	// At returns the bound in nats at alpha in [1, +Inf], non-decreasing in alpha: at 1 on the
+	// Kullback-Leibler divergence, at +Inf on the largest log ratio. +Inf if nothing finite is
+	// known. The parameters must be valid.
 	At(alpha float64) float64
 }
 
-// Gaussian is the noise N(0, Sigma^2) on a value of L2 sensitivity Sensitivity:
-// alpha Sensitivity^2/(2 Sigma^2), attained (Mironov 2017, corollary 3).
+// Gaussian is the noise N(0, Sigma^2) on a value of this L2 sensitivity: alpha
+// Sensitivity^2/(2 Sigma^2), attained (Mironov 2017, corollary 3).
 type Gaussian struct{ Sigma, Sensitivity float64 }
 
 func (g Gaussian) Validate() error { return checkNoise("sigma", g.Sigma, g.Sensitivity) }
@@ -34,8 +33,8 @@ func (g Gaussian) At(alpha float64) float64 {
 	return alpha * mu * mu / 2
 }
 
-// Laplace is Laplace noise of scale Scale on a value of L1 sensitivity
-// Sensitivity (Mironov 2017, corollary 2), attained. With s = Sensitivity/Scale:
+// Laplace is Laplace noise of scale Scale on a value of this L1 sensitivity (Mironov 2017,
+// corollary 2), attained. With s = Sensitivity/Scale:
 //
 //	log(alpha/(2 alpha-1) e^((alpha-1)s) + (alpha-1)/(2 alpha-1) e^(-alpha s))/(alpha-1),
 //
@@ -80,9 +79,8 @@ func logOver(t, x float64) float64 {
 	return math.Log1p(t*x) / t
 }
 
-// PureDP is any mechanism that is Epsilon differentially private: the divergence
-// of randomised response at that epsilon is the largest, see
-// [audit.RandomisedResponseRenyi]. Epsilon tanh(Epsilon/2) at alpha = 1.
+// PureDP is any mechanism that is Epsilon differentially private: the largest divergence is
+// that of randomised response ([audit.RandomisedResponseRenyi]), Epsilon tanh(Epsilon/2) at 1.
 type PureDP struct{ Epsilon float64 }
 
 func (p PureDP) Validate() error { return checkEpsilon("epsilon", p.Epsilon) }
@@ -98,8 +96,8 @@ func (p PureDP) At(alpha float64) float64 {
 	return audit.RandomisedResponseRenyi(p.Epsilon, alpha)
 }
 
-// RandomisedResponse reports a bit truthfully with probability P and flipped
-// otherwise (Mironov 2017, proposition 5). Attained.
+// RandomisedResponse reports a bit truthfully with probability P and flipped otherwise (Mironov
+// 2017, proposition 5). Attained.
 type RandomisedResponse struct{ P float64 }
 
 func (r RandomisedResponse) Validate() error {
@@ -111,22 +109,18 @@ func (r RandomisedResponse) At(alpha float64) float64 {
 	return PureDP{math.Abs(math.Log(r.P) - math.Log1p(-r.P))}.At(alpha)
 }
 
-// Concentrated is a mechanism of Rho zero-concentrated differential privacy:
-// Rho alpha (Bun and Steinke 2016, definition 1.1).
+// Concentrated is Rho zero-concentrated privacy: Rho alpha (Bun and Steinke 2016, definition 1.1).
 type Concentrated struct{ Rho float64 }
 
 func (c Concentrated) Validate() error { return checkEpsilon("rho", c.Rho) }
 
 func (c Concentrated) At(alpha float64) float64 {
 	mustBeOrder(alpha)
-	if c.Rho == 0 {
-		return 0
-	}
-	return c.Rho * alpha
+	return audit.Pick(c.Rho == 0, 0, c.Rho*alpha)
 }
 
-// RenyiDP is a mechanism of which only (Alpha, Epsilon) Renyi differential
-// privacy is known: Epsilon up to Alpha, by monotony, and +Inf above.
+// RenyiDP is a mechanism of which only (Alpha, Epsilon) Renyi differential privacy is known:
+// Epsilon up to Alpha, by monotony, and +Inf above.
 type RenyiDP struct{ Alpha, Epsilon float64 }
 
 func (r RenyiDP) Validate() error {
@@ -140,8 +134,7 @@ func (r RenyiDP) At(alpha float64) float64 {
 
 func (r RenyiDP) corners() []float64 { return []float64{r.Alpha} }
 
-// Repeat is the adaptive composition of K mechanisms of one curve, K times the
-// curve (Mironov 2017, proposition 1).
+// Repeat is the adaptive composition of K mechanisms of one curve (Mironov 2017, proposition 1).
 type Repeat struct {
 	Curve Curve
 	K     int
@@ -163,16 +156,9 @@ func (s Sum) At(alpha float64) float64 {
 	return total
 }
 
-func (s Sum) corners() []float64 {
-	var all []float64
-	for _, c := range s {
-		all = append(all, corners(c)...)
-	}
-	return all
-}
+func (s Sum) corners() []float64 { return slices.Concat(audit.Each(s, corners)...) }
 
-// kept is a curve that computes no order twice: of sampled noise each is an integral, and
-// all conversions look at the same grid.
+// kept is a curve that computes no order twice: of sampled noise each is an integral.
 type kept struct {
 	Curve
 	values map[float64]float64
@@ -197,14 +183,13 @@ func corners(c Curve) []float64 {
 	return nil
 }
 
-// Group returns the curve of a mechanism for datasets that differ in up to size
-// records. Of noise and of concentrated privacy it is exact: the sensitivity
-// grows with size, rho with its square (Bun and Steinke 2016, proposition 1.9).
-// A report by randomised response hides the whole group as it hides one record.
-// Of pure privacy it is that of size epsilon. Otherwise it is, at order alpha, 3^c times the
-// curve at 2^c alpha (Mironov 2017, proposition 2) with 2^c the power of two at or above
-// size, orders below 2 taking the value at 2; where the largest log ratio is finite, the curve of
-// size times that, if lower. It panics if size is not in [1, MaxGroup].
+// Group returns the curve for datasets that differ in up to size records, 1 to MaxGroup. Of
+// noise and of concentrated privacy it is exact: the sensitivity grows with size, rho with its
+// square (Bun and Steinke 2016, proposition 1.9). A report by randomised response hides the
+// group as it hides one record. Of pure privacy it is that of size epsilon. Otherwise it is, at
+// order alpha, 3^c times the curve at 2^c alpha (Mironov 2017, proposition 2) with 2^c the power
+// of two at or above size, orders below 2 taking the value at 2; where the largest log ratio is
+// finite, the curve of size times that, if lower.
 func Group(c Curve, size int) Curve {
 	refuse(size < 1 || size > MaxGroup, "group size out of range")
 	k := float64(size)
@@ -225,11 +210,7 @@ func Group(c Curve, size int) Curve {
 	case Repeat:
 		return Repeat{Group(c.Curve, size), c.K}
 	case Sum:
-		all := make(Sum, len(c))
-		for i := range c {
-			all[i] = Group(c[i], size)
-		}
-		return all
+		return Sum(audit.Each(c, func(c Curve) Curve { return Group(c, size) }))
 	}
 	return grouped{c, size}
 }
@@ -266,9 +247,8 @@ func (g grouped) corners() []float64 {
 // stability is the least c with 2^c >= size.
 func stability(size int) int { return bits.Len(uint(size - 1)) }
 
-// groupApproximate returns size eps and delta (e^(size eps)-1)/(e^eps-1), at
-// most 1: the sum of delta e^(i eps) over i < size (Lu et al. 2022, lemma 3.4).
-// delta lies in [0, 1).
+// groupApproximate returns size eps and delta (e^(size eps)-1)/(e^eps-1), at most 1: the sum of
+// delta e^(i eps) over i < size (Lu et al. 2022, lemma 3.4).
 func groupApproximate(eps, delta float64, size int) (float64, float64) {
 	total := float64(size) * eps
 	if delta == 0 {

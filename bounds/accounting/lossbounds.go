@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 )
 
@@ -13,22 +14,20 @@ type Entry struct {
 	Count     int
 }
 
-// Composition is mechanisms that run one after the other, each of them free to
-// depend on what those before put out. Its bounds come from privacy loss
-// distributions: those of the entries are put on a grid from above and from below,
-// composed by the Fourier transform of the exponentially tilted law, and what the
-// transform, the ends of its window and rounding may have added is computed and taken
-// off or put on. So the truth for the laws that dominate the entries lies between
-// the two.
+// Composition is mechanisms that run one after the other, each free to depend on what those
+// before put out. Its bounds come from privacy loss distributions: those of the entries are put
+// on a grid from above and from below, composed by the Fourier transform of the exponentially
+// tilted law, and what the transform, the ends of its window and rounding may have added is
+// computed and taken off or put on. So the truth for the laws that dominate the entries lies
+// between the two.
 //
 // Sources: Koskela, Jälkö and Honkela 2020 (discretised laws of the loss, composed by
 // the fast Fourier transform); Gopi, Lee and Wutschitz 2021 (errors of both kinds
 // bounded); Doroshenko et al. 2022 (the two discretisations).
 type Composition []Entry
 
-// Epsilon returns a lower and an upper bound on the least epsilon that holds at delta:
-// the upper one +Inf where nothing finite is found. The composition must be valid and
-// delta in (0, 1).
+// Epsilon returns a lower and an upper bound on the least epsilon that holds at delta in (0, 1):
+// the upper one +Inf where nothing finite is found.
 func (c Composition) Epsilon(delta float64) (lower, upper float64) {
 	mustBeDelta(delta)
 	return c.epsilon(delta, true)
@@ -39,12 +38,10 @@ func (c Composition) epsilon(delta float64, lower bool) (least, upper float64) {
 		func(l *composed) float64 { return l.tiltAtDelta(math.Log(delta)) })
 }
 
-// Delta returns a lower and an upper bound on the least delta that holds at eps, which
-// is at least 0 and finite. The composition must be valid.
+// Delta returns a lower and an upper bound on the least delta that holds at eps.
 func (c Composition) Delta(eps float64) (lower, upper float64) {
 	mustBeEpsilon(eps)
-	// A first look at how small delta is, so that the tails that are cut off are
-	// smaller yet.
+	// A first look at how small delta is, so that the tails that are cut off are smaller yet.
 	rough := 0.0
 	for _, reverse := range []bool{false, true} {
 		step, _ := c.steps(reverse, 1e-30)
@@ -90,8 +87,8 @@ func (c Composition) both(logDelta float64, both bool, ask func(l *composed, up 
 	return math.Min(lower, upper), upper
 }
 
-// steps are a step to begin with, a thousandth of the widest span of an entry, and the
-// least one that floating point can tell from 0 beside the largest loss.
+// steps are a step to begin with, a thousandth of the widest span of an entry, and the least one
+// that floating point can tell from 0 beside the largest loss.
 func (c Composition) steps(reverse bool, tail float64) (first, least float64) {
 	widest, largest := 0.0, 1e-100
 	for _, e := range c {
@@ -110,9 +107,8 @@ type composed struct {
 	offset   float64 // of the sum
 	infinite float64
 
-	// After convolve: the tilt and the tilted sum's cumulant; the loss at the first place of
-	// the window; and from each place on up the sums of tilted masses, weighed
-	// by e^(-lambda d)(1-e^-d) and by e^(-(lambda+1) d), d the distance.
+	// After convolve: the tilt and the tilted sum's cumulant; the loss at the first place of the
+	// window; and from each place on up the sums of tilted masses, weighed
 	lambda, k  float64
 	from       float64
 	gains, low []float64
@@ -207,7 +203,7 @@ func (l *composed) tilt(far func(lambda, mean, k float64) bool) float64 {
 	return lo + (hi-lo)/2
 }
 
-// outside is -log of what the window leaves out of the tilted law, on either side.
+// outside is -log of what the window leaves out of the tilted law on a side.
 const outside = 20.0
 
 // ends has at most e^-outside of the tilted sum on either side of it, by Chernoff's bound.
@@ -317,11 +313,7 @@ func (l *composed) convolve(lambda float64) {
 func (l *composed) curve(eps float64, up bool) float64 {
 	// Errors of the masses and losses are like another epsilon.
 	shift := 4 * l.steps * lossError
-	if up {
-		eps -= shift
-	} else {
-		eps += shift
-	}
+	eps += audit.Pick(up, -shift, shift)
 	sum := 0.0
 	// From the first place of the window at or above eps.
 	if i := math.Max(0, math.Ceil((eps-l.from)/l.step)); i < float64(len(l.gains)) {
@@ -354,8 +346,8 @@ func (l *composed) epsilon(delta float64, up bool) float64 {
 		return math.Inf(1)
 	}
 	if !up {
-		// Far below the tilt's own loss the bound says nothing; where it says most is the
-		// last place at which it exceeds delta.
+		// Far below the tilt's own loss the bound says nothing: look for the last place at which
+		// it exceeds delta.
 		for i := len(l.gains) - 1; i >= 0 && holds(math.Max(0, hi)); i-- {
 			hi = l.from + float64(i)*l.step
 		}
@@ -377,10 +369,9 @@ const (
 	mostNoise  = 1e6
 )
 
-// LeastNoise returns the least noise of five significant digits at which the upper bound
-// of [Composition.Epsilon] of the composition that compose makes of it is at most eps at
-// delta: a standard deviation, a scale, whatever compose takes it as. Noise outside
-// [MinNoise, 1e6] is not tried: +Inf if none is enough. Some nine compositions.
+// LeastNoise returns the least noise of five significant digits in [MinNoise, 1e6] at which the
+// upper bound of [Composition.Epsilon] of what compose makes of it is at most eps at delta: +Inf
+// if none is enough. Some nine compositions.
 func LeastNoise(eps, delta float64, compose func(noise float64) Composition) float64 {
 	mustBeEpsilon(eps)
 	mustBeDelta(delta)

@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
-// lossLaw is a privacy loss distribution on a grid: under P the loss is offset +
-// at[i] step with probability mass[i], infinite with probability infinite, and -Inf
-// otherwise.
+// lossLaw is a privacy loss distribution on a grid: under P the loss is offset + at[i] step with
+// probability mass[i], infinite with probability infinite, and -Inf otherwise.
 type lossLaw struct {
 	offset, step float64
 	at           []int // increasing
@@ -30,9 +31,8 @@ func (l *lossLaw) put(at int, mass float64) {
 	}
 }
 
-// The cells of a grid are a step wide near 0 and a share of the loss further out:
-// that spreads the loss by less than 1e-6 of its second moment and makes some
-// thousand cells of any range.
+// The cells of a grid are a step wide near 0 and a share of the loss further out: that spreads
+// the loss by less than 1e-6 of its second moment and makes some thousand cells of any range.
 const cellShare = 1.0 / 512
 
 // largestLoss is where a loss counts as infinite: e^loss is still a float64.
@@ -46,10 +46,9 @@ func clipped(lo, hi float64) (float64, float64) {
 // leastMass is below what a float64 is no longer relatively exact.
 const leastMass = 1e-290
 
-// cells is what a pair has in the intervals between edges, which are places of the
-// grid offset + i step, and below the first and above the last. One of its ends is an
-// edge where the loss is bounded there: the last one if it is bounded above. If adjust,
-// the step is changed so that both ends are.
+// cells is what a pair has between edges, places of the grid offset + i step, and below the first
+// and above the last. One of its ends is an edge where the loss is bounded there: the last one if
+// it is bounded above. If adjust, the step is changed so that both ends are.
 type cells struct {
 	offset, step float64
 	edges        []int
@@ -81,13 +80,13 @@ func newCells(pair lossPair, step, tail float64, adjust bool) *cells {
 	return c
 }
 
-// above is the law that dominates: the content of every cell is moved to its two ends
-// so that P and Q stay, which connects the dots of the curve of delta over e^epsilon
-// by lines (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022, section 3).
+// above is the law that dominates: the content of every cell is moved to its two ends so that P
+// and Q stay, which connects the dots of the curve of delta over e^epsilon by lines (Doroshenko,
+// Ghazi, Kamath, Kumar and Manurangsi 2022, section 3).
 //
-// The likelihood ratio under Q then is larger in the convex order; so it is after
-// products, whence compositions dominate too. Rounding in the split is equivalent to
-// a relative change of P and Q of the order of lossError, whatever the width.
+// The likelihood ratio under Q then is larger in the convex order; so it is after products,
+// whence compositions dominate too. Rounding in the split is a relative change of P and Q of the
+// order of lossError.
 func (c *cells) above() *lossLaw {
 	l := &lossLaw{offset: c.offset, step: c.step, infinite: c.infinite}
 	for i, p := range c.p {
@@ -116,14 +115,13 @@ func (c *cells) above() *lossLaw {
 	return l
 }
 
-// below is a law that is dominated, with all of its losses on a grid: neighbouring
-// cells, and parts of them, are put together until P/Q is e to a place of the grid.
-// Putting outputs together is processing, which no privacy is lost by; so a curve of
-// this law lies below the pair's, as that of the optimistic estimate of Doroshenko et
-// al. 2022, section 5. What remains at the upper end is lowered to the grid.
+// below is a law that is dominated, with all of its losses on a grid: neighbouring cells, and
+// parts of them, are put together until P/Q is e to a place of the grid. Putting outputs together
+// is processing, which no privacy is lost by; so a curve of this law lies below the pair's
+// (Doroshenko et al. 2022, section 5). What remains at the upper end is lowered to the grid.
 //
-// The grid is moved so that the heaviest loss is on it, and, if adjust, its step is
-// changed so that first and last are as far apart as places of it.
+// The grid is moved so that the heaviest loss is on it; if adjust, its step is changed so that
+// first and last are on it.
 func (c *cells) below(adjust bool) *lossLaw {
 	var all []atom
 	for i, p := range c.p {
@@ -196,10 +194,7 @@ func (l *lossLaw) cumulant(lambda float64) (k, mean, variance float64) {
 		return math.Inf(-1), 0, 0
 	}
 	if len(l.logs) == 0 {
-		l.logs = make([]float64, len(l.mass))
-		for i, m := range l.mass {
-			l.logs[i] = math.Log(m)
-		}
+		l.logs = audit.Each(l.mass, math.Log)
 	}
 	top, slope := math.Inf(-1), lambda*l.step
 	for i, at := range l.at {

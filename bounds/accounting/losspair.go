@@ -7,14 +7,11 @@ import (
 	"sort"
 )
 
-// Lossy is a mechanism of which two laws P and Q are known that dominate its outputs
-// on neighbouring datasets: for every epsilon, P(S) - e^epsilon Q(S) at the best S is
-// at least as large as for the mechanism (Zhu, Dong and Wang 2022, definition 7), and
-// compositions of such mechanisms are dominated by the products (theorem 10). All are
-// attained, so what the laws give is the mechanism's own.
-//
-// They are [Gaussian], [SubsampledGaussian], [Laplace], [SubsampledLaplace], [ApproximateDP]
-// and [Finite]; randomised response is one of the last two.
+// Lossy is a mechanism of which two laws P and Q are known that dominate its outputs on
+// neighbouring datasets: for every epsilon, P(S) - e^epsilon Q(S) at the best S is at least as
+// large as for the mechanism (Zhu, Dong and Wang 2022, definition 7), and compositions are
+// dominated by the products (theorem 10). All are attained. Randomised response is
+// [ApproximateDP] or [Finite].
 type Lossy interface {
 	// losses is the pair of a dataset with a record over one without, or the reverse.
 	losses(reverse bool) lossPair
@@ -30,8 +27,7 @@ type lossPair struct {
 	infinite float64 // P where Q is 0
 }
 
-// reversed exchanges P and Q, of which neither is 0 where the other is not: the loss is the
-// negative of the other's.
+// reversed exchanges P and Q, neither of which is 0 where the other is not.
 func (l lossPair) reversed() lossPair {
 	return lossPair{
 		span: func(tail float64) (lo, hi float64) {
@@ -51,9 +47,9 @@ func (l lossPair) reversed() lossPair {
 	}
 }
 
-// lossError bounds the relative error of the masses and the absolute one of the
-// losses at the edges: the argument z of a normal tail is known to 4 units in the
-// last place, of which the tail makes 4 z^2; |z| stays below 36.
+// lossError bounds the relative error of the masses and the absolute one of the losses at the
+// edges: the argument z of a normal tail is known to 4 units in the last place, of which the
+// tail makes 4 z^2; |z| stays below 36.
 const lossError = 1e-12
 
 func (g Gaussian) losses(bool) lossPair { return gaussianNoise(g.Sensitivity/g.Sigma).losses(1, false) }
@@ -68,9 +64,8 @@ func (s SubsampledLaplace) losses(reverse bool) lossPair {
 	return laplaceNoise(s.Sensitivity/s.Scale).losses(s.Rate, reverse)
 }
 
-// SubsampledLaplace is [Laplace] noise on a sum over a Poisson sample, as
-// [SubsampledGaussian]. Its largest log ratio is e = log(1 + Rate (e^s - 1)), s =
-// Sensitivity/Scale; its Renyi divergence is bounded by that of [PureDP] at e.
+// SubsampledLaplace is [Laplace] noise on a sum over a Poisson sample. Its largest log ratio is
+// e = log(1 + Rate (e^s - 1)), s = Sensitivity/Scale; its Renyi divergence is at most [PureDP]'s at e.
 type SubsampledLaplace struct{ Scale, Sensitivity, Rate float64 }
 
 func (s SubsampledLaplace) Validate() error {
@@ -81,9 +76,8 @@ func (s SubsampledLaplace) At(alpha float64) float64 {
 	return PureDP{sampledLoss(s.Rate, s.Sensitivity/s.Scale)}.At(alpha)
 }
 
-// ApproximateDP is any mechanism that is (Epsilon, Delta) differentially private:
-// dominated by randomised response at Epsilon that shows the record with probability
-// Delta (Kairouz, Oh and Viswanath 2015, theorem 3.2).
+// ApproximateDP is any (Epsilon, Delta) private mechanism: dominated by randomised response at
+// Epsilon that shows the record with probability Delta (Kairouz, Oh and Viswanath 2015, theorem 3.2).
 type ApproximateDP struct{ Epsilon, Delta float64 }
 
 func (a ApproximateDP) losses(bool) lossPair {
@@ -92,8 +86,8 @@ func (a ApproximateDP) losses(bool) lossPair {
 	return Finite{P: []float64{a.Delta, high, low}, Q: []float64{0, low, high}}.losses(false)
 }
 
-// Finite is a mechanism with finitely many outputs, of which output i comes with
-// probability P[i] on one dataset and Q[i] on its neighbour.
+// Finite is a mechanism whose output i comes with probability P[i] on one dataset and Q[i] on its
+// neighbour.
 type Finite struct{ P, Q []float64 }
 
 func (f Finite) losses(reverse bool) lossPair {
@@ -144,13 +138,12 @@ type noise struct {
 	at, loss func(float64) float64
 	// mass is the probability of (a, b) under the law.
 	mass func(a, b float64) float64
-	// reach is beyond what the law has at most tail, and the moved law beyond that and
-	// the shift.
+	// reach is beyond what the law has at most tail, and the moved law beyond that and the shift.
 	reach func(tail float64) (lo, hi float64)
 }
 
-// losses is the law moved with probability rate over the law as it is, or, where that
-// makes a difference, the reverse.
+// losses is the law moved with probability rate over the law as it is, or, where that makes a
+// difference, the reverse.
 func (n noise) losses(rate float64, reverse bool) lossPair {
 	l := lossPair{
 		span: func(tail float64) (lo, hi float64) {
@@ -225,9 +218,9 @@ func laplaceNoise(s float64) noise {
 		func(float64) (lo, hi float64) { return 0, s }}
 }
 
-// normalMass is the probability that a standard normal variable lies in [a, b]: small
-// intervals by Gauss and Legendre with eight points, whose error is below 1e-17 of the
-// whole, others as the difference of tails that differ by a factor of e or more.
+// normalMass is the probability that a standard normal variable lies in [a, b]: small intervals
+// by Gauss and Legendre with eight points, whose error is below 1e-17 of the whole, others as the
+// difference of tails that differ by a factor of e or more.
 func normalMass(a, b float64) float64 {
 	if a > 0 {
 		a, b = -b, -a

@@ -13,14 +13,10 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// ReadProfile reads a claim as a curve from a file of JSON: see docs/claims.md for the layouts.
-// name is the file's, for the words of the claim and of errors.
-//
-//   - Of dpscope account: its points (-profile), or its epsilon at delta.
-//   - Lists "epsilons" and "deltas", or "points": what other accountants computed, such as
-//     dp_accounting's get_delta.
-//   - Of an Opacus accountant's state_dict: its history of (noise multiplier, sample rate,
-//     steps) is composed by [Composition], whatever mechanism it says.
+// ReadProfile reads a claim as a curve from JSON, see docs/claims.md: an account of dpscope (its
+// points, or its epsilon at delta), lists of epsilons and deltas or points, or an Opacus history
+// of (noise multiplier, sample rate, steps), composed by [Composition] whatever mechanism it
+// says. name is the file's.
 func ReadProfile(name string, data []byte) (audit.PrivacyProfile, error) {
 	points, what, err := profilePoints(name, data)
 	if err != nil {
@@ -105,17 +101,15 @@ func fromHistory(name string, history [][]float64) ([]audit.ProfilePoint, error)
 	return points, nil
 }
 
-// Trace is how epsilon changes: points (steps, epsilon) at the query's delta and (delta,
-// epsilon) at its steps, in increasing order of both, epsilon rounded up. Where nothing
-// finite holds there is no point.
+// Trace is how epsilon changes: points (steps, epsilon) at the query's delta and (delta, epsilon)
+// at its steps, both increasing, epsilon rounded up; none where nothing finite holds.
 type Trace struct {
 	OverSteps [][2]float64 `json:"overSteps"`
 	OverDelta [][2]float64 `json:"overDelta"`
 }
 
-// Follow accounts a query, of which the noise is known, at some other numbers of steps, to
-// twice as many at least, and at other deltas. It asks before every point whether to go on.
-// The error is that of [Answer].
+// Follow accounts a query, of which the noise is known, at some other numbers of steps, to twice
+// as many at least, and at other deltas. It asks before every point whether to go on.
 func Follow(q Query, goOn func() bool) (t Trace, err error) {
 	if err = q.Validate(); err != nil {
 		return t, err

@@ -26,10 +26,10 @@ const (
 	KindGaussianDP         Kind = "gaussian-dp"         // mu
 )
 
-// mechanism is a curve with parameters that a user gives.
+// mechanism is a curve with parameters that a user gives, of which Validate reports the first
+// out of range.
 type mechanism interface {
 	Curve
-	// Validate reports the first parameter out of range, nil if there is none.
 	Validate() error
 }
 
@@ -77,8 +77,8 @@ func KindNames() []string { return audit.Each(Kinds(), func(k Kind) string { ret
 // Title says what a known kind is, for a choice.
 func (k Kind) Title() string { return kinds[k.at()].title }
 
-// Parameters are the names of the parameters that the kind needs, sensitivity
-// and rate apart; nil for a name that is not a kind.
+// Parameters are the names of the parameters that the kind needs, sensitivity and rate apart; nil
+// for a name that is not a kind.
 func (k Kind) Parameters() []string {
 	if k.at() < 0 {
 		return nil
@@ -102,9 +102,9 @@ func (k Kind) Fields() []string {
 	return slices.Concat(k.Parameters(), k.Options(), []string{"steps", "with", "group", "delta", "atEpsilon", "event", "odds"})
 }
 
-// Query asks for the account of Steps mechanisms of one kind, each on a value of
-// this sensitivity, and of others beside them, for groups of Group records. What is nil takes its default;
-// what the kind does not use must be nil.
+// Query asks for the account of Steps mechanisms of one kind, each on a value of this sensitivity,
+// and of others beside them, for groups of Group records. What is nil takes its default; what the
+// kind does not use must be nil.
 type Query struct {
 	Mechanism Kind     `json:"mechanism"`
 	Sigma     *float64 `json:"sigma,omitempty"`     // standard deviation of the noise, above 0
@@ -125,9 +125,8 @@ type Query struct {
 	// With are further mechanisms of the composition, see [Query.parts].
 	With string `json:"with,omitempty"`
 
-	// TargetEpsilon asks for the least noise at which the whole composition has at most
-	// this epsilon at Delta; gaussian, laplace. Then the noise may be absent: it
-	// is the one that is found.
+	// TargetEpsilon asks for the least noise at which the whole composition has at most this
+	// epsilon at Delta; gaussian, laplace. Then the noise may be absent.
 	TargetEpsilon *float64 `json:"targetEpsilon,omitempty"`
 
 	// Profile asks for points of the curve of delta over epsilon.
@@ -137,9 +136,9 @@ type Query struct {
 	AtEpsilon *float64 `json:"atEpsilon,omitempty"` // at least 0: asks for delta; default: no such question
 	// Orders of the curve, increasing, at least 1, at most 1000; default: 24 of them up to 512.
 	Orders []float64 `json:"orders,omitempty"`
-	// Event are probabilities of an event on one dataset, in (0, 1): asks for the range of
-	// its probability on the neighbour. Odds are factors above 1: asks how probable it is
-	// that the odds of one dataset over the other grow by more. At most 100 of each.
+	// Event are probabilities of an event on one dataset, in (0, 1): asks for the range of its
+	// probability on the neighbour. Odds are factors above 1: asks how probable it is that the
+	// odds of one dataset over the other grow by more. At most 100 of each.
 	Event []float64 `json:"event,omitempty"`
 	Odds  []float64 `json:"odds,omitempty"`
 }
@@ -147,9 +146,8 @@ type Query struct {
 // mostAsked limits With, Event and Odds.
 const mostAsked = 100
 
-// parts are the mechanisms of the composition, as filled queries of their own: the
-// query's, and those of With, which are texts such as "laplace scale=2 steps=3" with
-// semicolons between.
+// parts are the mechanisms of the composition, as filled queries of their own: the query's, and
+// those of With, texts such as "laplace scale=2 steps=3" with semicolons between.
 func (q Query) parts() ([]Query, error) {
 	first := q
 	first.With = ""
@@ -328,8 +326,7 @@ func fill[T any](p **T, value T) {
 	}
 }
 
-// step is the curve of one step of a filled query, for one record; nil for
-// approximate privacy, which has none.
+// step is the curve of one step of a filled query, for one record; nil where there is none.
 func (q Query) step() mechanism { return kinds[q.Mechanism.at()].step(q) }
 
 func (q Query) title() string {
@@ -354,10 +351,9 @@ func (q Query) title() string {
 	return words
 }
 
-// roundUp rounds a figure up to seven significant digits, after raising it by
-// 1e-9 of it for the last bits of the elementary functions. A figure within
-// 1e-12 of one with seven digits is taken to be that one; one below 1e-290 is
-// raised to that.
+// roundUp rounds a figure up to seven significant digits, after raising it by 1e-9 of it for the
+// last bits of the elementary functions. A figure within 1e-12 of one with seven digits is that
+// one; one below 1e-290 is raised to that.
 func roundUp(x float64) float64 {
 	switch {
 	case x > 0 && x < 1e-290:
@@ -392,13 +388,12 @@ const (
 	MaxOrder = 1e6     // largest order that a user may name
 	MaxSteps = 1 << 40 // most mechanisms in a composition
 	MaxGroup = 1 << 20 // largest group
-	// MinNoise is the least sigma/sensitivity of [SubsampledGaussian]. The cost
-	// of its integral grows with 1/sigma, and there a record that takes part
-	// already shows by 200 nats.
+	// MinNoise is the least sigma/sensitivity of [SubsampledGaussian]: the cost of its integral
+	// grows with 1/sigma, and there a record that takes part already shows by 200 nats.
 	MinNoise = 0.05
-	// Noise, sensitivities, rates and privacy parameters that are not 0 lie between
-	// these, and deltas above [MinDelta]: squares and products with steps, orders
-	// and groups then neither overflow nor vanish.
+	// Noise, sensitivities, rates and privacy parameters that are not 0 lie between these, and
+	// deltas above [MinDelta]: their products with steps, orders and groups neither overflow nor
+	// vanish.
 	MinNumber = 1e-50
 	MaxNumber = 1e50
 	MinDelta  = 1e-100
@@ -440,9 +435,7 @@ func checkRate(q float64) error {
 
 func mustBeOrder(alpha float64) { refuse(!(alpha >= 1), "an order is at least 1") }
 
-func mustBeDelta(delta float64) {
-	refuse(!(delta > 0 && delta < 1), "delta outside (0, 1)")
-}
+func mustBeDelta(delta float64) { refuse(!(delta > 0 && delta < 1), "delta outside (0, 1)") }
 
 func mustBeEpsilon(eps float64) { refuse(!isEpsilon(eps), "epsilon must be at least 0 and finite") }
 
@@ -458,8 +451,8 @@ func (q Query) Command() string {
 	return audit.CommandOf("dpscope account", settings.Written(Keys(), q, Query{}))
 }
 
-// Keys are the settings of a query, in the order in which a command names them. Where
-// nothing is typed the page asks with what its form has as Empty.
+// Keys are the settings of a query, in the order in which a command names them. The page takes
+// a form's Empty where nothing is typed.
 func Keys() []settings.Key[Query] {
 	number := func(name, field string, at func(*Query) **float64, usage string, form settings.Form) settings.Key[Query] {
 		return settings.Key[Query]{Name: name, Field: field, At: settings.Optional(settings.Number[float64], at), Usage: usage + ", a `number`", Form: &form}

@@ -7,18 +7,17 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// SubsampledGaussian is [Gaussian] noise on a sum over a Poisson sample: every
-// record takes part with probability Rate on its own, one record is added or
-// removed (Mironov, Talwar and Zhang 2019). Attained.
+// SubsampledGaussian is [Gaussian] noise on a sum over a Poisson sample: every record takes part
+// with probability Rate on its own, one record is added or removed (Mironov, Talwar and Zhang
+// 2019). Attained.
 //
 // With q = Rate, noise sigma = Sigma/Sensitivity and z ~ N(0, sigma^2) let
 // 1 + w = 1-q + q e^((2z-1)/(2 sigma^2)). Then E w = 0 and the divergence is
 //
 //	log(E (1+w)^alpha)/(alpha-1) = log(1 + E[(1+w)^alpha - 1 - alpha w])/(alpha-1)
 //
-// (theorem 4; the other order of the two distributions gives less, theorem 5).
-// The expectation on the right is of a non-negative variable, so nothing cancels
-// however small it is. At a whole alpha up to 4096 it is the finite sum
+// (theorem 4; the other order of the two distributions gives less, theorem 5). On the right
+// nothing cancels, as the variable is not negative. At a whole alpha up to 4096 it is the finite sum
 //
 //	sum over k >= 2 of C(alpha, k) (1-q)^(alpha-k) q^k (e^((k^2-k)/(2 sigma^2)) - 1),
 //
@@ -85,13 +84,11 @@ func logExpm1(x float64) float64 {
 // logMean returns log(E[(1+w)^alpha - 1 - alpha w]/(alpha-1)) by the trapezoidal
 // rule of step h on [-12 sigma, alpha + 12 sigma]; the limit at alpha = 1.
 //
-// The integrand is analytic for |Im z| < pi sigma^2, where 1+w has its zeros,
-// and there |1+w| is at most its value at Re z. So the error is about
-// e^(d^2/(2 sigma^2) - 2 pi d/h) of the whole for any d up to pi sigma^2, and
-// less than e^-70 lies outside the interval. Stretches where the term is below
-// e^-60 of the largest are leapt over: the logarithm of the term is at most
+// The integrand is analytic for |Im z| < pi sigma^2, where 1+w has its zeros, and there |1+w| is
+// at most its value at Re z. So the error is about e^(d^2/(2 sigma^2) - 2 pi d/h) of the whole for
+// any d up to pi sigma^2, and less than e^-70 lies outside the interval. Stretches where the term
+// is below e^-60 of the largest are leapt over: the logarithm of the term is at most
 // -z^2/(2 sigma^2) + alpha log(1+w), whose slope is at most (alpha-z)/sigma^2.
-// That leaves about 100 terms, 100/sigma for small sigma.
 func logMean(sigma, q, alpha, h float64) float64 {
 	v, t := sigma*sigma, alpha-1
 	logq, log1mq := math.Log(q), math.Log1p(-q)
@@ -141,8 +138,7 @@ func logConvexity(t, l float64) float64 {
 	case l == 0:
 		return math.Inf(-1)
 	case scale < 0.5:
-		// e^l times the sum over n >= 2 of l^n (t^(n-1) - (-1)^(n-1))/n!: the
-		// first-order terms cancel.
+		// e^l times the sum over n >= 2 of l^n (t^(n-1) - (-1)^(n-1))/n!: nothing cancels.
 		sum, up, down := 0.0, l, l
 		for n := 2.0; n < 20; n++ {
 			up, down = up*t*l/n, down*-l/n

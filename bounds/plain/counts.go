@@ -54,9 +54,8 @@ type Bound struct {
 	Note   string   `json:"note"`
 }
 
-// Conclude computes the table. Privacy bounds the event in over out, and all that is not
-// in it out over in; each is bounded with half of the error, so that the larger has
-// the whole confidence.
+// Conclude computes the table. Privacy bounds the event in over out, and all that is not in it out
+// over in, each with half of the error, so that the larger has the whole confidence.
 func Conclude(p Plan) (Report, error) {
 	if err := p.check(); err != nil {
 		return Report{}, err

@@ -1,7 +1,6 @@
-// Package published has forms of bounds that others published, as they were
-// published, and what mends them. They are here to be compared with the bounds of
-// package bounds, never to certify: most are loose, and some do not keep the error
-// that they state. What is wrong stands at each; docs/findings has the proofs.
+// Package published has forms of bounds that others published, and what mends them, to be compared
+// with package bounds, never to certify: most are loose, and some do not keep the error that they
+// state. What is wrong stands at each; docs/findings has the proofs.
 package published
 
 import "fmt"

@@ -9,19 +9,16 @@ import (
 const (
 	// MethodHistogram is [HistogramDelta].
 	MethodHistogram bounds.Method = "histogram-corrected"
-	// MethodHistogramPublished is [HistogramDivergence] less eta at the sample
-	// size of [HistogramSamples]; it certifies nothing.
+	// MethodHistogramPublished is [HistogramDivergence] less eta at the sample size of
+	// [HistogramSamples]; it certifies nothing.
 	MethodHistogramPublished bounds.Method = "published-histogram"
 	// MethodADPTester is [HistogramDivergence] less [ADPTesterEta]; it certifies nothing.
 	MethodADPTester bounds.Method = "published-adptester"
 )
 
-// HistogramDivergence returns the plug-in estimate of the hockey-stick
-// divergence on bins, the sum of max(0, x_j/n1 - e^eps y_j/n0). It is biased
-// upwards. The published tester (algorithms 3 and 4 of DP-Auditorium, algorithm
-// 2 of RenyiTester) reports a violation if this less eta exceeds delta.
-//
-// It panics if the bins differ in number, a count is negative or a side is empty.
+// HistogramDivergence returns the plug-in estimate of the hockey-stick divergence on bins, the sum
+// of max(0, x_j/n1 - e^eps y_j/n0), biased upwards. The published tester (algorithms 3 and 4 of
+// DP-Auditorium, algorithm 2 of RenyiTester) reports a violation if it less eta exceeds delta.
 func HistogramDivergence(first, second []int, eps float64) float64 {
 	n1, n0 := mustBeHistograms(first, second)
 	refuse(bounds.CheckEpsilon(eps))
@@ -32,9 +29,8 @@ func HistogramDivergence(first, second []int, eps float64) float64 {
 	return sum
 }
 
-// HistogramDelta returns a lower confidence bound on the delta for which
-// (eps, delta) can hold from the histograms of n1 and n0 independent outputs on
-// m bins that were fixed beforehand:
+// HistogramDelta returns a lower confidence bound on the delta for which (eps, delta) can hold
+// from the histograms of n1 and n0 independent outputs on m bins that were fixed beforehand:
 //
 //	z - sqrt(m s)/2 - sqrt(s log(1/beta)/2),  s = 1/n1 + e^(2 eps)/n0,
 //
@@ -42,9 +38,8 @@ func HistogramDivergence(first, second []int, eps float64) float64 {
 // beta at every sample size: the bias of a positive part is at most half the
 // mean absolute deviation, hence that of z at most half the sum of the bins'
 // deviations, whose squares add up to at most s; and changing one output moves z
-// by at most 1/n1 or e^eps/n0 (McDiarmid 1989). This is the published tester
-// with what its proof needs; its slack grows with sqrt m, while [bounds.ExactDelta]
-// of one event does not depend on m. Rounded down, at least 0.
+// by at most 1/n1 or e^eps/n0 (McDiarmid 1989). Its slack grows with sqrt m, that of
+// [bounds.ExactDelta] of one event not. Rounded down, at least 0.
 func HistogramDelta(first, second []int, eps, beta float64) float64 {
 	n1, n0 := mustBeHistograms(first, second)
 	refuse(bounds.CheckBeta(beta))
@@ -53,59 +48,47 @@ func HistogramDelta(first, second []int, eps, beta float64) float64 {
 	return math.Max(0, bounds.RoundDown(HistogramDivergence(first, second, eps)-slack))
 }
 
-// HistogramSamples is line 2 of algorithm 3 of DP-Auditorium,
-// max(4m(1+e^(2 eps))/beta^2, 12(1+e^(2 eps))/eta^2). What is wrong: the first
-// term must have eta where it has beta, without which the bias is not below eta
-// (with m = 1000 two equal distributions are always reported as a violation of
-// delta = 0, and nearly always of delta = .01; the authors' library has another
-// tolerance and is not affected);
-// 12 stands for 4/beta at beta = 1/3. The first printing (RenyiTester,
-// algorithm 2) has it right at beta = 1/3: [ADPTesterEta].
+// HistogramSamples is line 2 of algorithm 3 of DP-Auditorium, max(4m(1+e^(2 eps))/beta^2,
+// 12(1+e^(2 eps))/eta^2). What is wrong: the first term must have eta where it has beta, without
+// which the bias is not below eta (with m = 1000 two equal distributions are always reported as a
+// violation of delta = 0, and nearly always of delta = .01; the authors' library is not affected);
+// 12 stands for 4/beta at beta = 1/3. [ADPTesterEta] has it right there.
 func HistogramSamples(m int, eps, eta, beta float64) float64 {
 	return math.Max(4*float64(m)/(beta*beta), 12/(eta*eta)) * (1 + math.Exp(2*eps))
 }
 
-// ADPTesterEta is the estimation error eta for which n outputs a side are what aDPTester
-// asks for (RenyiTester, algorithm 2, after Gilbert and McMillan 2018), of a universe of m
-// outcomes: n = max(4m, 12)(1+e^(2 eps))/eta^2, at an error of 1/3, which 12 = 4/beta
-// stands for. With eta = .01, fitted here, such n are the figures of the aDPTester column
-// of its table 1, whose rows seem to be in another order.
+// ADPTesterEta is the estimation error eta for which n outputs a side are what aDPTester asks for
+// (RenyiTester, algorithm 2, after Gilbert and McMillan 2018), of a universe of m outcomes: n =
+// max(4m, 12)(1+e^(2 eps))/eta^2, at an error of 1/3. With eta = .01, fitted here, such n are the
+// figures of the aDPTester column of its table 1, whose rows seem to be in another order.
 func ADPTesterEta(m int, eps float64, n int) float64 {
 	return math.Sqrt(math.Max(4*float64(m), 12) * (1 + math.Exp(2*eps)) / float64(n))
 }
 
 func mustBeHistograms(first, second []int) (n1, n0 float64) {
-	if len(first) != len(second) {
-		panic("published: histograms with different bins")
-	}
+	refuse(require(len(first) == len(second), "histograms with different bins"))
 	for j := range first {
-		if first[j] < 0 || second[j] < 0 {
-			panic("published: negative count")
-		}
+		refuse(require(first[j] >= 0 && second[j] >= 0, "negative count"))
 		n1 += float64(first[j])
 		n0 += float64(second[j])
 	}
-	if n1 == 0 || n0 == 0 {
-		panic("published: empty histogram")
-	}
+	refuse(require(n1 > 0 && n0 > 0, "empty histogram"))
 	return n1, n0
 }
 
 // MethodHockeyStick is [HockeyStickEstimate] less [HockeyStickSlack].
 const MethodHockeyStick bounds.Method = "published-hockeystick"
 
-// HockeyStickEstimate is what algorithm 5 of DP-Auditorium estimates of the hockey-stick
-// divergence by the event that its classifier is for: (1 + e^eps) P(right) - e^eps, which
-// is P(event) - e^eps Q(event).
+// HockeyStickEstimate is what algorithm 5 of DP-Auditorium estimates of the hockey-stick divergence
+// by its classifier's event: (1 + e^eps) P(right) - e^eps, which is P(event) - e^eps Q(event).
 func HockeyStickEstimate(c bounds.Counts, eps float64) float64 {
 	return float64(c.X)/float64(c.N1) - float64(math.Exp(eps)*float64(c.Y))/float64(c.N0)
 }
 
-// HockeyStickSlack is (1 + e^eps) sqrt(log(1/beta)/(2m)), Hoeffding's bound of its
-// propositions 4.11 and 4.12, for the m of which n outputs of the second side are the share
-// e^eps/(1 + e^eps). The algorithm draws the sides at random in that proportion; with n
-// of either it errs less, so the bound is valid. What is wrong: nothing, but an exact test
-// of the event shows several times more.
+// HockeyStickSlack is (1 + e^eps) sqrt(log(1/beta)/(2m)), Hoeffding's bound of its propositions
+// 4.11 and 4.12, for the m of which n outputs of the second side are the share e^eps/(1 + e^eps).
+// The algorithm draws the sides at random in that proportion; with n of either it errs less. Valid,
+// but an exact test of the event shows several times more.
 func HockeyStickSlack(n int, eps, beta float64) float64 {
 	refuse(bounds.CheckEpsilon(eps), notBelow(eps, 0), bounds.CheckBeta(beta))
 	e := math.Exp(eps)

@@ -42,10 +42,10 @@ func (s MMDSummary) lower(beta float64) float64 {
 	return s.Mean - math.Sqrt(2*s.Variance*l/n) - 7*s.width()*l/(3*(n-1))
 }
 
-// RankMMD is the statistic of MMDTester with the kernel 1 - |u - v| of the ranks u and v
-// of two scores, a triangle, which is positive definite and needs no bandwidth: the paper
-// leaves the kernel open. Ranks are those among explored scores, by bin. A table has lost
-// the order of its pairs, of which one is as likely as another: a random one is taken.
+// RankMMD is the statistic of MMDTester with the kernel 1 - |u - v| of the ranks u and v of two
+// scores, which is positive definite and needs no bandwidth: the paper leaves the kernel open.
+// Ranks are those among explored scores, by bin. A table has lost the order of its pairs: a random
+// one is taken.
 func RankMMD(t, explored bounds.Table, seed uint64) MMDSummary {
 	rank := make([]float64, t.Bins)
 	below, all := 0.0, 2*float64(explored.Pairs())
@@ -81,11 +81,10 @@ func RankMMD(t, explored bounds.Table, seed uint64) MMDSummary {
 	return s
 }
 
-// TightMMDThreshold returns the largest maximum mean discrepancy, not squared, of an
-// (eps, delta) differentially private mechanism for a kernel with k(x, x) <= 1:
-// (e^eps - 1 + 2 delta)/(e^eps + 1) is the largest total variation, and the
-// discrepancy is at most twice that, or sqrt 2 times for kernels in [0, 1]
-// (there the cross term of the two parts of P - Q only lowers it).
+// TightMMDThreshold returns the largest maximum mean discrepancy, not squared, of an (eps, delta)
+// private mechanism for a kernel with k(x, x) <= 1: (e^eps - 1 + 2 delta)/(e^eps + 1) is the
+// largest total variation, and the discrepancy is at most twice that, or sqrt 2 times for kernels
+// in [0, 1] (there the cross term of the two parts of P - Q only lowers it).
 func TightMMDThreshold(eps, delta float64, signed bool) float64 {
 	refuse(bounds.CheckEpsilon(eps), notBelow(eps, 0), bounds.CheckDelta(delta))
 	return mmdFactor(signed) * (math.Expm1(eps) + 2*delta) / (math.Exp(eps) + 1)
@@ -93,24 +92,21 @@ func TightMMDThreshold(eps, delta float64, signed bool) float64 {
 
 func mmdFactor(signed bool) float64 { return audit.Pick(signed, 2, math.Sqrt2) }
 
-// MMDThreshold is theorem 4.13 of DP-Auditorium,
-// e^eps - 1 + (1 + e^-eps) delta. Valid but loose: at eps = 1, delta = 0 it is
-// 1.718, more than sqrt 2, the largest discrepancy that kernels in [0, 1] have,
-// so that nothing can ever be rejected.
+// MMDThreshold is theorem 4.13 of DP-Auditorium, e^eps - 1 + (1 + e^-eps) delta. Valid but loose:
+// at eps = 1, delta = 0 it is 1.718, more than sqrt 2, the largest discrepancy that kernels in
+// [0, 1] have, so that nothing can ever be rejected.
 func MMDThreshold(eps, delta float64) float64 {
 	refuse(bounds.CheckEpsilon(eps), notBelow(eps, 0), bounds.CheckDelta(delta))
 	return math.Expm1(eps) + (1+math.Exp(-eps))*delta
 }
 
-// TightMMDDelta returns a lower confidence bound on the delta for which (eps, delta)
-// can hold: the delta at which [TightMMDThreshold] is the root of the empirical
-// Bernstein bound m_L of E h,
+// TightMMDDelta returns a lower confidence bound on the delta for which (eps, delta) can hold: that
+// at which [TightMMDThreshold] is the root of the empirical Bernstein bound m_L of E h,
 //
 //	((e^eps + 1) sqrt(m_L)/factor - (e^eps - 1))/2, factor = sqrt 2 or 2.
 //
-// It exceeds that delta with probability at most beta at every sample size, if
-// the values of h are independent, the kernel fixed beforehand and
-// k(x, x) <= 1. Rounded down, at least 0.
+// It is valid at every sample size if the values of h are independent, the kernel fixed beforehand
+// and k(x, x) <= 1. Rounded down, at least 0.
 func TightMMDDelta(s MMDSummary, eps, beta float64) float64 {
 	m := mustBeMMD(s, eps, beta)
 	if m <= 0 {
@@ -129,15 +125,13 @@ func CorrectedMMDDelta(s MMDSummary, eps, beta float64) float64 {
 	return math.Max(0, bounds.RoundDown((math.Sqrt(m)-math.Expm1(eps))/(1+math.Exp(-eps))))
 }
 
-// MMDDelta is algorithm 7 of DP-Auditorium, with the root over the
-// variance term only, as its proof has it, and the constant 28/3 for every
-// kernel. For comparison, never to certify. What is wrong: squaring theorem 4.13
-// gives (1 + e^-eps)^2 delta^2, printed without the square, so that the solution
-// of the quadratic is too large: a mechanism that is (0, .2) private is given a
-// delta of .275 in every run (the paper asks for eps > 0: at .01 a (.01, .196)
-// private one is given .26). Besides, h spans 8, not 4, for kernels in [-1, 1]. For
-// kernels in [0, 1] neither does harm: there 2T^2 is at most the printed quadratic,
-// T = (e^eps - 1 + 2 delta)/(e^eps + 1).
+// MMDDelta is algorithm 7 of DP-Auditorium, with the root over the variance term only, as its proof
+// has it, and the constant 28/3 for every kernel. What is wrong: squaring theorem 4.13 gives
+// (1 + e^-eps)^2 delta^2, printed without the square, so that the solution of the quadratic is too
+// large: a mechanism that is (0, .2) private is given a delta of .275 in every run (the paper asks
+// for eps > 0: at .01 a (.01, .196) private one is given .26). Besides, h spans 8, not 4, for
+// kernels in [-1, 1]. For kernels in [0, 1] neither does harm: there 2T^2 is at most the printed
+// quadratic, T = (e^eps - 1 + 2 delta)/(e^eps + 1).
 func MMDDelta(s MMDSummary, eps, beta float64) float64 {
 	mustBeMMD(s, eps, beta)
 	n, l := float64(s.N), math.Log(2/beta)
