@@ -27,10 +27,9 @@ var claimKinds = []string{string(Pure), string(Approximate), string(Renyi), stri
 // claimFields are the numbers of a claim of each kind.
 var claimFields = map[ClaimKind][]string{Pure: {"epsilon"}, Approximate: {"epsilon", "delta"}, Renyi: {"epsilon", "alpha"}, ZCDP: {"rho"}, GaussianDP: {"mu"}}
 
-// Claim is the guarantee under audit. Which fields count depends on Kind; the
-// others are zero. In a plan, Kind may be absent: then epsilon and delta mean
-// an (epsilon, delta) claim, and one that is zero is what the mechanism itself
-// claims at its parameters.
+// Claim is the guarantee under audit. Which fields count depends on Kind; the others are zero.
+// In a plan, Kind may be absent: then epsilon and delta mean an (epsilon, delta) claim, and one
+// that is zero is the mechanism's own.
 type Claim struct {
 	Kind    ClaimKind `json:"kind,omitempty"`
 	Epsilon float64   `json:"epsilon,omitempty"` // pure, approximate, renyi; > 0
@@ -47,8 +46,7 @@ func DPClaim(epsilon, delta float64) Claim {
 	return Claim{Kind: Pick(delta == 0, Pure, Approximate), Epsilon: epsilon, Delta: delta}
 }
 
-// claimTop is the largest epsilon, rho and mu of a claim: beyond it e^epsilon
-// would overflow, and nothing is promised long before.
+// claimTop is the largest epsilon, rho and mu of a claim, far below where e^epsilon overflows.
 const claimTop = 500.0
 
 // Validate checks that the fields of the claim's kind are in range, and no other is set.
@@ -104,9 +102,8 @@ func (c Claim) Validate() error {
 	return Remedy(`use kind "pure"`, Require(c.Kind != Approximate || c.Delta != 0, "delta", 0, "above 0 in an approximate claim"))
 }
 
-// Complete fills in what a claim leaves open from the mechanism's own: all of it
-// where nothing is claimed, epsilon and delta as they stand there, and else what the mechanism's own claim
-// implies for a guarantee of another kind. What nothing implies stays zero.
+// Complete fills in what a claim leaves open by the mechanism's own: all of it where nothing is
+// claimed, else what that implies for a guarantee of this kind. What nothing implies stays zero.
 func (c Claim) Complete(own Claim) Claim {
 	switch {
 	case c == Claim{}:
@@ -145,10 +142,9 @@ func (c Claim) Complete(own Claim) Claim {
 // IsDP reports an (epsilon, delta) claim.
 func (c Claim) IsDP() bool { return c.Kind == Pure || c.Kind == Approximate || c.Kind == "" }
 
-// Group is what a claim of (epsilon, delta) says of datasets that differ by so many steps:
-// (k epsilon, delta (e^(k epsilon)-1)/(e^epsilon-1)), delta rounded up and at most 1. Lu et al.,
-// A general framework for auditing differentially private machine learning (2022), lemma 3.4;
-// Dwork and Roth, The algorithmic foundations of differential privacy (2014), theorem 2.2.
+// Group is what a claim of (epsilon, delta) says of datasets that differ by so many steps: (k
+// epsilon, delta (e^(k epsilon)-1)/(e^epsilon-1)), delta rounded up and at most 1 (Lu et al. 2022,
+// lemma 3.4; Dwork and Roth 2014, theorem 2.2).
 func (c Claim) Group(steps int) Claim {
 	if steps <= 1 {
 		return c
@@ -166,8 +162,7 @@ func (c Claim) Group(steps int) Claim {
 }
 
 // ImpliedRenyi is the largest Rényi divergence of order alpha that the claim allows; false where
-// it allows any. Pure DP: randomised response is the extreme. A Rényi claim bounds the lower
-// orders too, as D_alpha grows with alpha.
+// it allows any. A Rényi claim bounds the lower orders too, as D_alpha grows with alpha.
 func (c Claim) ImpliedRenyi(alpha float64) (float64, bool) {
 	if !(alpha > 1) || math.IsInf(alpha, 1) {
 		return 0, false // orders come from strangers' files too
@@ -185,8 +180,8 @@ func (c Claim) ImpliedRenyi(alpha float64) (float64, bool) {
 	return 0, false
 }
 
-// ImpliedRho is the rho of zCDP that the claim implies: epsilon^2/2 of a pure
-// one (Bun and Steinke 2016, proposition 3.3), mu^2/2 of a Gaussian one.
+// ImpliedRho is the rho of zCDP that the claim implies: epsilon^2/2 of a pure one (Bun and
+// Steinke 2016, proposition 3.3), mu^2/2 of a Gaussian one.
 func (c Claim) ImpliedRho() (float64, bool) {
 	switch c.Kind {
 	case Pure:
@@ -244,18 +239,14 @@ func (c Claim) Limit() float64 {
 	return c.Epsilon
 }
 
-// RandomisedResponseRenyi returns the largest D_alpha(P||Q), in nats, over all
-// pairs with log ratio at most eps, that of randomised response:
+// RandomisedResponseRenyi returns the largest D_alpha(P||Q), in nats, over all pairs with log
+// ratio at most eps, that of randomised response, eps >= 0 and alpha > 1 both finite:
 //
 //	log(p^alpha (1-p)^(1-alpha) + (1-p)^alpha p^(1-alpha))/(alpha-1)
 //
-// with p = e^eps/(1+e^eps); every such pair is a post-processing of that one
-// (Kairouz, Oh and Viswanath 2017). It is the exact threshold for testing pure
-// differential privacy by a Renyi divergence, at most alpha eps^2/2 and eps.
-// Evaluated without cancellation as
+// with p = e^eps/(1+e^eps); every such pair is a post-processing of that one (Kairouz, Oh and
+// Viswanath 2017). At most alpha eps^2/2 and eps. Evaluated without cancellation as
 // log(1 + (e^((alpha-1)eps)-1)(1-e^(-alpha eps))/(1+e^(-eps)))/(alpha-1).
-//
-// It panics unless eps >= 0 and finite and alpha > 1 and finite.
 func RandomisedResponseRenyi(eps, alpha float64) float64 {
 	if !(eps >= 0 && alpha > 1) || math.IsInf(eps, 1) || math.IsInf(alpha, 1) {
 		panic("audit: RandomisedResponseRenyi needs a finite epsilon of at least 0 and a finite alpha above 1")
@@ -270,8 +261,7 @@ func RandomisedResponseRenyi(eps, alpha float64) float64 {
 
 // GaussianMuOfPure returns the smallest mu such that every eps-DP mechanism is mu-GDP, 2
 // Phi^-1(1/(1 + e^-eps)): the trade-off curve of randomised response has its corner where both
-// errors are 1/(1 + e^eps), and the Gaussian curve through it, being convex, lies below. It
-// panics unless eps >= 0 and finite.
+// errors are 1/(1 + e^eps), and the Gaussian curve through it, being convex, lies below.
 func GaussianMuOfPure(eps float64) float64 {
 	if !(eps >= 0) || math.IsInf(eps, 1) {
 		panic("audit: GaussianMuOfPure needs a finite epsilon of at least 0")
@@ -283,9 +273,8 @@ func GaussianMuOfPure(eps float64) float64 {
 // curveSteps is about how many points a claimed curve has.
 const curveSteps = 160
 
-// Tradeoff is the claim as a trade-off function, a polyline: for (epsilon, delta),
-// proposition 2.4 of Dong, Roth and Su 2022 (Wasserman and Zhou 2010); empty where the claim
-// is none in these terms.
+// Tradeoff is the claim as a trade-off function, a polyline: for (epsilon, delta), proposition 2.4
+// of Dong, Roth and Su 2022 (Wasserman and Zhou 2010); empty where it is none in these terms.
 func (c Claim) Tradeoff() [][2]float64 {
 	points := [][2]float64{}
 	switch c.Kind {
@@ -301,9 +290,8 @@ func (c Claim) Tradeoff() [][2]float64 {
 	return points
 }
 
-// gaussianTradeoff is a polyline of tangents of the curve of mu-GDP, so that it
-// lies nowhere above it. Even steps of the normal quantile reach into both
-// corners.
+// gaussianTradeoff is a polyline of tangents of the curve of mu-GDP, so that it lies nowhere above
+// it. Even steps of the normal quantile reach into both corners.
 func gaussianTradeoff(mu float64) [][2]float64 {
 	points := [][2]float64{{0, 1}}
 	var x0, y0, s0 float64
@@ -324,8 +312,7 @@ func gaussianTradeoff(mu float64) [][2]float64 {
 
 func normalCDF(x float64) float64 { return float64(math.Erfc(-x/math.Sqrt2) / 2) }
 
-// RenyiCurve is what the claim allows the Rényi divergence to be, at orders from lo to hi: a
-// polyline.
+// RenyiCurve is the Rényi divergence that the claim allows at orders from lo to hi: a polyline.
 func (c Claim) RenyiCurve(lo, hi float64) [][2]float64 {
 	points := [][2]float64{}
 	for i := range curveSteps + 1 {

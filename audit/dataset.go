@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// Dataset is a table of numbers, flat by rows: row i is
-// Values[i*Columns : (i+1)*Columns]. A row is one privacy unit. For the
-// relation [LInfinity] the rows are the answers of queries instead.
+// Dataset is a table of numbers, flat by rows: row i is Values[i*Columns : (i+1)*Columns], one
+// privacy unit. For the relation [LInfinity] rows are the answers of queries.
 type Dataset struct {
 	Columns int       `json:"columns"`
 	Values  []float64 `json:"values"`
@@ -116,8 +115,7 @@ type Pair struct {
 	Second Dataset `json:"second"`
 }
 
-// Words print both datasets of a pair. Where one row of a dataset is not in the other, it
-// stands in brackets.
+// Words print both datasets of a pair. A row alone that is not in the other stands in brackets.
 func (p Pair) Words() (first, second string) {
 	words := func(d, other Dataset) string {
 		alone := d.Alone(other)

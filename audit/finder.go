@@ -10,8 +10,8 @@ import (
 type Trial struct {
 	Index int
 	Pair  Pair
-	// Value is the lower bound on epsilon that the pair's best witness showed
-	// on its validation split. It is for comparing trials, not a certificate.
+	// Value is the lower bound on epsilon that the pair's best witness showed in validation: for
+	// comparing trials, not a certificate.
 	Value float64
 }
 
@@ -20,10 +20,8 @@ const NoEvidence = -90.0
 
 // Finder proposes neighbouring pairs of datasets.
 type Finder interface {
-	// Propose returns the pairs to explore next, at most budget of them, given
-	// all trials so far; none when it has no more to propose. The pairs of one
-	// answer are explored side by side, so what it proposes depends on the
-	// history alone and not on how many workers there are.
+	// Propose returns the pairs to explore next, at most budget of them, given all trials so far;
+	// none when it has no more. It depends on the history alone, not on the number of workers.
 	Propose(history []Trial, budget int) []Pair
 }
 
@@ -38,8 +36,8 @@ func (l *PairList) Propose(_ []Trial, budget int) []Pair {
 	return next
 }
 
-// Scanner is a finder that also has many pairs of which a few outputs tell enough: they are
-// drawn from after all that it proposes, and are at most MostScanned.
+// Scanner is a finder that also has up to MostScanned pairs of which a few outputs tell enough:
+// they are drawn from after all that it proposes.
 type Scanner interface{ Scan() []Pair }
 
 // MostScanned bounds them.

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// InputError is a fault in what a user gave: a plan, a parameter, a file. It
-// names the field, what was found, what was expected and, where there is one,
-// how to mend it. Commands answer it with exit code 2.
+// InputError is a fault in what a user gave: a plan, a parameter, a file. Commands answer it with
+// exit code 2.
 type InputError struct {
 	Field  string `json:"field"`          // name of the field or argument, as the user wrote it
 	Path   string `json:"path"`           // where it is, if that is not Field: see [InputError.Place]

@@ -29,17 +29,16 @@ type LearnerSpec struct {
 	// Bits: it reads how numbers are rounded. A plan that names it says that the claim is
 	// about doubles, and a portfolio trains it where a column says so ([Column.Bits]).
 	Bits bool
-	// Settings are what can be set behind the name, and With is the learner with all of
-	// them: "mlp:epochs=5:units=64". Both are absent where there is nothing to set.
+	// Settings are what can be set behind the name ("mlp:epochs=5:units=64"), and With is the
+	// learner with all of them; absent where there is nothing to set.
 	Settings []ParamSpec
 	With     func(Params) LearnerSpec
 	// Tester is the published tester whose witness the learner trains, if it is one of those.
 	Tester Tester
 	// Applies returns nil where the learner can work on such outputs, else an error.
 	Applies func(columns []Column) error
-	// Learn returns a model that scores outputs. A learner that finds nothing
-	// to learn (constant outputs, say) returns a model all the same, or an
-	// error that says why; a portfolio goes on without it.
+	// Learn returns a model that scores outputs. Where there is nothing to learn it returns a model
+	// all the same, or an error that says why; a portfolio goes on without it.
 	Learn func(Exploration) (Model, error)
 	// Decode reads a model that json.Marshal wrote, and refuses one that does not fit columns.
 	Decode func(data json.RawMessage, columns []Column) (Model, error)
@@ -56,11 +55,10 @@ const (
 	MMDTester         Tester = "MMDTester"
 )
 
-// Model is what a learner learnt: a score for each output, higher where the
-// output is likelier on the pair's first dataset. A model is a JSON value, and
-// its scores have the same bits on every platform (products rounded by
-// float64() before they are added, no transcendental functions of package
-// math), since counts depend on them.
+// Model is a score for each output, higher where the output is likelier on the pair's first
+// dataset. It is a JSON value, and its scores have the same bits on every platform (products
+// rounded by float64() before they are added, no transcendental functions of package math), since
+// counts depend on them.
 type Model interface {
 	// Score writes the score of each row of rows (flat, of the mechanism's width), which is
 	// finite, into out, of as many numbers. Several goroutines may call it at once.
@@ -75,8 +73,7 @@ type RoundingModel interface {
 	ReadsRounding()
 }
 
-// Labelled says where a learner's table of labelled examples comes from that the user
-// brought.
+// Labelled says where a table of labelled examples comes from that the user brought.
 type Labelled struct {
 	File     RecordedFile    `json:"file"`
 	Rows     int             `json:"rows"`
@@ -119,8 +116,8 @@ const (
 	Network Learning = "network"
 )
 
-// Table is what an attack on a learner knows: the rows that it starts from, the domain
-// of which is the mechanism's, and the learner's twin without noise.
+// Table is what an attack on a learner knows: rows of the mechanism's domain, and the learner's
+// twin without noise.
 type Table struct {
 	// Base has the features of a row and then its label, 0 or 1.
 	Base Dataset

@@ -8,30 +8,26 @@ import (
 type Mechanism interface {
 	// Columns describes one output, the same in every call and on every dataset.
 	Columns() []Column
-	// Sample fills out with independent outputs on d: len(out) is a multiple
-	// of Width(Columns()), and one row is one output. All randomness comes
-	// from s. Outputs are finite. It must not keep s or out; d is a copy of its own.
+	// Sample fills out with independent outputs on d, of Width(Columns()) numbers each. All
+	// randomness comes from s. It must not keep s or out; d is a copy of its own.
 	Sample(d Dataset, s *stream.Stream, out []float64) error
 }
 
-// Summariser is a mechanism whose outputs are summaries that are chosen with the pair
-// in view, such as the votes of a forest on the row in which the pair differs. It is
-// optional: an audit calls For wherever it draws outputs of a pair. The mechanism that
-// For returns has the columns of the receiver for every pair, and applies the same
-// function to the released model on both datasets, so that what is bounded is bounded
-// of the model too: privacy is closed under post-processing.
+// Summariser is a mechanism whose outputs are summaries that are chosen with the pair in view, such
+// as the votes of a forest on the row in which the pair differs. What For returns has the columns
+// of the receiver for every pair, and applies the same function to the released model on both
+// datasets, so that a bound holds of the model too: privacy is closed under post-processing.
 type Summariser interface {
 	For(pair Pair) Mechanism
 }
 
-// MechanismSpec is one line of the registry of mechanisms: what is known about
-// a mechanism before its parameters are fixed.
+// MechanismSpec is one line of the registry of mechanisms.
 type MechanismSpec struct {
 	Name   string
 	Title  string
 	Source string // where the definition comes from
 	Fault  string // what is wrong with it; empty where it keeps its claim
-	Mended string // name of the mechanism that is this one without its fault, on the same datasets; empty where none is registered
+	Mended string // name of the mechanism that is this one without its fault, on the same datasets
 	Params []ParamSpec
 	// Relations that the mechanism defines; the first is the default.
 	Relations func(Params) []Relation
@@ -45,9 +41,9 @@ type MechanismSpec struct {
 	Pairs func(Params, Relation) []Pair
 	// Table is what an attack knows of a learner, read only; nil where nothing is trained.
 	Table func(Params) *Table
-	// Block is the most outputs that are asked for in one call, for mechanisms of which
-	// one output takes long, such as a training: a worker shows a sign of life after each
-	// call. It is part of what a seed means. nil: [BlockRows].
+	// Block is the most outputs that are asked for in one call, where one takes long, such as a
+	// training: a worker shows a sign of life after each. It is part of what a seed means. nil:
+	// [BlockRows].
 	Block func(Params) int
 	// New fixes the parameters, which were checked against Params.
 	New func(Params) (Mechanism, error)
@@ -61,14 +57,14 @@ type MechanismSpec struct {
 	Labelled *Labelled
 	// Tight is how to audit it so that its claim, if kept, is met with equality; nil: unknown.
 	Tight *Tight
-	// Unseeded says why outputs do not come from the stream that Sample is
-	// given, so that no report of the mechanism replays; empty where they do.
+	// Unseeded says why outputs do not come from Sample's stream, so that no report replays; empty
+	// where they do.
 	Unseeded string
 }
 
-// Tight is a setting of a mechanism in which its claim is met with equality: the closer the
-// truth is to the claim, the more often chance refutes it, so the tool's own error rate is
-// measured by these. Why is derived for the named parameters and the defaults of others.
+// Tight is a setting of a mechanism in which its claim is met with equality: there chance refutes
+// it most often, so the tool's own error rate is measured by these. Why is derived for the named
+// parameters and the defaults of others.
 type Tight struct {
 	Params Params // other than defaults
 	Pair   int    // number, from 1, of the pair that meets the claim; 0: none is known

@@ -70,8 +70,7 @@ func Exactly(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 // Params are parameter values by name.
 type Params map[string]ParamValue
 
-// Num is the number of a resolved parameter. It panics when there is none:
-// mechanisms only see parameters that were resolved against their specs.
+// Num is the number of a resolved parameter. It panics when there is none.
 func (p Params) Num(name string) float64 {
 	v, ok := p[name]
 	if !ok || v.Text != "" {
@@ -115,9 +114,8 @@ func ParseParam(s string) (string, ParamValue, error) {
 	return name, ParamValue{Text: text}, nil
 }
 
-// ResolveParams checks the given values against the specs and fills in
-// defaults. The parameters epsilon, delta and alpha, where a mechanism has them
-// and they are not given, follow those of the claim, where it has them.
+// ResolveParams checks the given values against the specs and fills in defaults. The parameters
+// epsilon, delta and alpha, where they are not given, follow those of the claim, where it has them.
 func ResolveParams(specs []ParamSpec, given Params, claim Claim) (Params, error) {
 	claimed := map[string]float64{"epsilon": claim.Epsilon, "delta": claim.Delta, "alpha": claim.Alpha}
 	names := make([]string, len(specs))

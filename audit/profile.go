@@ -7,10 +7,9 @@ import (
 	"sort"
 )
 
-// PrivacyProfile is a claim as a curve: at each of its points the mechanism claims to be
-// (Epsilon, Delta) differentially private. Nothing is claimed between points, but for
-// what they imply: the Delta of a point holds at every larger epsilon. So what
-// refutes one point refutes the claim, and nothing else does.
+// PrivacyProfile is a claim as a curve: at each of its points the mechanism claims to be (Epsilon,
+// Delta) private. Nothing else is claimed but what they imply, at larger epsilons. So what refutes
+// one point refutes the claim, and nothing else does.
 type PrivacyProfile struct {
 	Points []ProfilePoint `json:"points"`           // by epsilon, increasing; 1 to 4096
 	Source string         `json:"source,omitempty"` // where they come from, in words
@@ -69,8 +68,8 @@ func ParseProfile(data []byte) (PrivacyProfile, error) {
 // leastEpsilon stands for 0: what holds at 0 holds there.
 const leastEpsilon = 1e-6
 
-// Profiled is a curve of points in any order. Those of a delta of 1 or more claim nothing and
-// are left out; the least delta at an epsilon stays; an epsilon of 0 is raised to 1e-6.
+// Profiled is a curve of points in any order. Those of a delta of 1 or more are left out; the least
+// delta at an epsilon stays; an epsilon of 0 is raised to 1e-6.
 func Profiled(points []ProfilePoint, source string) (PrivacyProfile, error) {
 	p := PrivacyProfile{Source: source[:min(len(source), mostSource)]}
 	points = slices.Clone(points)

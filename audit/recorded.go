@@ -9,16 +9,14 @@ import (
 	"strings"
 )
 
-// Recorded is a mechanism whose outputs exist already and cannot be drawn anew. The engine
-// takes them one after the other in a random order that the seed fixes: the sequential test
-// bets on those of each dataset from the first on, exploration takes the first Plan.Explore,
-// certification those after them. So none certifies that was explored, and which do does not
-// depend on their values.
+// Recorded is a mechanism whose outputs exist already. The engine takes them one after the other in
+// a random order that the seed fixes: the sequential test bets on all, exploration takes the first
+// Plan.Explore, certification those after them. So none certifies that was explored, and which do
+// does not depend on their values.
 type Recorded interface {
 	Mechanism
-	// Recorded fills out with the outputs number at, at+1, ... on one dataset
-	// (side 0 or 1), in a uniformly random order that depends on seed, side and
-	// the number of outputs alone. An error if there are not so many.
+	// Recorded fills out with the outputs number at, at+1, ... on one dataset (side 0 or 1), in a
+	// uniformly random order that depends on seed, side and their number alone.
 	Recorded(seed uint64, side, at int, out []float64) error
 }
 
@@ -105,8 +103,8 @@ const shortRun = 4
 // mostKinds bounds the columns that one range names.
 const mostKinds = 1 << 16
 
-// ParseKind adds to kinds what the flag -kind says: name=kind, or c3..c9=kind for columns
-// without names of their own. Whether there are such columns and such a kind is not checked.
+// ParseKind adds to kinds what the flag -kind says: name=kind, or c3..c9=kind for columns without
+// names of their own. It does not check that these exist.
 func ParseKind(flag string, kinds map[string]ColumnKind) error {
 	i := strings.LastIndexByte(flag, '=')
 	if i <= 0 {

@@ -33,11 +33,9 @@ const (
 	// LInfinity: two vectors of query answers, no coordinate of which differs by more than the
 	// domain's Reach (the sensitivity of a query), the relation of DP-Sniper and StatDP.
 	LInfinity Relation = "l-infinity"
-	// BoundedReplace: the datasets have as many rows and differ in one of them,
-	// no coordinate of which differs by more than the domain's Reach. A row's
-	// place counts, so that the rows may be the counts of a histogram, too. In
-	// Blowfish privacy (He, Machanavajjhala and Ding, SIGMOD 2014) such
-	// neighbours are those of a distance threshold.
+	// BoundedReplace: the datasets have as many rows and differ in one of them, no coordinate of
+	// which differs by more than the domain's Reach. A row's place counts. In Blowfish privacy (He,
+	// Machanavajjhala and Ding, SIGMOD 2014) such neighbours are those of a distance threshold.
 	BoundedReplace Relation = "bounded-replace"
 )
 
@@ -60,18 +58,16 @@ func ParseRelation(name string) (Relation, error) {
 // reachSlack absorbs rounding of coordinates such as 0.1+0.2.
 const reachSlack = 1e-12
 
-// Check reports an error unless the pair's datasets lie in the domain and are
-// neighbours. Rows are compared as multisets: their order carries no meaning,
-// except under LInfinity and BoundedReplace.
+// Check reports an error unless the pair's datasets lie in the domain and are neighbours. Rows are
+// compared as multisets, except under LInfinity and BoundedReplace.
 func (r Relation) Check(p Pair, dom Domain) error {
 	_, err := r.Steps(p, dom, 1)
 	return err
 }
 
-// Steps is by how many steps of the relation the pair's datasets differ, each from one dataset of
-// the domain to a neighbour: at least 1, at most the given number, else an error. More than one is
-// known of AddRemove and Replace only: between datasets that differ by k rows added or removed lie
-// k-1 others whose sizes are in the domain, as that has more than one size.
+// Steps is by how many steps of the relation the pair's datasets differ, each to a neighbour in the
+// domain: at least 1, at most the given number, else an error. More than one is known of AddRemove
+// and Replace only: between datasets k rows apart lie k-1 others of sizes in the domain.
 func (r Relation) Steps(p Pair, dom Domain, most int) (int, error) {
 	if err := First(dom.Contains(p.First, "pair.first"), dom.Contains(p.Second, "pair.second")); err != nil {
 		return 0, err

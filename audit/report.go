@@ -21,8 +21,7 @@ type Verdict string
 const (
 	// Violation: the lower confidence bound exceeds the claim.
 	Violation Verdict = "violation"
-	// NoViolation: it does not. The mechanism may still break its claim on
-	// another pair, under another test, or by less than could be seen.
+	// NoViolation: it does not. The mechanism may still break its claim elsewhere, or by less.
 	NoViolation Verdict = "no-violation-found"
 	// Inconclusive: the run was stopped, or its samples could not have shown any violation.
 	Inconclusive Verdict = "inconclusive"
@@ -82,17 +81,15 @@ type FactRow struct {
 	Value string `json:"value"`
 }
 
-// Tolerances for numbers computed from the same counts on another platform:
-// bounds are rounded down to 1e-6, shares and deltas to 1e-9 and the power up to
-// 1e-4, and a difference in the last bits may cross one such step.
+// Tolerances for numbers computed from the same counts on another platform, where a difference in
+// the last bits may cross one step of rounding: 1e-6 of bounds, 1e-9 of shares, 1e-4 of the power.
 const (
 	BoundTolerance = 1.5e-6
 	shareTolerance = 1.5e-9
 	PowerTolerance = 1.5e-4
 )
 
-// Near reports whether two numbers computed from the same counts are the same:
-// bounds are rounded to six decimals.
+// Near reports whether two bounds computed from the same counts are the same.
 func Near(x, y float64) bool {
 	d := math.Abs(x - y)
 	return d <= BoundTolerance || d <= 1e-9*math.Abs(x)

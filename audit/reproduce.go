@@ -73,10 +73,9 @@ func FragmentWord(s string) string {
 	return b.String()
 }
 
-// ShellWords takes a command line apart as a POSIX shell does: words are separated
-// by blanks; quotes and backslashes keep them together. No shell runs, so nothing is
-// expanded: what a shell would take for a pipe, a redirection, a variable or a
-// second command is refused. Errors name the field. [ShellWord] is the way back.
+// ShellWords takes a command line apart as a POSIX shell does: blanks separate words; quotes and
+// backslashes keep them together. Nothing is expanded: what a shell would take for a pipe, a
+// redirection, a variable or a second command is refused. [ShellWord] is the way back.
 func ShellWords(field, line string) ([]string, error) {
 	fault := func(found, want, remedy string) error {
 		return &InputError{Field: field, Found: fmt.Sprintf("%q with %s", line, found), Want: want, Remedy: remedy}

@@ -21,8 +21,7 @@ type ColumnKind string
 const (
 	Real   ColumnKind = "real"   // one float64
 	Symbol ColumnKind = "symbol" // one float64 that is only a name; equality is all it has
-	// Mixed is a symbol and, beside it, the number that the symbol carries (0
-	// where it carries none): two float64 a row.
+	// Mixed is a symbol and, beside it, the number that it carries or 0: two float64 a row.
 	Mixed ColumnKind = "mixed"
 )
 
@@ -36,9 +35,8 @@ type Column struct {
 	Bits bool `json:"-"`
 }
 
-// Rounding is how a number stands among the doubles: its sign (1 below zero), the exponent
-// of its highest bit, as it is written, and its grid, the exponent of its lowest bit that is
-// set; 2000 of 0 and -0.
+// Rounding is how a number stands among the doubles: its sign (1 below zero), the exponent of its
+// highest bit, as written, and that of its lowest bit that is set; 2000 of 0 and -0.
 func Rounding(x float64) (sign, exponent, grid int) {
 	const mantissa, bias = 52, 1023
 	b := math.Float64bits(x)

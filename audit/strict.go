@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// DecodeStrict reads exactly one JSON value into v, and refuses by its name a field that v has not.
-// what names the value in errors ("plan", "report"), which are of type [*InputError].
+// DecodeStrict reads exactly one JSON value into v, and refuses a field that v has not. what names
+// the value in errors ("plan", "report"), which are of type [*InputError].
 func DecodeStrict(data []byte, what string, v any) error {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return &InputError{Field: what, Path: "/", Found: "empty", Want: "a JSON object"}
@@ -211,8 +211,7 @@ func Canonical(v any) ([]byte, error) {
 	return numbersInLine(out.Bytes()), nil
 }
 
-// numbersInLine puts the arrays that hold nothing but numbers on one line. A text in
-// JSON has no line end, so that none looks like the beginning of an array.
+// numbersInLine puts the arrays of nothing but numbers on one line. No text in JSON has a line end.
 func numbersInLine(text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	for {

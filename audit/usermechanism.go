@@ -22,8 +22,7 @@ const (
 // Scripted says whether a report holds the function as its text, which only the page runs.
 func (k UserKind) Scripted() bool { return k == UserScript || k == UserPython }
 
-// UserMechanism says of a mechanism that the user brought what it takes to find and
-// run it again.
+// UserMechanism says what it takes to find and run again a mechanism that the user brought.
 type UserMechanism struct {
 	Kind UserKind `json:"kind"`
 	Name string   `json:"name"` // the command line, or the file without its folder
@@ -44,8 +43,7 @@ type UserMechanism struct {
 	Unseeded string `json:"unseeded,omitempty"`
 }
 
-// Space is the [Domain] of a mechanism that the user brought, with the relation
-// that the user means.
+// Space is the [Domain] of a mechanism that the user brought, with the relation that is meant.
 type Space struct {
 	Domain
 	Relation Relation `json:"relation"`
@@ -57,10 +55,9 @@ const (
 	maxSpaceRows    = 100_000
 )
 
-// ParseSpace reads a space from its short form: ranges of the columns, as 0:1,-5:5 or
-// 8x0:1 for eight columns of one range, the least and most rows, as 0:10 or 3, and the
-// relation. Where ranges or rows are empty they are 0:1 and 0:5, or 1:5 where rows are
-// not added. reach is of l-infinity and bounded-replace, and 0 means 1.
+// ParseSpace reads a space from its short form: ranges of the columns, as 0:1,-5:5 or 8x0:1, the
+// least and most rows, as 0:10 or 3, and the relation. Empty ones are 0:1 and 0:5, or 1:5 where
+// rows are not added. reach is of l-infinity and bounded-replace, and 0 means 1.
 func ParseSpace(ranges, rows string, relation Relation, integer bool, reach float64) (Space, error) {
 	s := Space{Domain{Integer: integer}, cmp.Or(relation, AddRemove)}
 	rows = cmp.Or(rows, Pick(s.Relation == AddRemove, "0:5", "1:5"))
@@ -131,8 +128,8 @@ func (s Space) Validate() error {
 	)
 }
 
-// Trial is a pair to try the mechanism on before it is audited: in the fewest rows, all at the
-// lower end of the ranges, the last goes as far up as it may; or a row there is added.
+// Trial is a pair to try the mechanism on: in the fewest rows, all at the lower end of the ranges,
+// the last goes as far up as it may; or a row there is added.
 func (s Space) Trial() Pair {
 	row := func(t float64) []float64 {
 		v := make([]float64, s.Columns)
@@ -187,9 +184,8 @@ func (b *UserMechanism) Words() string {
 	return fmt.Sprintf("%s: %s (SHA-256 %.12s...)", b.Kind, b.Name, b.SHA256)
 }
 
-// SymbolOf is the number that stands for a word in a symbol column whose words
-// are not known beforehand: 52 bits of a hash (FNV-1a). Two words that share one
-// would be one symbol, which can only hide a difference.
+// SymbolOf is the number that stands for a word in a symbol column whose words are not known
+// beforehand: 52 bits of a hash (FNV-1a). Words that share one can only hide a difference.
 func SymbolOf(word string) float64 {
 	h := uint64(14695981039346656037)
 	for i := range len(word) {

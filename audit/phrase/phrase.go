@@ -38,8 +38,7 @@ func Floor(x float64, decimals int) float64 {
 	return y
 }
 
-// Bound prints a lower bound on what is never negative, rounded down, with as many
-// decimals as it takes to stay on its side of the claim. One below 0 says nothing.
+// Bound prints a lower bound on what is never negative as [Side] does. One below 0 says nothing.
 func Bound(x, claim float64) string {
 	if x < 0 {
 		return "none above 0"

@@ -1,11 +1,9 @@
-// Package settings says once what can be set in a plan. Each kind of audit has a
-// table of keys, a line for a setting; from it come the flags of a command, the
-// settings in an address and the attributes of an embed, the fields of the page's
-// form, and the command and the address that a report names to run it again.
+// Package settings says once what can be set in a plan. Each kind of audit has a table of keys;
+// from it come the flags of a command, the settings in an address and an embed, the page's form,
+// and the command and the address that a report names.
 //
-// A setting is a text under its name everywhere but in the plan itself. One that is
-// absent has its default, which the audit knows; so texts that mean "the default"
-// in a plan, such as 0, are refused where they are out of range.
+// A setting is a text under its name everywhere but in the plan itself. One that is absent has its
+// default; texts that mean "the default" in a plan, such as 0, are refused where out of range.
 package settings
 
 import (
@@ -369,7 +367,7 @@ func (v Value[P]) Then(also func(p *P, text string)) Value[P] {
 // paramPrefix is what stands before the name of a parameter.
 const paramPrefix = "p."
 
-// Texts are settings as they are given, by name, parameters by p.NAME.
+// Texts are settings by name, parameters by p.NAME.
 type Texts map[string]string
 
 // Given are the texts that are not empty, without space around: an empty field has its default.
@@ -443,8 +441,8 @@ func Only[P any](keys []Key[P], names ...string) []Key[P] {
 	return slices.DeleteFunc(slices.Clone(keys), func(k Key[P]) bool { return !slices.Contains(names, k.Name) })
 }
 
-// Written are the settings in which a plan differs from another, which has the
-// defaults, in the order of the table. Parameters are not among them.
+// Written are the settings in which a plan differs from the defaults, in the order of the table,
+// without parameters.
 func Written[P any](keys []Key[P], p, otherwise P) []audit.Argument {
 	var out []audit.Argument
 	for _, k := range keys {

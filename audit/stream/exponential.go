@@ -13,16 +13,13 @@ const (
 	unitBits = 63
 )
 
-// Exponential fills dst with exponential samples of the given mean, density exp(-x/mean) / mean
-// for x > 0. It takes one word a sample: cutting dst into pieces changes nothing.
+// Exponential fills dst with exponential samples of the given mean in [0, 2^1000]. It takes one
+// word a sample: cutting dst into pieces changes nothing.
 //
-// A sample is mean * E with E = -log(u), u one of the 2^63 numbers of unitSplit,
-// so that E lies in [2^-53, 44.4] and the tail is right to P(E > 43), beyond which
-// steps of 2^-64 in probability show. Near 0, where u is near 1, E has steps of
-// 2^-53. A sample is never infinite nor NaN, and 0 only where mean is subnormal
-// or 0; a mean of 0 gives zeros and takes the same words.
-//
-// Exponential panics unless 0 <= mean <= 2^1000.
+// A sample is mean * E with E = -log(u), u one of the 2^63 numbers of unitSplit, so that E lies in
+// [2^-53, 44.4] and the tail is right to P(E > 43), beyond which steps of 2^-64 in probability
+// show. Near 0 E has steps of 2^-53. A sample is never infinite nor NaN, and 0 only where mean is
+// subnormal or 0; a mean of 0 takes the same words.
 func (s *Stream) Exponential(dst []float64, mean float64) {
 	if !(mean >= 0 && mean <= largest) {
 		panic("stream: Exponential: mean must be between 0 and 2^1000")
@@ -30,11 +27,11 @@ func (s *Stream) Exponential(dst []float64, mean float64) {
 	s.fill(dst, func(dst []float64, raw []uint64) { logBlock(dst, raw, mean, 0) })
 }
 
-// logBlock makes dst[0:len(raw)] of raw: -scale log u, u by unitSplit, negative
-// where the lowest bit of the word and signed, which is 0 or 1, are both set.
+// logBlock makes dst[0:len(raw)] of raw: -scale log u, u by unitSplit, negative where the lowest
+// bit of the word and signed, which is 0 or 1, are both set.
 //
-// Four at a time, through array pointers: in wasm a turn of the loop and its
-// bounds checks cost half as much as the logarithm. A turn calls nothing.
+// Four at a time, through array pointers: in wasm a turn of the loop and its bounds checks cost
+// half as much as the logarithm. A turn calls nothing.
 func logBlock(dst []float64, raw []uint64, scale float64, signed uint64) {
 	dst = dst[:len(raw)]
 	for len(raw) >= 4 && len(dst) >= 4 {
@@ -64,10 +61,9 @@ func logBlock(dst []float64, raw []uint64, scale float64, signed uint64) {
 	}
 }
 
-// unitSplit writes u = 2^n (1+f), where u in [2^-64, 1-2^-53] is uniform: 2^-63
-// times the upper 63 bits of r plus a half. It first takes off one part in 2^53,
-// less than a double can show, but it keeps the largest from rounding up to 1,
-// whose logarithm would make a sample 0.
+// unitSplit writes u = 2^n (1+f), where u in [2^-64, 1-2^-53] is uniform: 2^-63 times the upper 63
+// bits of r plus a half. One part in 2^53 is taken off first, which keeps the largest from rounding
+// up to 1, whose logarithm would make a sample 0.
 func unitSplit(r uint64) (n, f float64) {
 	k, f := logSplit(math.Float64bits(float64(int64(r>>1-r>>54)) + 0.5))
 	return float64(k - unitBits), f
@@ -81,15 +77,11 @@ func withSign(x float64, bit uint64) float64 {
 // faint is a scale below which samples may underflow to -0.
 const faint = 0x1p-900
 
-// Laplace fills dst with Laplace samples of mean 0, density exp(-|x|/scale) / (2 scale). It
-// takes one word a sample: cutting dst into pieces changes nothing.
+// Laplace fills dst with Laplace samples of mean 0 and scale in [0, 2^1000]. It takes one word a
+// sample: cutting dst into pieces changes nothing.
 //
-// A sample is ±scale * E, with E in [2^-53, 44.4] as for Exponential. It is never
-// infinite nor NaN, never -0, and 0 only where scale is subnormal or 0; a scale
-// of 0 gives zeros and takes the same words. These are plain doubles, made for
-// simulating, not for releasing: their low bits carry what Mironov (2012) found.
-//
-// Laplace panics unless 0 <= scale <= 2^1000.
+// A sample is ±scale * E as for Exponential, never -0. These are plain doubles, made for simulating,
+// not for releasing: their low bits carry what Mironov (2012) found.
 func (s *Stream) Laplace(dst []float64, scale float64) {
 	if !(scale >= 0 && scale <= largest) {
 		panic("stream: Laplace: scale must be between 0 and 2^1000")
@@ -115,12 +107,9 @@ const leastGeometric = 0x1p-1000
 // Geometric fills dst with failures before the first success of probability p: P(k) = p (1-p)^k
 // for k = 0, 1, .... It takes one word a sample: cutting dst into pieces changes nothing.
 //
-// A sample is floor(E / -log(1-p)) with E as for Exponential, at most
-// 44.4 / -log(1-p). Rounding moves a share of about 2^-52 (k+1) of the probability
-// of k to a neighbour. Below 2^53 all whole numbers occur; beyond, where p is
-// below about 1e-14, samples are rounded to doubles. p = 1 gives zeros.
-//
-// Geometric panics unless 2^-1000 <= p <= 1.
+// A sample is floor(E / -log(1-p)) with E as for Exponential, at most 44.4 / -log(1-p). Rounding
+// moves a share of about 2^-52 (k+1) of the probability of k to a neighbour. Below 2^53 all whole
+// numbers occur. p in [2^-1000, 1]; p = 1 gives zeros.
 func (s *Stream) Geometric(dst []float64, p float64) {
 	if !(p >= leastGeometric && p <= 1) {
 		panic("stream: Geometric: p must be between 2^-1000 and 1")
@@ -138,13 +127,9 @@ func floorBlock(x []float64) {
 	}
 }
 
-// Bernoulli fills dst with 1 with probability p and else 0. It takes one word a
-// sample, so that cutting dst into pieces changes nothing.
-//
-// The probability is p rounded to a multiple of 2^-64: exact for p = 0, p = 1 and
-// p >= 2^-12, else within 2^-65, so that p <= 2^-65 gives zeros only.
-//
-// Bernoulli panics unless 0 <= p <= 1.
+// Bernoulli fills dst with 1 with probability p and else 0. It takes one word a sample. The
+// probability is p rounded to a multiple of 2^-64: exact for p = 0, p = 1 and p >= 2^-12, else
+// within 2^-65, so that p <= 2^-65 gives zeros only.
 func (s *Stream) Bernoulli(dst []float64, p float64) {
 	if !(p >= 0 && p <= 1) {
 		panic("stream: Bernoulli: p must be between 0 and 1")

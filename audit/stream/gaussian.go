@@ -2,18 +2,14 @@ package stream
 
 import "math"
 
-// Gaussian fills dst with normal samples of mean 0 and standard deviation
-// sigma, by the method of Box and Muller (1958): two words give a pair. When dst
-// ends within a pair the stream keeps the second half, and the next call of
-// Gaussian, with whatever sigma, begins with it; other methods leave it alone.
-// So cutting dst into pieces changes nothing as long as nothing else is drawn
-// between them.
+// Gaussian fills dst with normal samples of mean 0 and standard deviation sigma in [0, 2^1000], by
+// the method of Box and Muller (1958): two words give a pair. When dst ends within a pair the stream
+// keeps the second half for the next call of Gaussian, with whatever sigma. So cutting dst into
+// pieces changes nothing as long as nothing else is drawn between them.
 //
-// With E and u as for Exponential, the radius sqrt(2E) reaches 9.42: samples lie within 9.42
-// sigma, where P(|Z| > 9.42) = 4.5e-21. They are never infinite, NaN or -0, and 0 only where
-// sigma is subnormal or 0; a sigma of 0 gives zeros and takes the same words.
-//
-// Gaussian panics unless 0 <= sigma <= 2^1000.
+// With E as for Exponential, the radius sqrt(2E) reaches 9.42, where P(|Z| > 9.42) = 4.5e-21.
+// Samples are never infinite, NaN or -0, and 0 only where sigma is subnormal or 0; a sigma of 0
+// takes the same words.
 func (s *Stream) Gaussian(dst []float64, sigma float64) {
 	if !(sigma >= 0 && sigma <= largest) {
 		panic("stream: Gaussian: sigma must be between 0 and 2^1000")

@@ -108,7 +108,8 @@ type composed struct {
 	infinite float64
 
 	// After convolve: the tilt and the tilted sum's cumulant; the loss at the first place of the
-	// window; and from each place on up the sums of tilted masses, weighed
+	// window; and from each place on up the sums of tilted masses, weighed by e^(-lambda d)(1-e^-d)
+	// and by e^(-(lambda+1) d), d the distance.
 	lambda, k  float64
 	from       float64
 	gains, low []float64
