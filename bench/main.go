@@ -26,8 +26,6 @@ var benches = []study{
 	{"museum", "outputs and seconds until a known fault is refuted", benchMuseum},
 	{"alarms", "how often sequential audits refute claims that just hold", benchAlarms},
 	{"calibration", "how often audits of private mechanisms err, and the bounds alone", benchCalibration},
-	{"oracle", "which share of the bound of the best event an audit certifies that has to find it", benchOracle},
-	{"portfolio", "the portfolio against each single learner", benchPortfolio},
 	{"search", "what the default search finds in functions of which nothing is known", benchSearch},
 	{"papers", "every table, figure and component of the five papers, as docs/papers.md", benchPapers},
 	{"tables", "the tables of DP-Auditorium and RényiTester", benchTables},
