@@ -214,15 +214,11 @@ func newGrid(ex audit.Exploration, ramp feature, degree int) (*grid, error) {
 	return g, nil
 }
 
-// fit minimises the loss from the blind witness: first the logistic loss, which
-// is convex, then, if another is asked for, that from there.
+// fit minimises the loss from the blind witness: first the logistic loss, which is convex,
+// then this one from there.
 func (g *grid) fit(loss witnessLoss, bound float64, check func() error) ([]float64, error) {
 	c := make([]float64, len(g.basis))
-	losses := []witnessLoss{{theta: 1}, loss}
-	if loss.alpha <= 1 {
-		losses = losses[1:]
-	}
-	for _, l := range losses {
+	for _, l := range []witnessLoss{{theta: 1}, loss} {
 		f := func(gradient, x []float64) (float64, error) { return g.loss(l, bound, x, g.fitted, gradient), check() }
 		var err error
 		if c, err = minimise(f, c, gridGradient, gridIterations); err != nil {

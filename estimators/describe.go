@@ -74,24 +74,18 @@ func (p partition) outcome(bin int) string {
 
 // word is the words for one cell of a column.
 func (p partition) word(column audit.Column, cell int) string {
-	switch column.Kind {
-	case audit.Real:
-		return p.interval(cell, cell)
-	case audit.Symbol:
-		return column.Word(p.Symbols[cell])
-	}
-	for i, s := range p.Symbols {
-		if !p.Carries[i] {
-			if cell == 0 {
-				return column.Word(s)
-			}
-			cell--
-			continue
+	for i, numbers := range p.numbered(column.Kind) {
+		width := audit.Pick(numbers, p.bins(), 1)
+		switch {
+		case cell >= width:
+			cell -= width
+		case column.Kind == audit.Real:
+			return p.interval(cell, cell)
+		case numbers:
+			return carrying(column.Word(p.Symbols[i]), p.interval(cell, cell))
+		default:
+			return column.Word(p.Symbols[i])
 		}
-		if cell < p.bins() {
-			return carrying(column.Word(s), p.interval(cell, cell))
-		}
-		cell -= p.bins()
 	}
 	return "other"
 }
@@ -157,24 +151,19 @@ func (m *histogramModel) Describe(threshold float64, above bool) string {
 		}
 		return parts
 	}
-	if column.Kind == audit.Real {
-		list = intervals(m.Scores[:m.Partition.bins()])
-	}
 	cell := 0
-	for i, s := range m.Partition.Symbols {
-		word := column.Word(s)
-		if column.Kind == audit.Mixed && m.Partition.Carries[i] {
-			next := cell + m.Partition.bins()
-			if parts := intervals(m.Scores[cell:next]); len(parts) > 0 {
-				list = append(list, carrying(word, parts...))
-			}
-			cell = next
-			continue
+	for i, numbers := range m.Partition.numbered(column.Kind) {
+		scores := m.Scores[cell : cell+audit.Pick(numbers, m.Partition.bins(), 1)]
+		cell += len(scores)
+		switch parts := intervals(scores); {
+		case len(parts) == 0:
+		case column.Kind == audit.Real:
+			list = parts
+		case numbers:
+			list = append(list, carrying(column.Word(m.Partition.Symbols[i]), parts...))
+		default:
+			list = append(list, column.Word(m.Partition.Symbols[i]))
 		}
-		if inEvent(m.Scores[cell], threshold, above) {
-			list = append(list, word)
-		}
-		cell++
 	}
 	if column.Kind != audit.Real && inEvent(m.Scores[len(m.Scores)-1], threshold, above) {
 		list = append(list, "a symbol not seen before")

@@ -63,29 +63,22 @@ func (d *design) collect(ex audit.Exploration, width int) ([]float64, error) {
 		return rows, err
 	}
 	var stride [2]int
-	total := 0
+	turns := 0
 	for s, side := range sides {
 		stride[s] = (side.Len() + limit - 1) / limit
-		total += side.Len()/stride[s] + 1
+		turns = max(turns, (side.Len()+stride[s]-1)/stride[s])
 	}
-	rows = make([]float64, 0, total*width)
-	d.weights = make([]rowWeights, 0, total)
-	for i := 0; ; i++ {
-		done := true
+	rows = make([]float64, 0, 2*turns*width)
+	for i := range turns {
 		for s, side := range sides {
-			if i*stride[s] >= side.Len() {
-				continue
+			if at := i * stride[s]; at < side.Len() {
+				rows = append(rows, side.Row(at)...)
+				d.weights = append(d.weights, rowWeights{})
+				d.weights[len(d.weights)-1].add(s, i)
 			}
-			done = false
-			at := i * stride[s] * width
-			rows = append(rows, side.Rows[at:at+width]...)
-			d.weights = append(d.weights, rowWeights{})
-			d.weights[len(d.weights)-1].add(s, i)
-		}
-		if done {
-			return rows, ex.Check()
 		}
 	}
+	return rows, ex.Check()
 }
 
 func (w *rowWeights) add(side, index int) {

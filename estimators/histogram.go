@@ -125,9 +125,12 @@ func (m *histogramModel) count(ex audit.Exploration) ([2]sideCounts, error) {
 func (m *histogramModel) runs() []int {
 	kind := m.columns[m.Column].Kind
 	run := make([]int, 0, m.Partition.cells(kind))
-	next := 1
-	value := func() {
-		e := m.Partition.Edges
+	next, e := 1, m.Partition.Edges
+	for _, numbers := range m.Partition.numbered(kind) {
+		if !numbers {
+			run = append(run, 0)
+			continue
+		}
 		for i := range m.Partition.bins() {
 			if i > 0 && i < len(e) && isAtom(e[i-1], e[i]) {
 				run = append(run, 0)
@@ -137,20 +140,6 @@ func (m *histogramModel) runs() []int {
 			run = append(run, next)
 		}
 		next++
-	}
-	switch kind {
-	case audit.Real:
-		value()
-	case audit.Symbol:
-		run = append(run, make([]int, len(m.Partition.Symbols))...)
-	default:
-		for _, carries := range m.Partition.Carries {
-			if carries {
-				value()
-			} else {
-				run = append(run, 0)
-			}
-		}
 	}
 	return run
 }

@@ -49,9 +49,6 @@ type kernelMeanModel struct {
 }
 
 func learnKernelMean(ex audit.Exploration, landmarks int, bandwidth float64) (audit.Model, error) {
-	if ex.Stream == nil {
-		panic("estimators: kernel means need a stream")
-	}
 	r, err := fitInputs(ex)
 	if err != nil {
 		return nil, err

@@ -104,9 +104,6 @@ func perceptron(spec audit.LearnerSpec, o mlpOptions) audit.LearnerSpec {
 }
 
 func learnMLP(ex audit.Exploration, o mlpOptions) (audit.Model, error) {
-	if ex.Stream == nil {
-		panic("estimators: a perceptron needs a stream")
-	}
 	phases, alpha, err := o.losses(ex.Claim)
 	if err != nil {
 		return nil, err

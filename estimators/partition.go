@@ -28,13 +28,22 @@ const (
 func (p partition) bins() int { return len(p.Edges) + 1 }
 
 func (p partition) cells(kind audit.ColumnKind) int {
+	n := 0
+	for _, numbers := range p.numbered(kind) {
+		n += audit.Pick(numbers, p.bins(), 1)
+	}
+	return n
+}
+
+// numbered says of each symbol whether it has a cell for each bin; a real column is like one that has.
+func (p partition) numbered(kind audit.ColumnKind) []bool {
 	switch kind {
 	case audit.Real:
-		return p.bins()
+		return []bool{true}
 	case audit.Symbol:
-		return len(p.Symbols)
+		return make([]bool, len(p.Symbols))
 	}
-	return len(p.Symbols) + len(p.Edges)*audit.Count(p.Carries, func(yes bool) bool { return yes })
+	return p.Carries
 }
 
 func (p partition) validate(field string, kind audit.ColumnKind) error {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
@@ -306,10 +307,8 @@ func (p *parser) npz(in io.Reader) ([]*Table, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, other := range tables {
-			if other.Name == t.Name {
-				return nil, &audit.InputError{Field: name, Found: fmt.Sprintf("the array %q twice", t.Name), Want: "each array once"}
-			}
+		if slices.ContainsFunc(tables, func(other *Table) bool { return other.Name == t.Name }) {
+			return nil, &audit.InputError{Field: name, Found: fmt.Sprintf("the array %q twice", t.Name), Want: "each array once"}
 		}
 		tables = append(tables, t)
 	}

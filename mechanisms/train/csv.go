@@ -111,7 +111,7 @@ func (p *csvReader) head(line int, first []string) error {
 	}
 	p.columns = len(first)
 	o := p.options
-	names := trimmed(first)
+	names := audit.Each(first, strings.TrimSpace)
 	p.label = len(first) - 1
 	if n, err := strconv.Atoi(o.Label); err == nil && (o.Header == "no" || !slices.Contains(names, o.Label)) {
 		if n < 1 || n > len(first) {
@@ -168,10 +168,6 @@ func (p *csvReader) head(line int, first []string) error {
 	p.out.InferredClasses = len(o.Classes) == 0
 	p.out.Unit = o.Scaling == "unit"
 	return nil
-}
-
-func trimmed(cells []string) []string {
-	return audit.Listed(len(cells), func(i int) string { return strings.TrimSpace(cells[i]) })
 }
 
 func (p *csvReader) line(line int, record []string) error {

@@ -3,7 +3,9 @@ package train
 import (
 	"errors"
 	"slices"
+	"strings"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms/recorded/csv"
 )
 
@@ -25,7 +27,7 @@ func Look(text []byte, label string, rows int) (Preview, error) {
 	p := csvReader{options: CSV{Label: label}, class: map[string]int32{}}
 	var out Preview
 	err := csv.Each("data", text, ',', true, func(line int, cells []string) error {
-		row := trimmed(cells)
+		row := audit.Each(cells, strings.TrimSpace)
 		if p.columns == 0 {
 			if err := p.head(line, cells); err != nil {
 				return err
