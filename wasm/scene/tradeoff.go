@@ -97,7 +97,7 @@ func (t tradeoff) caption() string {
 		words += "The whole band is never below what is claimed: " + t.ClaimWords + "."
 	default:
 		p := t.Points[i]
-		words += fmt.Sprintf("The claim, %s, is refuted furthest where at most %s are false positives and at most %s false negatives: at least %s is claimed.", t.ClaimWords, plot.PercentUp(p.FPRUpper), plot.PercentUp(p.FNRUpper), plot.PercentDown(t.claimedAt(p.FPRUpper)))
+		words += fmt.Sprintf("The claim, %s, is refuted furthest where at most %s are false positives and at most %s false negatives: at least %s is claimed.", t.ClaimWords, plot.PercentTo(p.FPRUpper, math.Ceil), plot.PercentTo(p.FNRUpper, math.Ceil), plot.PercentTo(t.claimedAt(p.FPRUpper), math.Floor))
 	}
 	return words
 }

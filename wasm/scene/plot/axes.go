@@ -99,8 +99,8 @@ func inset(r Rect) Rect {
 }
 
 func diamond(r Rect) []Point {
-	x, y := r.X+r.W/2, r.Y+r.H/2
-	return []Point{{x, r.Y}, {r.Right(), y}, {x, r.Bottom()}, {r.X, y}}
+	m := r.Middle()
+	return []Point{{m.X, r.Y}, {r.Right(), m.Y}, {m.X, r.Bottom()}, {r.X, m.Y}}
 }
 
 // legend writes samples and words into rows from y on, and returns where they end.

@@ -1,28 +1,25 @@
 package plot
 
-import (
-	"slices"
-)
+import "slices"
 
 // Areas are the polygons of a fill or a strip, cut off at its clip.
 func (s Shape) Areas() [][]Point {
-	areas := [][]Point{s.Points}
-	if s.Kind == Strip {
+	areas, cut := [][]Point{s.Points}, s.cut()
+	switch {
+	case s.Kind == Strip && cut:
 		areas = nil
-		if s.cut() {
-			for i := 3; i < len(s.Points); i += 2 {
-				areas = append(areas, []Point{s.Points[i-3], s.Points[i-1], s.Points[i], s.Points[i-2]})
-			}
-		} else {
-			var there, back []Point
-			for i := 1; i < len(s.Points); i += 2 {
-				there, back = append(there, s.Points[i-1]), append(back, s.Points[i])
-			}
-			slices.Reverse(back)
-			areas = [][]Point{append(there, back...)}
+		for i := 3; i < len(s.Points); i += 2 {
+			areas = append(areas, []Point{s.Points[i-3], s.Points[i-1], s.Points[i], s.Points[i-2]})
 		}
+	case s.Kind == Strip:
+		var there, back []Point
+		for i := 1; i < len(s.Points); i += 2 {
+			there, back = append(there, s.Points[i-1]), append(back, s.Points[i])
+		}
+		slices.Reverse(back)
+		areas[0] = append(there, back...)
 	}
-	if s.cut() {
+	if cut {
 		for i, a := range areas {
 			areas[i] = clipPolygon(a, s.Clip)
 		}
@@ -68,10 +65,7 @@ func (s Shape) Dashed() [][]Point {
 	}
 	var out [][]Point
 	for _, l := range lines {
-		points := dashed(l, dashOn, dashOff)
-		for i := 1; i < len(points); i += 2 {
-			out = append(out, points[i-1:i+1])
-		}
+		out = slices.AppendSeq(out, slices.Chunk(dashed(l, dashOn, dashOff), 2))
 	}
 	return out
 }
@@ -121,14 +115,7 @@ func clipSegment(a, b Point, r Rect) (Point, Point, bool) {
 		return a, b, false
 	}
 	at := func(t float64) Point { return Point{a.X + t*dx, a.Y + t*dy} }
-	start, end := a, b
-	if from > 0 {
-		start = at(from)
-	}
-	if to < 1 {
-		end = at(to)
-	}
-	return start, end, true
+	return If(from > 0, at(from), a), If(to < 1, at(to), b), true
 }
 
 // clipPolygon is a convex polygon's part in a box (Sutherland and Hodgman 1974).

@@ -85,7 +85,7 @@ func TestScales(t *testing.T) {
 			t.Errorf("%v is %q, want %q", in, got, want)
 		}
 	}
-	if Grouped(1234567) != "1\u202f234\u202f567" || Grouped(12) != "12" || Percent(0.1234) != "12.3\u00a0%" || PercentUp(0.980721) != "98.08\u00a0%" || PercentDown(0.98079) != "98.07\u00a0%" || PercentUp(0.0038) != "0.38\u00a0%" || Power(1e-5) != "10⁻⁵" || Power(0.5) != "0.5" {
+	if Grouped(1234567) != "1\u202f234\u202f567" || Grouped(12) != "12" || Percent(0.1234) != "12.3\u00a0%" || PercentTo(0.980721, math.Ceil) != "98.08\u00a0%" || PercentTo(0.98079, math.Floor) != "98.07\u00a0%" || PercentTo(0.0038, math.Ceil) != "0.38\u00a0%" || Power(1e-5) != "10⁻⁵" || Power(0.5) != "0.5" {
 		t.Error(Grouped(1234567), Percent(0.1234), Power(1e-5))
 	}
 }

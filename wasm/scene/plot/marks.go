@@ -21,7 +21,8 @@ const (
 	points
 )
 
-func (c canvas) draw(marks []Mark, layers ...int) {
+func (c canvas) draw(layers ...int) {
+	marks := c.of.Marks
 	for _, layer := range layers {
 		for i, m := range marks {
 			if layer == lines {
@@ -271,10 +272,10 @@ func (n Note) draw(c canvas) {
 		}
 	}
 	i := slices.IndexFunc(places, func(r Rect) bool { return c.free(r, true) })
-	if i < 0 && !n.Must {
+	switch {
+	case i < 0 && !n.Must:
 		return
-	}
-	if i < 0 {
+	case i < 0:
 		i = max(0, slices.IndexFunc(places, func(r Rect) bool { return c.free(r, false) }))
 	}
 	r := places[i]

@@ -132,15 +132,11 @@ func (v *View) Choose(id string) {
 	}
 }
 
-func (p *Plot) panels() []*Plot {
+func (p *Plot) panels() []Plot {
 	if p.Panels == nil {
-		return []*Plot{p}
+		return []Plot{*p}
 	}
-	out := make([]*Plot, len(p.Panels))
-	for i := range out {
-		out[i] = &p.Panels[i]
-	}
-	return out
+	return p.Panels
 }
 
 // Zooms says which axes pan and zoom.
@@ -199,16 +195,15 @@ func (p *Plot) Layout(f Frame) *Scene {
 	}
 	boxes := If(p.panels()[0].Y.Names != nil, p.columns, p.stack)
 	all := boxes(s, f, s.legend(keys, 4))
-	for i, q := range p.panels() {
-		all[i].draw(q.Marks, under)
+	for _, c := range all {
+		c.draw(under)
 	}
-	for i, q := range p.panels() {
-		c := all[i]
-		c.upright(q)
-		c.level(q)
-		c.draw(q.Marks, areas, lines, points)
+	for _, c := range all {
+		c.upright()
+		c.level()
+		c.draw(areas, lines, points)
 		c.whole = s.Plot
-		c.items(q)
+		c.items()
 	}
 	if p.Only != 0 {
 		for i := range s.Shapes {
@@ -226,15 +221,16 @@ func (p *Plot) stack(s *Scene, f Frame, at float64) []canvas {
 	left := 12.0
 	for _, q := range p.panels() {
 		y := q.Y.shown(f)
-		all = append(all, canvas{Scene: s, y: y})
+		all = append(all, canvas{Scene: s, of: &q, y: y})
 		if q.Y.Words != nil {
 			for _, v := range q.Y.marks(y, yTicks) {
 				left = max(left, s.wide(q.Y.words(v))*If(q.Y.Bold != nil, 1.1, 1)+12)
 			}
 		}
 	}
-	for i, q := range p.panels() {
+	for i := range all {
 		c := &all[i]
+		q := c.of
 		at += If(q.Y.Title != "", 24.0, 8)
 		c.box = Rect{left, at, max(20, f.Width-14-left), q.Height.of(f.Width)}
 		c.x, c.y.From, c.y.To = q.X.Scale, c.box.Bottom(), c.box.Y
@@ -248,26 +244,13 @@ func (p *Plot) stack(s *Scene, f Frame, at float64) []canvas {
 		}
 	}
 	s.Height = at
-	s.Plot = hull(all, func(i int) bool { q := p.panels()[i]; return q.X.Zooms || q.Y.Zooms })
+	zooming := slices.DeleteFunc(slices.Clone(all), func(c canvas) bool { return !c.of.X.Zooms && !c.of.Y.Zooms })
+	if len(zooming) == 0 {
+		zooming = all
+	}
+	s.Plot = zooming[0].box
+	s.Plot.H = zooming[len(zooming)-1].box.Bottom() - s.Plot.Y
 	return all
-}
-
-// hull is the box of the canvases that are so, or of all.
-func hull(all []canvas, so func(i int) bool) (r Rect) {
-	for i, c := range all {
-		switch b := c.box; {
-		case !so(i):
-		case r.W == 0:
-			r = b
-		default:
-			x, y := min(r.X, b.X), min(r.Y, b.Y)
-			r = Rect{x, y, max(r.Right(), b.Right()) - x, max(r.Bottom(), b.Bottom()) - y}
-		}
-	}
-	if r.W == 0 {
-		return hull(all, func(int) bool { return true })
-	}
-	return r
 }
 
 // columns puts panels of the same rows side by side, names at the left of rows or above.
@@ -324,7 +307,7 @@ func (p *Plot) columns(s *Scene, f Frame, at float64) []canvas {
 	var all []canvas
 	x := left
 	for _, q := range panels {
-		c := canvas{Scene: s, x: q.X.Scale, y: y, whole: s.Plot, rows: pitch, drop: drop}
+		c := canvas{Scene: s, of: &q, x: q.X.Scale, y: y, whole: s.Plot, rows: pitch, drop: drop}
 		c.box = Rect{x, at, room * cmp.Or(q.Wide, 1) / sum, height}
 		c.x.From, c.x.To = c.box.X, c.box.Right()
 		c.y.From, c.y.To = y.From+drop, y.To+drop
@@ -340,7 +323,8 @@ const (
 )
 
 // upright draws the grid of an upright axis with words at its left, or lines between rows.
-func (c canvas) upright(p *Plot) {
+func (c canvas) upright() {
+	p := c.of
 	if c.rows > 0 {
 		for i := 1.0; i < c.y.Hi && i < float64(len(p.Y.Names)); i++ {
 			if at := c.y.At(i) - c.drop; at > c.box.Y && at < c.box.Bottom() && c.rows > 34 {
@@ -368,8 +352,8 @@ func (c canvas) upright(p *Plot) {
 }
 
 // level draws a level axis: its grid, words and title.
-func (c canvas) level(p *Plot) {
-	x, bottom := p.X, c.box.Bottom()
+func (c canvas) level() {
+	x, bottom := c.of.X, c.box.Bottom()
 	var marks []float64
 	if x.Words != nil {
 		marks = x.marks(c.x, int(max(2, c.box.W/If(c.rows > 0, 56.0, 70.0))))
@@ -400,7 +384,8 @@ func (a Axis) title(s *Scene, room float64) string {
 }
 
 // items are the hit areas of a plot, and what is outlined there.
-func (c canvas) items(p *Plot) {
+func (c canvas) items() {
+	p := c.of
 	c.Items = slices.Grow(c.Items, len(p.Items))
 	for i, v := range p.Items {
 		at := c.at(v)
@@ -413,12 +398,8 @@ func (c canvas) items(p *Plot) {
 			c.Items = append(c.Items, Item{r, r})
 			continue
 		}
-		if d := p.Outline - r.W; d > 0 {
-			r.X, r.W = r.X-d/2, p.Outline
-		}
-		if d := p.Outline - r.H; d > 0 {
-			r.Y, r.H = r.Y-d/2, p.Outline
-		}
+		dx, dy := max(0, p.Outline-r.W), max(0, p.Outline-r.H)
+		r = Rect{r.X - dx/2, r.Y - dy/2, max(r.W, p.Outline), max(r.H, p.Outline)}
 		c.Items = append(c.Items, Item{Box: Rect{at.X - p.Hit[0]/2, at.Y - p.Hit[1]/2, p.Hit[0], p.Hit[1]}, Mark: intersect(r, around(c.box, 8))})
 	}
 }
@@ -426,6 +407,7 @@ func (c canvas) items(p *Plot) {
 // canvas is where marks are drawn: a picture with axes in their places.
 type canvas struct {
 	*Scene
+	of    *Plot
 	x, y  Scale
 	box   Rect
 	whole Rect    // what an infinite box fills

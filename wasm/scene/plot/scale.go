@@ -57,10 +57,9 @@ func Ticks(lo, hi float64, n int) []float64 {
 	}
 	power := math.Pow(10, math.Floor(math.Log10(raw)))
 	step := 10 * power
-	for _, m := range []float64{1, 2, 5} {
+	for _, m := range []float64{5, 2, 1} {
 		if m*power >= raw*0.999 {
 			step = m * power
-			break
 		}
 	}
 	var out []float64
@@ -129,13 +128,8 @@ func Percent(v float64) string {
 	return Short(Round(100*v, 3)) + "\u00a0%"
 }
 
-// PercentUp is an upper bound on a share, in four figures.
-func PercentUp(v float64) string { return percentBound(v, math.Ceil) }
-
-// PercentDown is a share in percent, rounded down.
-func PercentDown(v float64) string { return percentBound(v, math.Floor) }
-
-func percentBound(v float64, whole func(float64) float64) string {
+// PercentTo is a bound on a share, rounded by whole to four figures.
+func PercentTo(v float64, whole func(float64) float64) string {
 	if v == 0 || v == 1 {
 		return Percent(v)
 	}
@@ -175,7 +169,12 @@ const Narrowest = 1.0 / 500
 // Pan moves the window by a share of itself; it stays within the whole.
 func (w Window) Pan(by float64) Window {
 	span := w.Hi - w.Lo
-	lo := min(1-span, max(0, w.Lo+by*span))
+	return window(w.Lo+by*span, span)
+}
+
+// window is one of a span, moved so that it stays within the whole.
+func window(lo, span float64) Window {
+	lo = min(1-span, max(0, lo))
 	return Window{lo, lo + span}
 }
 
@@ -187,18 +186,16 @@ func (w Window) Zoom(factor, at float64) Window {
 	if next > 0.9999 {
 		return Whole
 	}
-	lo := min(1-next, max(0, w.Lo+at*(span-next)))
-	return Window{lo, lo + next}
+	return window(w.Lo+at*(span-next), next)
 }
 
 // Show is the window moved so that it shows the place, a share of the whole.
 func (w Window) Show(at float64) Window {
-	span := w.Hi - w.Lo
 	if at >= w.Lo && at <= w.Hi {
 		return w
 	}
-	lo := min(1-span, max(0, at-span/2))
-	return Window{lo, lo + span}
+	span := w.Hi - w.Lo
+	return window(at-span/2, span)
 }
 
 // Camera is what part of a picture is shown.

@@ -69,6 +69,9 @@ type Rect struct{ X, Y, W, H float64 }
 // Has reports whether the point lies in the box.
 func (r Rect) Has(p Point) bool { return p.X >= r.X && p.X < r.X+r.W && p.Y >= r.Y && p.Y < r.Y+r.H }
 
+// Middle is amid the box.
+func (r Rect) Middle() Point { return Point{r.X + r.W/2, r.Y + r.H/2} }
+
 // Right and Bottom are the far edges.
 func (r Rect) Right() float64  { return r.X + r.W }
 func (r Rect) Bottom() float64 { return r.Y + r.H }
@@ -214,7 +217,8 @@ func (s *Scene) Hit(p Point) int {
 		if !it.Box.Has(p) {
 			continue
 		}
-		d := hypot(it.Box.X+it.Box.W/2-p.X, it.Box.Y+it.Box.H/2-p.Y)
+		m := it.Box.Middle()
+		d := hypot(m.X-p.X, m.Y-p.Y)
 		if best < 0 || d < least {
 			best, least = i, d
 		}

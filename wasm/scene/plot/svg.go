@@ -181,32 +181,29 @@ func (p *svgPainter) stroked(paint Paint, width float64) map[string]string {
 	return at
 }
 
+// lines adds those of a shape, open or closed.
+func (p *svgPainter) lines(at map[string]string, lines [][]Point, crisp, closed bool) {
+	d := ""
+	for _, line := range lines {
+		d += polyline(line) + If(closed, "Z", "")
+		crisp = crisp && Sharp(line, closed)
+	}
+	if crisp {
+		at["shape-rendering"] = "crispEdges"
+	}
+	p.path(at, d)
+}
+
 func (p *svgPainter) shape(s Shape) {
 	switch s.Kind {
 	case Fill, Strip:
-		at, d, crisp := p.filled(s.Paint), "", s.Kind == Fill
-		for _, area := range s.Areas() {
-			d += polyline(area) + "Z"
-			crisp = crisp && Sharp(area, true)
-		}
-		if crisp {
-			at["shape-rendering"] = "crispEdges"
-		}
-		p.path(at, d)
+		p.lines(p.filled(s.Paint), s.Areas(), s.Kind == Fill, true)
 	case Stroke, Segments:
 		at := p.stroked(s.Paint, s.Width)
 		if s.Dash {
 			at["stroke-dasharray"] = fmt.Sprintf("%d %d", dashOn, dashOff)
 		}
-		d, crisp := "", s.Width <= 1
-		for _, line := range s.Lines() {
-			d += polyline(line)
-			crisp = crisp && Sharp(line, false)
-		}
-		if crisp {
-			at["shape-rendering"] = "crispEdges"
-		}
-		p.path(at, d)
+		p.lines(at, s.Lines(), s.Width <= 1, false)
 	case Dots:
 		if len(s.Points) > manyDots && s.Form <= Square { // a line without length has caps
 			at, d := p.stroked(s.Paint, 2*s.Radius*If(s.Form == Disc, 1, SquareSide)), []byte{}

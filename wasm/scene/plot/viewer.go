@@ -1,8 +1,6 @@
 package plot
 
-import (
-	"slices"
-)
+import "slices"
 
 // Viewer is what is shown, first nothing, as the hand moves it. Scene is the picture of it.
 type Viewer struct {
@@ -137,11 +135,11 @@ func (v *Viewer) Pan(dx, dy float64) {
 	if v.Scene == nil {
 		return
 	}
-	v.move(func(w Window) Window { return w.Pan(-dx / v.Scene.Plot.W) }, func(w Window) Window { return w.Pan(-dy / v.Scene.Plot.H) })
-	v.lay()
+	box := v.Scene.Plot
+	v.move(func(w Window) Window { return w.Pan(-dx / box.W) }, func(w Window) Window { return w.Pan(-dy / box.H) })
 }
 
-// move changes the windows of the axes that pan and zoom.
+// move changes the windows of the axes that pan and zoom, and lays the picture out again.
 func (v *Viewer) move(x, y func(Window) Window) {
 	zoomsX, zoomsY := v.View().Zooms()
 	if zoomsX {
@@ -150,6 +148,7 @@ func (v *Viewer) move(x, y func(Window) Window) {
 	if zoomsY {
 		v.Camera.Y = y(v.Camera.Y)
 	}
+	v.lay()
 }
 
 // Zoom shows more by a factor, less below 1, about a place, and reports whether it could.
@@ -162,11 +161,7 @@ func (v *Viewer) Zoom(factor float64, p Point) bool {
 		return func(w Window) Window { return w.Zoom(factor, min(1, max(0, at))) }
 	}
 	v.move(zoom((p.X-box.X)/box.W), zoom((p.Y-box.Y)/box.H))
-	if v.Camera == before {
-		return false
-	}
-	v.lay()
-	return true
+	return v.Camera != before
 }
 
 // ZoomRead zooms about what is read, or the middle.
@@ -174,12 +169,11 @@ func (v *Viewer) ZoomRead(factor float64) {
 	if v.Scene == nil {
 		return
 	}
-	p := Point{v.Scene.Plot.X + v.Scene.Plot.W/2, v.Scene.Plot.Y + v.Scene.Plot.H/2}
+	about := v.Scene.Plot
 	if v.at >= 0 {
-		b := v.Scene.Items[v.at].Box
-		p = Point{b.X + b.W/2, b.Y + b.H/2}
+		about = v.Scene.Items[v.at].Box
 	}
-	v.Zoom(factor, p)
+	v.Zoom(factor, about.Middle())
 }
 
 // Reset shows the whole picture.
@@ -207,16 +201,13 @@ func (v *Viewer) Step(by int) {
 		return
 	}
 	switch n := len(v.Scene.Items); {
-	case v.at < 0 && by > 0:
-		v.at = 0
-	case v.at < 0:
+	case v.at < 0 && by < 0:
 		v.at = n - 1
 	default:
 		v.at = min(n-1, max(0, v.at+by))
 	}
 	px, py := v.View().Position(v.at)
 	v.move(func(w Window) Window { return w.Show(px) }, func(w Window) Window { return w.Show(py) })
-	v.lay()
 }
 
 // Read is the item that is read, and its words; -1 and "" for none.
