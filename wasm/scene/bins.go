@@ -13,24 +13,23 @@ import (
 
 // Bin is an interval of outputs or scores, or an outcome.
 type Bin struct {
-	Words             string
-	From, To          float64 // of an interval; of those beyond the edges, a box beside them
-	First, FirstIn    int
-	Second, SecondIn  int
-	firstOf, secondOf int     // outputs in all
-	low, high         float64 // what an interval holds, infinite beyond the edges
+	Words         string
+	From, To      float64 // of an interval; of those beyond the edges, a box beside them
+	n, inside, of [2]int  // outputs on either dataset: here, here and in the event, in all
+	low, high     float64 // what an interval holds, infinite beyond the edges
 }
 
-// Shares of the outputs on both datasets.
-func (b Bin) Shares() (first, second float64) {
-	return share(b.First, b.firstOf), share(b.Second, b.secondOf)
+func (b *Bin) add(o Bin) {
+	for side := range b.n {
+		b.n[side] += o.n[side]
+		b.inside[side] += o.inside[side]
+	}
 }
+
+func (b Bin) count() int { return b.n[0] + b.n[1] }
 
 // share is that of the first dataset's outputs, or of the second's.
-func (b Bin) share(side int) float64 {
-	first, second := b.Shares()
-	return plot.If(side == 0, first, second)
-}
+func (b Bin) share(side int) float64 { return share(b.n[side], b.of[side]) }
 
 func share(n, of int) float64 {
 	if of == 0 {
@@ -40,13 +39,7 @@ func share(n, of int) float64 {
 }
 
 // LogRatio is ln(first share / second share): infinite where one was never seen, NaN for neither.
-func (b Bin) LogRatio() float64 {
-	p, q := b.Shares()
-	if p == 0 && q == 0 {
-		return math.NaN()
-	}
-	return math.Log(p / q)
-}
+func (b Bin) LogRatio() float64 { return math.Log(b.share(0) / b.share(1)) }
 
 // z is the normal quantile of a two-sided 95 % interval.
 const z = 1.959963984540054
@@ -54,11 +47,10 @@ const z = 1.959963984540054
 // Spread is half the width of the approximate 95 % interval of the log ratio (Katz, Baptista, Azen
 // and Pike 1978), for this bin alone; NaN where a side was never seen.
 func (b Bin) Spread() float64 {
-	if b.First == 0 || b.Second == 0 {
+	if b.n[0] == 0 || b.n[1] == 0 {
 		return math.NaN()
 	}
-	p, q := b.Shares()
-	return z * math.Sqrt((1-p)/float64(b.First)+(1-q)/float64(b.Second))
+	return z * math.Sqrt((1-b.share(0))/float64(b.n[0])+(1-b.share(1))/float64(b.n[1]))
 }
 
 // MostBins is how many bins of a chart are drawn; a report of ours has 50.
@@ -77,17 +69,18 @@ func binsOf(c chart.Chart) []Bin {
 		}
 		return 0
 	}
-	var of [2]int
+	var sum Bin
 	bins := make([]Bin, n)
 	for i := range bins {
-		bins[i] = Bin{First: at(c.First, i), FirstIn: at(c.FirstIn, i), Second: at(c.Second, i), SecondIn: at(c.SecondIn, i)}
-		of[0], of[1] = of[0]+bins[i].First, of[1]+bins[i].Second
+		bins[i].n = [2]int{at(c.First, i), at(c.Second, i)}
+		bins[i].inside = [2]int{at(c.FirstIn, i), at(c.SecondIn, i)}
+		sum.add(bins[i])
 	}
-	if of[0]+of[1] == 0 {
+	if sum.count() == 0 {
 		return nil
 	}
 	for i := range bins {
-		bins[i].firstOf, bins[i].secondOf = of[0], of[1]
+		bins[i].of = sum.n
 	}
 	return bins
 }

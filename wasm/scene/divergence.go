@@ -88,7 +88,7 @@ func (v *outputs) divergence(words string) *plot.View {
 // parts are the marks' parts of the divergence of the likelier dataset, and their sum.
 func (v *outputs) parts(kind divergenceKind) (parts []float64, sum float64) {
 	for _, m := range v.marks {
-		p, q := m.Shares()
+		p, q := m.share(0), m.share(1)
 		if v.Direction == report.SecondOverFirst {
 			p, q = q, p
 		}

@@ -58,15 +58,13 @@ type mark struct {
 
 // ratio is ln(B/A) as drawn: half an output is added on either side.
 func (m mark) ratio() float64 {
-	return math.Log((float64(m.Second) + 0.5) / float64(m.secondOf+1) / (float64(m.First) + 0.5) * float64(m.firstOf+1))
+	return math.Log((float64(m.n[1]) + 0.5) / float64(m.of[1]+1) / (float64(m.n[0]) + 0.5) * float64(m.of[0]+1))
 }
 
 // seen is ln(B/A) as observed.
-func (m mark) seen() float64 {
-	return math.Log(share(m.Second, m.secondOf) / share(m.First, m.firstOf))
-}
+func (m mark) seen() float64 { return math.Log(m.share(1) / m.share(0)) }
 
-func (m mark) few() bool { return m.First+m.Second < 4 }
+func (m mark) few() bool { return m.count() < 4 }
 
 // tested is the event whose bound is certified, or that a run on its way shows most of.
 type tested struct {
@@ -128,15 +126,15 @@ func newOutputs(x outputsOf) *outputs {
 	v.epsilon, v.corridor = epsilonOf(x.Claim)
 	v.People = cmp.Or(x.People, pair.PeopleOf(nil, "", nil))
 	all := binsOf(x.Chart)
-	if all == nil || all[0].firstOf == 0 || all[0].secondOf == 0 {
+	if all == nil || all[0].of[0] == 0 || all[0].of[1] == 0 {
 		return nil
 	}
 	bin := func(from, to int) mark {
-		m := mark{Bin: Bin{firstOf: all[0].firstOf, secondOf: all[0].secondOf}}
+		m := mark{Bin: Bin{of: all[0].of}}
 		for _, b := range all[from:to] {
-			m.First, m.Second, m.FirstIn, m.SecondIn = m.First+b.First, m.Second+b.Second, m.FirstIn+b.FirstIn, m.SecondIn+b.SecondIn
+			m.add(b)
 		}
-		m.in = share(m.FirstIn+m.SecondIn, m.First+m.Second)
+		m.in = share(m.inside[0]+m.inside[1], m.count())
 		return m
 	}
 	if v.outcomes {
@@ -144,7 +142,7 @@ func newOutputs(x outputsOf) *outputs {
 	} else {
 		v.bins(len(all), bin)
 	}
-	v.choose([2]int{all[0].firstOf, all[0].secondOf})
+	v.choose(all[0].of)
 	return v
 }
 
@@ -165,7 +163,7 @@ func (v *outputs) lists(n int, bin func(from, to int) mark) {
 	var list []*placed
 	for i := range n {
 		m := bin(i, i+1)
-		if m.First+m.Second == 0 {
+		if m.count() == 0 {
 			continue
 		}
 		if i < n-1 {
@@ -301,7 +299,7 @@ func (v *outputs) choose(all [2]int) {
 	}
 	beta := v.Beta * cmp.Or(v.Share, 1) / float64(tries)
 	limits := func(m mark) (from, to float64) {
-		return bounds.RatioLimits(bounds.Counts{X: m.Second, N1: m.secondOf, Y: m.First, N0: m.firstOf}, beta, v.anytime)
+		return bounds.RatioLimits(bounds.Counts{X: m.n[1], N1: m.of[1], Y: m.n[0], N0: m.of[0]}, beta, v.anytime)
 	}
 	for i := range v.marks {
 		v.marks[i].lower, v.marks[i].upper = limits(v.marks[i])
@@ -332,36 +330,33 @@ func (v *outputs) given(all [2]int) *tested {
 	} else if score, _, learned := strings.Cut(e.Words, ": mostly "); learned {
 		t.words = "the " + strings.NewReplacer(" <= ", " is at most ", " > ", " is above ", "-", "−").Replace(score)
 	}
-	t.firstOf, t.secondOf = all[0], all[1]
-	for i := range v.Chart.FirstIn {
-		t.First += max(0, v.Chart.FirstIn[i])
-	}
-	for i := range v.Chart.SecondIn {
-		t.Second += max(0, v.Chart.SecondIn[i])
+	t.of = all
+	for side, counts := range [2][]int{v.Chart.FirstIn, v.Chart.SecondIn} {
+		for _, n := range counts {
+			t.n[side] += max(0, n)
+		}
 	}
 	if c := v.counts; c != nil {
-		t.First, t.firstOf, t.Second, t.secondOf = c.X, c.N1, c.Y, c.N0
+		t.n, t.of = [2]int{c.X, c.Y}, [2]int{c.N1, c.N0}
 		if t.sign > 0 {
-			t.First, t.firstOf, t.Second, t.secondOf = c.Y, c.N0, c.X, c.N1
+			t.n, t.of = [2]int{c.Y, c.X}, [2]int{c.N0, c.N1}
 		}
 	}
 	t.bound, t.certain = 0, v.bound != nil
 	if t.certain {
 		t.bound = *v.bound
 	}
-	if v.outcomes {
+	switch {
+	case v.outcomes:
 		for i, m := range v.marks {
 			if m.in > 0 {
 				t.rows = append(t.rows, i)
 			}
 		}
 		v.places(t)
-		return t
+	case v.Event.Where != nil:
+		t.spans = audit.Each(v.Event.Where.Intervals, v.span)
 	}
-	if v.Event.Where == nil {
-		return t
-	}
-	t.spans = audit.Each(v.Event.Where.Intervals, v.span)
 	return t
 }
 
@@ -395,19 +390,18 @@ func (v *outputs) found(ends bool, all [2]int, limits func(mark) (from, to float
 		}
 		return best
 	}
-	sum, whole := mark{Bin: Bin{firstOf: all[0], secondOf: all[1]}}, v.whole()
+	sum, whole := mark{Bin: Bin{of: all}}, v.whole()
 	for _, m := range v.marks[:len(v.marks)-1] {
-		sum.First, sum.Second = sum.First+m.First, sum.Second+m.Second
+		sum.add(m.Bin)
 		rest := sum
-		rest.First, rest.Second = all[0]-sum.First, all[1]-sum.Second
-		name := "the " + v.Chart.AxisWords()
-		from, to := limits(sum)
-		if t := try(sum, from, to); t != nil {
-			t.words, t.spans = name+" is below "+plot.Short(plot.Round(m.high, 3)), []plot.Window{{Lo: whole.Lo, Hi: m.To}}
-		}
-		from, to = limits(rest)
-		if t := try(rest, from, to); t != nil {
-			t.words, t.spans = name+" is above "+plot.Short(plot.Round(m.high, 3)), []plot.Window{{Lo: m.To, Hi: whole.Hi}}
+		rest.n = [2]int{all[0] - sum.n[0], all[1] - sum.n[1]}
+		for side, part := range [2]mark{sum, rest} {
+			from, to := limits(part)
+			if t := try(part, from, to); t != nil {
+				is := [2]string{" is below ", " is above "}[side]
+				t.words = "the " + v.Chart.AxisWords() + is + plot.Short(plot.Round(m.high, 3))
+				t.spans = []plot.Window{{Lo: whole.Lo, Hi: m.To}, {Lo: m.To, Hi: whole.Hi}}[side : side+1]
+			}
 		}
 	}
 	if best != nil {

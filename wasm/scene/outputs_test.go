@@ -108,10 +108,10 @@ func TestAllSaid(t *testing.T) {
 		}
 		all := [2]int{}
 		for i, m := range v.marks {
-			all[0], all[1] = all[0]+m.First, all[1]+m.Second
+			all[0], all[1] = all[0]+m.n[0], all[1]+m.n[1]
 			words := strings.ReplaceAll(view.Tooltip(i), "\u202f", "")
 			row := strings.Join(facts.Rows[i], "|")
-			for _, n := range []int{m.First, m.Second} {
+			for _, n := range m.n {
 				if !strings.Contains(words, fmt.Sprint(n)) || !strings.Contains(row, fmt.Sprintf("|%d|", n)) {
 					t.Errorf("%d is not in %q and %q", n, words, row)
 				}
@@ -153,7 +153,7 @@ func TestEventSpans(t *testing.T) {
 	}
 	edges = edges[:49] // 48 inner bins
 	x.Chart.Edges, x.Chart.First, x.Chart.Second = edges, counts[:50], counts[:50]
-	if v = newOutputs(x); len(v.marks) != 26 || v.tested.spans[1] != (plot.Window{Lo: 4, Hi: 14.5}) || v.marks[1].First != 20 || v.marks[8].in != 0.25 {
+	if v = newOutputs(x); len(v.marks) != 26 || v.tested.spans[1] != (plot.Window{Lo: 4, Hi: 14.5}) || v.marks[1].n[0] != 20 || v.marks[8].in != 0.25 {
 		t.Errorf("two by two: %d marks, spans %v", len(v.marks), v.tested.spans)
 	}
 }

@@ -155,7 +155,7 @@ func (v *outputs) shares(p *plot.Plot, bins []Bin) plot.Axis {
 					sides[k].At = append(sides[k].At, [2]float64{b.share(k), middle})
 				}
 			}
-			if b.First > 0 && b.Second > 0 {
+			if b.n[0] > 0 && b.n[1] > 0 {
 				p.Marks = append(p.Marks, plot.Line{Paint: plot.Ink(plot.Muted), Points: [][2]float64{{b.share(0), middle}, {b.share(1), middle}}})
 			}
 		}

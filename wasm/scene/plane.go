@@ -56,22 +56,20 @@ func newPlane(ch chart.Chart, claim audit.Claim) *plane {
 	if of[0]+of[1] == 0 {
 		return nil
 	}
-	empty := Bin{firstOf: of[0], secondOf: of[1]}
+	empty := Bin{of: of}
 	v := &plane{Plane: *p, across: audit.Listed(across, func(j int) Bin { return level{p.ScoreEdges}.bin(j, empty) }),
 		up: audit.Listed(up, func(i int) Bin { return level{p.Edges}.bin(i, empty) })}
 	var masses []float64
 	for i := range v.up {
 		for j := range v.across {
-			c := planeCell{Bin{First: p.First[i*across+j], Second: p.Second[i*across+j], firstOf: of[0], secondOf: of[1]}, i, j, unclear}
-			if c.First+c.Second == 0 {
+			c := planeCell{Bin{n: [2]int{p.First[i*across+j], p.Second[i*across+j]}, of: of}, i, j, unclear}
+			if c.count() == 0 {
 				continue
 			}
 			v.cells = append(v.cells, c)
 			masses = append(masses, c.mass())
-			for _, b := range []*Bin{&v.across[j], &v.up[i]} {
-				b.First += c.First
-				b.Second += c.Second
-			}
+			v.across[j].add(c.Bin)
+			v.up[i].add(c.Bin)
 		}
 	}
 	v.score, v.along = occupied(v.across), occupied(v.up)
@@ -91,30 +89,24 @@ func (v *plane) name(i int) string {
 
 // occupied leaves out what lies beyond the edges, where nothing does.
 func occupied(bins []Bin) []Bin {
-	if b := bins[0]; b.First+b.Second == 0 {
+	if bins[0].count() == 0 {
 		bins = bins[1:]
 	}
-	if b := bins[len(bins)-1]; b.First+b.Second == 0 {
+	if bins[len(bins)-1].count() == 0 {
 		bins = bins[:len(bins)-1]
 	}
 	return bins
 }
 
-func (b Bin) mass() float64 {
-	p, q := b.Shares()
-	return (p + q) / 2
-}
+func (b Bin) mass() float64 { return (b.share(0) + b.share(1)) / 2 }
 
 // look is how the cell's ratio looks. That the sides differ is said at 95 % for this
 // cell alone, that they differ by more than epsilon at 95 % for all of so many
 // cells together: by the binomial law of the first side's part, given both (Przyborowski
 // and Wilenski, Biometrika 31, 1940).
 func (b Bin) look(epsilon float64, cells int) int {
-	x, n, odds := b.First, b.firstOf, b.LogRatio()
-	y, m := b.Second, b.secondOf
-	if odds < 0 {
-		x, n, y, m = y, m, x, n
-	}
+	likelier := likelierOn(-b.LogRatio())
+	x, n, y, m := b.n[likelier], b.of[likelier], b.n[1-likelier], b.of[1-likelier]
 	atLeast := func(epsilon float64) float64 {
 		weight := math.Exp(epsilon) * float64(n)
 		return mathext.RegIncBeta(float64(x), float64(y+1), weight/(weight+float64(m)))
@@ -148,10 +140,8 @@ func (v *plane) caption(claim audit.Claim) string {
 	for _, c := range v.cells {
 		seen[c.look]++
 	}
-	outputs := plot.Grouped(v.cells[0].firstOf)
-	if m := v.cells[0].secondOf; m != v.cells[0].firstOf {
-		outputs += " and " + plot.Grouped(m)
-	}
+	of := v.cells[0].of
+	outputs := plot.Grouped(of[0]) + plot.If(of[1] != of[0], " and "+plot.Grouped(of[1]), "")
 	words := fmt.Sprintf("%s certification outputs a side, by the witness's score and the direction of largest remaining variance: %s (in standard deviations, minus what the score explains). If the score captures all that distinguishes the datasets, the ratio is constant in the vertical direction. ", outputs, v.Words)
 	words += fmt.Sprintf("Of %s cells, %s are likelier on one dataset, each at 95 %% on its own (by chance up to about %s)", plot.Grouped(len(v.cells)), plot.Grouped(seen[clear]+seen[beyondAll]), plot.Grouped((len(v.cells)+19)/20))
 	if epsilon, dp := epsilonOf(claim); dp {
@@ -163,8 +153,7 @@ func (v *plane) caption(claim audit.Claim) string {
 func (v *plane) numbers() plot.Numbers {
 	n := plot.Numbers{Title: "Outputs by score and direction", Head: []string{"score of the witness", "direction: " + v.Words, "on A", "share", "on B", "share", "ln(A/B)", "±", "in the event"}}
 	for _, c := range v.cells {
-		p, q := c.Shares()
-		n.Rows = append(n.Rows, []any{v.across[c.j].Words, v.up[c.i].Words, c.First, plot.Share(p), c.Second, plot.Share(q), c.LogRatio(), c.Spread(), map[float64]string{0: "no", 0.5: "partly", 1: "yes"}[v.inEvent(c)]})
+		n.Rows = append(n.Rows, []any{v.across[c.j].Words, v.up[c.i].Words, c.n[0], plot.Share(c.share(0)), c.n[1], plot.Share(c.share(1)), c.LogRatio(), c.Spread(), map[float64]string{0: "no", 0.5: "partly", 1: "yes"}[v.inEvent(c)]})
 	}
 	return n
 }

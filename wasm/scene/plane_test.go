@@ -127,8 +127,8 @@ func TestPlaneFalseAlarms(t *testing.T) {
 		x, y, same := draw(first), draw(second), draw(second)
 		beyond := false
 		for i := range x {
-			beyond = beyond || Bin{First: x[i], Second: y[i], firstOf: outputs, secondOf: outputs}.look(epsilon, cells) == beyondAll
-			if (Bin{First: same[i], Second: y[i], firstOf: outputs, secondOf: outputs}).look(0, cells) != unclear {
+			beyond = beyond || Bin{n: [2]int{x[i], y[i]}, of: [2]int{outputs, outputs}}.look(epsilon, cells) == beyondAll
+			if (Bin{n: [2]int{same[i], y[i]}, of: [2]int{outputs, outputs}}).look(0, cells) != unclear {
 				unequal++
 			}
 		}
@@ -139,7 +139,7 @@ func TestPlaneFalseAlarms(t *testing.T) {
 	if alarms > 38 || unequal > 2120 {
 		t.Errorf("%d of 400 planes show a cell beyond epsilon, %d of 40000 cells look unequal", alarms, unequal)
 	}
-	if (Bin{First: 400, Second: 40, firstOf: 4000, secondOf: 4000}).look(1, 100) != beyondAll || (Bin{First: 0, Second: 30, firstOf: 4000, secondOf: 4000}).look(1, 100) != beyondAll {
+	if (Bin{n: [2]int{400, 40}, of: [2]int{4000, 4000}}).look(1, 100) != beyondAll || (Bin{n: [2]int{0, 30}, of: [2]int{4000, 4000}}).look(1, 100) != beyondAll {
 		t.Error("ten to one is not beyond e")
 	}
 }

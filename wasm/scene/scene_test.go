@@ -175,7 +175,7 @@ func TestDivergenceByHand(t *testing.T) {
 			t.Errorf("%s: %v, want %v", what, got, want)
 		}
 	}
-	yes := Bin{First: 75, firstOf: 100, Second: 25, secondOf: 100}
+	yes := Bin{n: [2]int{75, 25}, of: [2]int{100, 100}}
 	near("log ratio", yes.LogRatio(), math.Log(3))
 	near("its spread", yes.Spread(), 1.959963984540054*math.Sqrt(0.25/75+0.75/25))
 	sums := func(ch chart.Chart, claim audit.Claim, direction string, want ...float64) {

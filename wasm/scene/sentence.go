@@ -163,8 +163,8 @@ func decimals(x float64, whole func(float64) float64) string {
 func (v *outputs) numbers() plot.Numbers {
 	n := plot.Numbers{Title: "The chart", Head: []string{plot.If(v.outcomes, "answer", v.Chart.AxisWords()), v.People.Names[0], "share", v.People.Names[1], "share", "B/A", "at least", "at most", "in the event"}}
 	add := func(name any, m mark, in string) []any {
-		row := []any{name, m.First, plot.Share(m.share(0)), m.Second, plot.Share(m.share(1)), "", "", "", in}
-		if m.First+m.Second > 0 {
+		row := []any{name, m.n[0], plot.Share(m.share(0)), m.n[1], plot.Share(m.share(1)), "", "", "", in}
+		if m.count() > 0 {
 			row[5] = math.Exp(m.seen())
 		}
 		if m.lower != 0 || m.upper != 0 {
