@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
+	"time"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/settings"
+	"github.com/dpscope/dpscope/bounds/accounting"
 	"github.com/dpscope/dpscope/core/pair"
 )
 
@@ -145,4 +148,73 @@ func (c *coordinator) begin(m message, do doing) {
 		}()
 		return do(ctx, c, m)
 	})
+}
+
+// ready is the first message of a coordinator.
+type ready struct {
+	Version string `json:"version"`
+	Go      string `json:"go"`
+}
+
+// checked is a plan with its defaults written out, and what there is to say
+// about it before it runs.
+type checked struct {
+	Plan          pair.Plan        `json:"plan"`
+	Claim         audit.Claim      `json:"claim"`
+	ClaimWords    string           `json:"claimWords"`
+	Relations     []audit.Relation `json:"relations"` // allowed at these parameters
+	Notes         []string         `json:"notes"`
+	Columns       []audit.Column   `json:"columns"`
+	OwnClaim      audit.Claim      `json:"ownClaim"` // what the mechanism itself claims
+	OwnClaimWords string           `json:"ownClaimWords"`
+	Truth         string           `json:"truth"`
+	CLI           string           `json:"cli"`
+	URL           string           `json:"url"`
+}
+
+func (c *coordinator) check(_ context.Context, r request[settings.Texts]) (checked, error) {
+	plan, err := pairPlan(r.asked)
+	if err != nil {
+		return checked{}, err
+	}
+	a, err := plan.Resolve(c.known())
+	if err != nil {
+		return checked{}, err
+	}
+	again := a.Reproduce()
+	own, notes := a.Spec.Claim(a.Plan.Parameters), slices.Clone(a.Notes)
+	if small := a.TooSmall(); small != "" {
+		notes = append(notes, small)
+	}
+	return checked{
+		Plan: a.Plan, Claim: a.Claim, ClaimWords: a.Claim.String(), Relations: a.Spec.Relations(a.Plan.Parameters),
+		Notes: append([]string{}, notes...), Columns: a.Columns, OwnClaim: own, OwnClaimWords: own.String(),
+		Truth: a.Spec.Truth(a.Plan.Parameters), CLI: again.CLI, URL: again.URL,
+	}, nil
+}
+
+// accountAnswer is an account and the command that makes the same one.
+type accountAnswer struct {
+	accounting.Account
+	CLI string `json:"cli"`
+}
+
+// trace says how an account changes with its steps and its delta. It gets the query of an
+// answer. Other requests are answered between its points, and the next trace ends it.
+func (c *coordinator) trace(_ context.Context, r request[accounting.Query]) (accounting.Trace, error) {
+	c.traced.Store(int64(r.id))
+	return accounting.Follow(r.asked, func() bool {
+		time.Sleep(time.Millisecond) // lets messages in
+		return c.traced.Load() == int64(r.id)
+	})
+}
+
+// account answers a query, of which it gets the texts.
+func (c *coordinator) account(_ context.Context, r request[settings.Texts]) (accountAnswer, error) {
+	q, err := read(accounting.Keys(), r.asked, accounting.Query{})
+	if err != nil {
+		return accountAnswer{}, err
+	}
+	a, err := accounting.Answer(q)
+	return accountAnswer{a, q.Command()}, err
 }
