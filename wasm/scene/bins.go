@@ -28,7 +28,6 @@ func (b *Bin) add(o Bin) {
 
 func (b Bin) count() int { return b.n[0] + b.n[1] }
 
-// share is that of the first dataset's outputs, or of the second's.
 func (b Bin) share(side int) float64 { return share(b.n[side], b.of[side]) }
 
 func share(n, of int) float64 {
@@ -192,7 +191,6 @@ func outline(l plot.Line, bins []Bin, side int) plot.Line {
 	return l
 }
 
-// shareBars are the shares of both sides as bars, a row for each bin.
 func shareBars(first, second string, bins []Bin) []plot.Mark {
 	sides := [2]plot.Bars{{Key: first, Paint: plot.Ink(plot.First)}, {Key: second, Paint: plot.Ink(plot.Second), Form: plot.KeyHatch}}
 	for i, b := range bins {

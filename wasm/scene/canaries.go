@@ -13,8 +13,7 @@ import (
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
-// CanaryReport is what the views need of a report of core/canary: of canaries in
-// many runs, in one run, or of scores.
+// CanaryReport is what the views need of a report of canaries or of scores.
 type CanaryReport struct {
 	head
 	Plan struct {
@@ -29,7 +28,6 @@ type CanaryReport struct {
 	} `json:"evidence"`
 }
 
-// canaryViews are a canary report's pictures; cloud are the runs that made it, or nil.
 func canaryViews(r *CanaryReport, cloud *Cloud) []*plot.View {
 	out := []*plot.View{newSpace(r, cloud, math.MaxInt)}
 	if t := r.certified(); t != nil {
@@ -59,7 +57,6 @@ func newSpace(r *CanaryReport, cloud *Cloud, most int) *plot.View {
 	return cloud.view(r.Evidence.Runs.Threshold, most, plot.If(r.Evidence.Sequential != nil, "Each training was bet on before an event was chosen by it. The picture certifies nothing.", "Threshold and stakes were chosen on these runs; nothing here is certified."))
 }
 
-// certified are the runs that certify, nil where there are none.
 func (r *CanaryReport) certified() *bounds.CanaryTable {
 	if r.Evidence == nil || r.Evidence.Runs == nil || r.Evidence.Runs.Certified.Table == nil || len(r.Evidence.Runs.Certified.Table.Cells) == 0 {
 		return nil
@@ -67,7 +64,6 @@ func (r *CanaryReport) certified() *bounds.CanaryTable {
 	return r.Evidence.Runs.Certified.Table
 }
 
-// coins reports whether fair coins put canaries in or left them out.
 func (r *CanaryReport) coins() bool { return r.Kind == "scores" && r.Plan.Relation == audit.AddRemove }
 
 const canaryQuestion = "Do the scores tell which canaries were in?"
@@ -105,9 +101,8 @@ func (r *CanaryReport) Says() (x plot.Said) {
 	return x
 }
 
-// canaryRuns shows the runs of an audit by how many of their canaries, and of the fresh ones,
-// were in the event. coins: fair coins put canaries in or left them out; the table counts
-// those of all that were in, or out, and in the event.
+// canaryRuns shows runs by how many of their canaries, and of the fresh ones, were in the event.
+// coins: fair coins put canaries in or left them out; counted are those in the event.
 func canaryRuns(t bounds.CanaryTable, coins bool) *plot.View {
 	runs, largest := 0, 0
 	for _, c := range t.Cells {

@@ -19,15 +19,13 @@ type Cloud struct {
 	runs   int
 }
 
-// cloudPoint is a canary of a run, both by numbers from 1.
 type cloudPoint struct {
 	at                [2]float64
-	side, canary, run int
+	side, canary, run int // the last two by numbers from 1
 }
 
-// moments are means, and sums of products of the deviations from them.
 type moments struct {
-	n, xx, xy, yy float64
+	n, xx, xy, yy float64 // the last three: sums of products of deviations from the means
 	mean          [2]float64
 }
 
@@ -84,13 +82,11 @@ func (c *Cloud) tilt() float64 {
 	return 0
 }
 
-// along is where a point lies in the direction of a tilt.
 func along(at [2]float64, tilt float64) float64 { return at[0] - float64(tilt*at[1]) }
 
 // MostInStill is about how many points a picture has that stands still.
 const MostInStill = 3000
 
-// there reports whether there are points on both sides.
 func (c *Cloud) there() bool { return c != nil && c.sides[0].n > 0 && c.sides[1].n > 0 }
 
 // Says is how well the line tells the sides apart so far; nil without points on both sides.
@@ -130,13 +126,11 @@ func (c *Cloud) Live(most int) *plot.View {
 	return v
 }
 
-// border is the tilt, and the place on its axis halfway between the sides.
 func (c *Cloud) border() (tilt, at float64) {
 	tilt = c.tilt()
 	return tilt, (along(c.sides[0].mean, tilt) + along(c.sides[1].mean, tilt)) / 2
 }
 
-// plot shows the points and, below, how they lie along what separates them best.
 func (c *Cloud) plot(threshold float64, most int) plot.Plot {
 	const turns = 12                    // in which sides are painted, so that none hides the other
 	every := (len(c.points)-1)/most + 1 // of the runs that are drawn
@@ -186,7 +180,6 @@ func (c *Cloud) plot(threshold float64, most int) plot.Plot {
 	return p
 }
 
-// below is how the points lie along a direction: inside upwards, fresh downwards.
 func (c *Cloud) below(tilt, border float64, axis plot.Scale) plot.Plot {
 	const bins = 48
 	wide := (axis.Hi - axis.Lo) / bins
@@ -209,7 +202,6 @@ func (c *Cloud) below(tilt, border float64, axis plot.Scale) plot.Plot {
 	return p
 }
 
-// hugest bounds scores that are drawn.
 const hugest = 1e150
 
 // cloudOf are the scores that a report keeps as points; nil where it keeps none.

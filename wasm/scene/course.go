@@ -39,8 +39,7 @@ func (c Course) most() float64 {
 	return most
 }
 
-// NewOverTime shows a run's course, nil where there is none: the bound against the outputs
-// that were counted. The final bound, if any, was certified from so many pairs.
+// NewOverTime shows a run's course, nil for none. The final bound is certified from so many pairs.
 func NewOverTime(c *Course, final *float64, pairs int) *plot.View {
 	if c == nil || len(c.Moments) == 0 {
 		return nil
@@ -66,7 +65,6 @@ func (c Course) caption() string {
 	return words
 }
 
-// first is the first moment whose bound passes the claim, -1 for none.
 func (c Course) first() int {
 	return slices.IndexFunc(c.Moments, func(m Moment) bool { return m.Bound > c.Claimed })
 }
@@ -107,8 +105,7 @@ func (c Course) plot(choice string) plot.Plot {
 	return p
 }
 
-// NewSpark shows a run's course, nil where there is none: the bound against the outputs a
-// side, on a logarithmic axis, as small as a word, with the claim dashed, all in one colour.
+// NewSpark shows a run's course as small as a word, nil for none.
 func NewSpark(c *Course) *plot.View {
 	if c == nil || len(c.Moments) == 0 {
 		return nil

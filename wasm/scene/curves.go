@@ -10,8 +10,7 @@ import (
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
-// NewTradeoff shows a report's curve, nil for none: a test's false negative rate against its
-// false positive rate, the band of both, and the claim's curve, below which no test may lie.
+// NewTradeoff shows a report's curve, nil for none. No test may lie below the claim's curve.
 func NewTradeoff(c *pair.TradeoffCurve) *plot.View {
 	if c == nil || len(c.Points) == 0 {
 		return nil
@@ -19,7 +18,6 @@ func NewTradeoff(c *pair.TradeoffCurve) *plot.View {
 	return plot.View{ID: "tradeoff", Title: "Trade-off", ChoiceLabel: "Axes", Choices: plot.LinearOrLog}.Of(tradeoff{*c}.plot)
 }
 
-// tradeoff is a curve from (0, 1) to (1, 0).
 type tradeoff struct{ pair.TradeoffCurve }
 
 func (t tradeoff) plot(choice string) plot.Plot {
@@ -62,7 +60,6 @@ func (t tradeoff) plot(choice string) plot.Plot {
 	return p
 }
 
-// claimedAt is the claimed curve's height, 0 where nothing is claimed.
 func (t tradeoff) claimedAt(x float64) float64 {
 	if len(t.Claimed) == 0 {
 		return 0
@@ -75,7 +72,6 @@ func (t tradeoff) margin(p bounds.TradeoffPoint) float64 {
 	return t.claimedAt(p.FPRUpper) - p.FNRUpper
 }
 
-// refuting is the point with the largest margin, -1 where none refutes.
 func (t tradeoff) refuting() int {
 	best := -1
 	for i, p := range t.Points {
@@ -115,8 +111,7 @@ func (t tradeoff) least() float64 {
 	return math.Pow(10, max(-9, math.Floor(math.Log10(least))))
 }
 
-// NewRenyi shows a report's curve, nil where there is none: lower bounds on the Rényi
-// divergence against its order, and what the claim allows at each.
+// NewRenyi shows a report's bounds and what the claim allows at each order, nil for none.
 func NewRenyi(c *pair.RenyiCurve) *plot.View {
 	if c == nil || len(c.Points) == 0 {
 		return nil

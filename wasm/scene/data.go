@@ -12,8 +12,7 @@ import (
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
-// data are the two tables of labelled examples that a learner is trained on, by two
-// of their features, and the rows in which they differ.
+// data are the two tables of a learner, by two of their features, and the rows in which they differ.
 type data struct {
 	names  []string     // of features, then the label
 	bounds [][2]float64 // declared, alike
@@ -28,16 +27,13 @@ type data struct {
 // tables says which of the datasets have a row.
 type tables struct{ in [2]bool }
 
-// odd says whether one of the datasets lacks it.
 func (m tables) odd() bool { return m.in[0] != m.in[1] }
 
-// exampleRow is a row of either dataset, or of both.
 type exampleRow struct {
 	row []float64
 	tables
 }
 
-// examplePoint is what rows have in common that are drawn at one place.
 type examplePoint struct {
 	x, y  float64
 	class int
@@ -136,8 +132,7 @@ func (v *data) choose() {
 
 func labelOf(row []float64) int { return plot.If(row[len(row)-1] >= 0.5, 1, 0) }
 
-// place makes points of rows: those that lie on one another and are of the same class and
-// datasets are one. Rows that a dataset lacks come first.
+// place makes one point of rows that are alike. Rows that a dataset lacks come first.
 func (v *data) place() {
 	slices.SortStableFunc(v.rows, func(a, b exampleRow) int { return plot.If(b.odd(), 1, 0) - plot.If(a.odd(), 1, 0) })
 	at := map[[4]float64]int{}

@@ -11,8 +11,8 @@ import (
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
-// Measure of divergence between the two output distributions, as a sum over bins: p are shares
-// on the likelier dataset, q on the other. But for chance it is at most that of the outputs.
+// divergenceKind is a sum over bins: p are shares on the likelier dataset, q on the other.
+// But for chance it is at most the divergence of the outputs.
 type divergenceKind struct {
 	id, words string
 	part      func(p, q float64) float64
@@ -24,7 +24,6 @@ func hockeyStick(id, words string, epsilon float64, of string) divergenceKind {
 	return divergenceKind{id: id, words: words, of: of, part: func(p, q float64) float64 { return math.Max(0, p-math.Exp(epsilon)*q) }}
 }
 
-// kinds are the divergences that a claim asks for, its own first.
 func kinds(c audit.Claim) []divergenceKind {
 	total := hockeyStick("tv", "total variation (hockey-stick at ε = 0)", 0, "total variation")
 	kl := divergenceKind{id: "kl", words: "Kullback-Leibler (Rényi at α = 1)", of: "Kullback-Leibler divergence in nats", part: func(p, q float64) float64 {
@@ -44,8 +43,7 @@ func kinds(c audit.Claim) []divergenceKind {
 	return []divergenceKind{total, kl}
 }
 
-// divergence shows the outputs with what each bin or outcome contributes to a divergence, or
-// by the plane; nil where nothing was counted. The words come before its own.
+// divergence shows each mark's part, or the plane; nil for no counts. The words come before its own.
 func (v *outputs) divergence(words string) *plot.View {
 	if v == nil {
 		return nil
@@ -85,7 +83,6 @@ func (v *outputs) divergence(words string) *plot.View {
 	})
 }
 
-// parts are the marks' parts of the divergence of the likelier dataset, and their sum.
 func (v *outputs) parts(kind divergenceKind) (parts []float64, sum float64) {
 	for _, m := range v.marks {
 		p, q := m.share(0), m.share(1)

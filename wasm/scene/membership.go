@@ -23,7 +23,6 @@ func NewScores(r *CanaryReport) *plot.View {
 	return plot.View{ID: "scores", Title: "Scores", ChoiceLabel: "Heights", Choices: plot.LinearOrLog}.Of(v.plot)
 }
 
-// histogram are scores by where they lie.
 type histogram struct {
 	membership.Histogram
 	in, out int
@@ -71,8 +70,7 @@ func (v histogram) plot(choice string) plot.Plot {
 	return p
 }
 
-// roc is the true positive rate of thresholds on membership scores against their false
-// positive rate, with its band where one holds, and how far the claim lets it rise.
+// roc is the curve of thresholds on membership scores, with its band where one holds.
 type roc struct {
 	bounds.ROC
 	points []bounds.ROCPoint // as those of [bounds.ROC.Band]
@@ -110,7 +108,6 @@ func newROC(r *CanaryReport) *roc {
 	return v
 }
 
-// certain reports whether the band lies above the claim's limit somewhere.
 func (v *roc) certain() bool {
 	return v.level != "" && slices.ContainsFunc(v.points, func(p bounds.ROCPoint) bool { return p.TPRLower > v.limit(p.FPRUpper) })
 }
@@ -134,7 +131,6 @@ func (v *roc) caption() string {
 	return words
 }
 
-// at is the threshold of a point, in words.
 func (v *roc) at(i int) string {
 	switch i {
 	case 0:
@@ -151,7 +147,6 @@ func (v *roc) at(i int) string {
 	return ""
 }
 
-// leastRate is where logarithmic axes begin.
 const leastRate = 1e-4
 
 func (v *roc) band() plot.Band {

@@ -16,9 +16,8 @@ import (
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
-// outputs are the two distributions of the outputs, and for every outcome or bin how
-// much likelier it is on one dataset, in the corridor of the claim. The first dataset is
-// called A, the second B.
+// outputs are both distributions of the outputs, and for every outcome or bin how much
+// likelier it is on one dataset: A is the first, B the second.
 //
 // The bars of all marks hold together with the confidence of the audit: the error is
 // shared equally by the marks and, on a run's way, the events that are tried
@@ -37,7 +36,6 @@ type outputs struct {
 	firstOf  string // outcomes are where something first comes
 }
 
-// outputsOf is what a picture of outputs is of.
 type outputsOf struct {
 	pair.Live
 	counts  *bounds.Counts // of the event, the likelier side first
@@ -48,7 +46,6 @@ type outputsOf struct {
 	live    bool
 }
 
-// mark is an outcome or a bin in its place.
 type mark struct {
 	Bin
 	short        string
@@ -146,7 +143,6 @@ func newOutputs(x outputsOf) *outputs {
 	return v
 }
 
-// lists makes the marks of outcomes, in an order that can be read.
 func (v *outputs) lists(n int, bin func(from, to int) mark) {
 	labels := audit.Listed(n-1, func(i int) string { return outcomeWords(v.Chart, i) })
 	firsts, firstOf := firstComes(labels)
@@ -286,7 +282,6 @@ func (v *outputs) whole() plot.Window {
 	return plot.Window{Lo: v.marks[0].From, Hi: v.marks[len(v.marks)-1].To}
 }
 
-// choose finds the event, and the limits of all marks.
 func (v *outputs) choose(all [2]int) {
 	tries := len(v.marks)
 	search := v.Event == nil && v.anytime && v.corridor && v.Claim.Delta == 0 && (v.live || v.counts == nil)
@@ -322,7 +317,6 @@ func (v *outputs) choose(all [2]int) {
 	}
 }
 
-// given is the event that was chosen beforehand.
 func (v *outputs) given(all [2]int) *tested {
 	t := &tested{sign: plot.If(v.Direction == report.SecondOverFirst, 1.0, -1), words: "the output is in the event"}
 	if e := v.Event; e.Where != nil {
@@ -412,7 +406,6 @@ func (v *outputs) found(ends bool, all [2]int, limits func(mark) (from, to float
 	return best
 }
 
-// likelierOn is the dataset on which something is likelier: 0 is A.
 func likelierOn(sign float64) int { return plot.If(sign > 0, 1, 0) }
 
 // letter stands for a dataset where there is no room for its name.
@@ -423,7 +416,6 @@ func (v *outputs) out(m mark) bool {
 	return v.corridor && (m.lower > v.epsilon || m.upper < -v.epsilon)
 }
 
-// apart reports whether the event is not one of the marks.
 func (v *outputs) apart() bool { return v.tested != nil && len(v.tested.rows) != 1 }
 
 func (v *outputs) view() *plot.View {

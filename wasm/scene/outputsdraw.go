@@ -30,8 +30,7 @@ func (v *outputs) reach() float64 {
 	return max(most, 8)
 }
 
-// plot is of two panels: the shares on both datasets, and how much likelier each mark is on
-// one of them; and a third one of the parts that the marks have, if any. Outcomes are rows.
+// plot has panels of shares, of ratios, and of the marks' parts, if any. Outcomes are rows.
 func (v *outputs) plot(parts []float64, of string) plot.Plot {
 	t, all := v.tested, v.marks
 	along := plot.Axis{Title: "the answer is"}
@@ -103,7 +102,6 @@ func (v *outputs) plot(parts []float64, of string) plot.Plot {
 	return plot.Plot{Panels: panels}
 }
 
-// partsPanel draws parts as bars, infinite ones as arrows, and returns their axis.
 func partsPanel(parts []float64, bins []Bin, at func(along, value float64) [2]float64, inset float64) (plot.Plot, plot.Axis) {
 	least, most := 0.0, 0.0
 	for _, part := range parts {

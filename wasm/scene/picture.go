@@ -46,19 +46,16 @@ func InputOf(r pair.Report) Input {
 
 // Input is what the page sends: a report, or how far a run has come.
 type Input struct {
-	Report *Report     `json:"report"`
-	Curves pair.Curves `json:"curves"`
-	// Course is that of the run that is on its way, or made the report.
-	Course *Course `json:"course"`
-	// Canary is a canary audit's report, instead.
+	Report *Report       `json:"report"`
+	Curves pair.Curves   `json:"curves"`
+	Course *Course       `json:"course"`
 	Canary *CanaryReport `json:"canary"`
 	// Scored are runs with canaries as they came; More: they follow those that were sent.
 	// Cloud is what all of them make.
-	Scored []membership.Scored `json:"scored"`
-	More   bool                `json:"more"`
-	Cloud  *Cloud              `json:"-"`
-	// Progress is of a run on its way.
-	Progress *pair.Progress `json:"progress"`
+	Scored   []membership.Scored `json:"scored"`
+	More     bool                `json:"more"`
+	Cloud    *Cloud              `json:"-"`
+	Progress *pair.Progress      `json:"progress"`
 }
 
 // ReportViews are the pictures of any report for a page that stands still.
@@ -85,7 +82,6 @@ func CanaryReportOf(v report.View) (*CanaryReport, error) {
 	return &c, err
 }
 
-// epsilonOf is that of a claim of (epsilon, delta), and whether it is one.
 func epsilonOf(c audit.Claim) (float64, bool) {
 	return c.Epsilon, c.Kind == audit.Pure || c.Kind == audit.Approximate
 }

@@ -13,8 +13,7 @@ import (
 
 const planeID = "plane"
 
-// plane is a report's, ready to be drawn: counts by bins of the score and of the
-// direction, the cells that hold outputs, and the sums over either.
+// plane is a report's, ready to be drawn.
 type plane struct {
 	chart.Plane
 	cells        []planeCell
@@ -23,14 +22,12 @@ type plane struct {
 	full         float64
 }
 
-// planeCell is a cell of a plane: bin j of the score, bin i of the direction.
 type planeCell struct {
 	Bin
-	i, j int
+	i, j int // bins of the direction and of the score
 	look int
 }
 
-// How a cell's ratio looks.
 const (
 	unclear   = iota
 	clear     // one side is likelier
@@ -120,7 +117,6 @@ func (b Bin) look(epsilon float64, cells int) int {
 	return unclear
 }
 
-// inEvent is 1 for a cell in the event, 0 for one outside, 0.5 where the border cuts it.
 func (v *plane) inEvent(c planeCell) float64 {
 	if v.Border == nil {
 		return 0
@@ -158,7 +154,6 @@ func (v *plane) numbers() plot.Numbers {
 	return n
 }
 
-// plot shows every cell, as large as it is likely, and above them the sums over the score.
 func (v *plane) plot(claim audit.Claim) plot.Plot {
 	epsilon, dp := epsilonOf(claim)
 	scores := level{v.ScoreEdges}

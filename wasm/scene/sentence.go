@@ -82,7 +82,6 @@ func inRuns(a, b float64) (in [2]string, of string) {
 	return in, plot.Grouped(int(n))
 }
 
-// wholeWords are the sentence where no event has one.
 func (v *outputs) wholeWords() string {
 	switch {
 	case v.refuted:
@@ -132,12 +131,10 @@ func (v *outputs) caption() string {
 	return words
 }
 
-// claimWords are the claim of a limit on ratios.
 func (v *outputs) claimWords() string {
 	return "ε\u00a0=\u00a0" + plot.Short(v.epsilon) + plot.If(v.Claim.Delta > 0, " with δ\u00a0=\u00a0"+plot.Short(v.Claim.Delta), "")
 }
 
-// times is e^r, as one says it.
 func times(r float64) string {
 	if more := math.Expm1(r); more > 0 && more < 0.005 {
 		return plot.Short(1 + plot.Round(more, 1))
@@ -159,7 +156,6 @@ func decimals(x float64, whole func(float64) float64) string {
 	return fmt.Sprintf("%.2f", whole(100*x)/100)
 }
 
-// numbers are the marks and the event, of which one side is certified.
 func (v *outputs) numbers() plot.Numbers {
 	n := plot.Numbers{Title: "The chart", Head: []string{plot.If(v.outcomes, "answer", v.Chart.AxisWords()), v.People.Names[0], "share", v.People.Names[1], "share", "B/A", "at least", "at most", "in the event"}}
 	add := func(name any, m mark, in string) []any {

@@ -52,15 +52,13 @@ func drawn(v *plot.View, choice string) (out format.Picture) {
 	return out
 }
 
-// dropped are the members of a report, and of its evidence, that no picture is drawn of, and
-// those that are of the machine that made it.
+// dropped are members that no picture is drawn of, and those of the machine that made the report.
 var dropped = map[string][]string{
 	"":         {"$schema", "generator", "limitations", "reproduce", "references", "sequential", "timing", "warnings"},
 	"evidence": {"explored", "learners", "table", "witness"},
 }
 
-// Keep is what pictures are drawn of, in a few kilobytes: the report without the rest of
-// it, a line for each member. It is no report, and verifies nothing.
+// Keep is what pictures are drawn of, a line for each member. It is no report, and verifies nothing.
 func Keep(r report.View) ([]byte, error) {
 	all, err := without(r, dropped[""])
 	if err != nil {

@@ -15,8 +15,6 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// The tool's own error rate: many whole audits, several at a time, by the crew's workers.
-
 const (
 	// mostAudits bounds a calibration on the page.
 	mostAudits = 100_000
@@ -124,9 +122,8 @@ type calibrating struct {
 	outcomes [][]calibration.Outcome
 }
 
-// do does all audits, one run of every cell after the other, whose tasks go to the crew. One
-// that fails ends the others. Outcomes are merged in their order, so that what is counted when
-// it ends early does not depend on which audits are quick.
+// do does all audits, one run of every cell after the other. One that fails ends the others.
+// They are merged in order: what an early end counts does not depend on which audits are quick.
 func (s *calibrating) do(ctx context.Context, cat audit.Catalogue, crew *workerPool) error {
 	type audit struct{ cell, run int }
 	var all []audit

@@ -29,7 +29,6 @@ type call struct {
 	doc   string
 }
 
-// calls are all that there are.
 var calls = []call{
 	callOf("check", "What settings of an audit of a pair mean, before it runs.", (*coordinator).check),
 	needsWorkers(callOf("run", "Audits. A stop answers with the partial report. Files are those of canaries or scores.", (*coordinator).run, pair.Progress{}, canaryProgress{})),
@@ -84,7 +83,6 @@ type wanted struct {
 	Settings settings.Texts `json:"settings"`
 }
 
-// read puts texts into a plan of which all else is there.
 func read[P any](keys []settings.Key[P], texts settings.Texts, p P) (P, error) {
 	err := settings.Read(keys, texts.Given(), &p)
 	return p, err
@@ -99,7 +97,6 @@ func (c *coordinator) answer(ctx context.Context, m message, do doing) {
 	c.page.post(replyTo(m, msgAnswer, msgRefused, fmt.Sprintf("%q", m.Type), func() (any, error) { return do(ctx, c, m) }))
 }
 
-// refusing answers with an error.
 func refusing(err error) doing {
 	return func(context.Context, *coordinator, message) (any, error) { return nil, err }
 }
@@ -117,7 +114,6 @@ func replyTo(m message, done, failed, what string, do func() (any, error)) messa
 	return message{Type: done, ID: m.ID, JSON: string(data)}
 }
 
-// guarded makes an error of a panic.
 func guarded(what string, do func() (any, error)) (out any, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -13,9 +13,8 @@ import (
 	"github.com/dpscope/dpscope/core/engine"
 )
 
-// coordinator answers the page: it runs the engine, whose tasks go to the
-// crew. It draws nothing and learns nothing itself, so that it is always free
-// to hear a stop. That of the user's samples has no crew and works by itself.
+// coordinator answers the page. Its tasks go to the crew, so that it is always free to hear a
+// stop. That of the user's samples has no crew and works by itself.
 type coordinator struct {
 	cat       audit.Catalogue
 	page      port
@@ -32,7 +31,6 @@ type coordinator struct {
 	cancel context.CancelFunc
 }
 
-// known is what the coordinator can audit now.
 func (c *coordinator) known() audit.Catalogue {
 	if c.own != nil {
 		return c.own.catalogue()

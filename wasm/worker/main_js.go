@@ -45,7 +45,6 @@ func main() {
 	select {} // handlers do the rest, for the life of the worker
 }
 
-// pagePort is the channel to the page, for the life of the worker.
 type pagePort struct{}
 
 func (pagePort) post(m message) { js.Global().Call("postMessage", toJS(m)) }
@@ -60,7 +59,6 @@ func (pagePort) listen(handle func(message)) {
 
 func (pagePort) close() {}
 
-// messagePort is a MessagePort.
 type messagePort struct {
 	value   js.Value
 	handler js.Func

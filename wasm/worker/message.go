@@ -8,9 +8,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// message is one message of the boundary between page, coordinator and task
-// workers. Which fields count depends on Type; the others are zero. The types of
-// all messages in TypeScript are in site/worker/protocol.d.ts.
+// message is one between page, coordinator and task workers. Which fields count depends on Type;
+// the others are zero. Their types in TypeScript are in site/worker/protocol.d.ts.
 type message struct {
 	Type   string
 	ID     int    // of the request, or of the task
@@ -29,7 +28,6 @@ type userFile struct {
 	size int64
 }
 
-// Types of messages.
 const (
 	// Page to coordinator, beside the calls.
 	msgStop   = "stop"

@@ -22,7 +22,6 @@ type pictureRequest struct {
 	plot.Request
 }
 
-// What there are pictures of.
 const (
 	ofReport     = "report"     // the text of a report about a pair
 	ofLinked     = "linked"     // the text of a report as far as a link has it
@@ -38,8 +37,7 @@ const (
 // widest bounds the width of a picture, in px.
 const widest = 4096
 
-// pictured keeps the report that was answered with last: its pictures are asked for one by
-// one, and anew when the page changes its width.
+// pictured keeps the report that was answered with last: its pictures are asked for one by one.
 type pictured struct {
 	mu   sync.Mutex
 	text string
@@ -116,7 +114,6 @@ func (c *coordinator) picture(_ context.Context, r request[pictureRequest]) (plo
 	return plot.Draw(view, req.Request), nil
 }
 
-// view is what is to be drawn, nil where there is nothing.
 func (c *coordinator) view(req pictureRequest) (*plot.View, error) {
 	switch req.Of {
 	case ofReport:

@@ -14,7 +14,6 @@ type beginning struct {
 	Text string `json:"text"`
 }
 
-// Kinds of what came.
 const (
 	isReport = "report"
 	isCode   = "code" // a function
@@ -121,7 +120,6 @@ func parameters(text string) (needs []string) {
 // arguments are what a mechanism gives for parameters of these names.
 var arguments = map[string]string{"rows": "rows", "records": "rows", "table": "rows", "dataset": "rows", "n": "n", "random": "random", "rng": "random", "generator": "random", "epsilon": "1", "eps": "1"}
 
-// usesNumpy says whether a text in Python has numpy as np, or asks a generator of it for n numbers.
 func usesNumpy(text string) bool {
 	at := strings.Index(text, "np.")
 	return strings.Contains(text, " as np\n") || strings.Contains(text, "size=n") || at > 0 && strings.IndexByte(" \t\n([{=+-*/,", text[at-1]) >= 0

@@ -37,9 +37,8 @@ func (w wanted) plan() (any, error) {
 	return nil, audit.UnknownName("kind", w.Kind, []string{report.Pair, canary.Kind, string(canary.OneRun), scores.Kind})
 }
 
-// given is what there is for an audit, or for a replay of it, with the user's files. That
-// of canaries goes to the task workers as far as they need it, and nowhere else. Scores are
-// those of the role of samples; a replay of them can do without.
+// given is what there is for an audit, or for a replay of it, with the user's files. Scores are
+// those of the role of samples; a replay can do without.
 func (c *coordinator) given(plan any, files []userFile, replay bool) (g core.Env, err error) {
 	g = core.Env{Catalogue: c.known(), Generator: c.generator, Now: c.now}
 	if p, ok := plan.(scores.Plan); ok {
@@ -66,7 +65,6 @@ const (
 	mostTaskData = 1 << 16
 )
 
-// grained are the sources with the grain for an audit of so many runs.
 func grained(runs, data int) []source.Spec {
 	sources := source.Sources()
 	for i := range sources {
@@ -121,7 +119,6 @@ type canaryProgress struct {
 	Say     *plot.Said `json:"say,omitempty"` // of the trainings that were told so far
 }
 
-// canaryTeller posts progress and keeps the course.
 type canaryTeller struct {
 	*throttle
 	c       *coordinator

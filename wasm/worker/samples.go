@@ -21,13 +21,9 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
-// The role of samples: a coordinator that reads the user's files, holds what is in
-// them and audits it by itself, in one web worker that the page may end. Whoever
-// explores recorded outputs has one pair, which is one task, and certifying them
-// is cheap, so that a crew would gain little and each of its workers would hold or
-// parse the file once more. The counts do not depend on it.
-
-// sampleStore is where the user's samples are.
+// sampleStore is where the user's samples are, in the role of samples: a coordinator that audits
+// them by itself. Exploring them is one task and certifying is cheap, so that a crew would gain
+// little, and each of its workers would hold or parse the file once more.
 type sampleStore struct {
 	c     *coordinator
 	pause func()
@@ -49,7 +45,6 @@ type inspectRequest struct {
 	Sign    string        `json:"sign,omitempty"` // whether a lower or a higher score means in
 }
 
-// Preview limits.
 const (
 	headRows    = 6
 	headColumns = 64
@@ -151,7 +146,6 @@ func (c *coordinator) inspect(ctx context.Context, r request[inspectRequest]) (i
 	return out, nil
 }
 
-// inOrder are files, the first one first.
 func inOrder(files []*recorded.File, q inspectRequest) []*recorded.File {
 	if len(files) == 2 && (q.First == 2 || q.First == 0 && q.As == recorded.OfScores && recorded.Others(files[0].Name) && !recorded.Others(files[1].Name)) {
 		return []*recorded.File{files[1], files[0]}
@@ -166,7 +160,6 @@ func sameBytesRead(a, b audit.Reading) bool {
 	return a.Header == b.Header && a.NonFinite == b.NonFinite && maps.Equal(a.Kinds, b.Kinds)
 }
 
-// describe says what files hold, whatever their columns mean.
 func (out *inspected) describe(files []*recorded.File, q inspectRequest) {
 	for _, f := range files {
 		out.Files = append(out.Files, fileFacts{f.RecordedFile, slices.Max(append(audit.Each(f.Tables, (*recorded.Table).Rows), 0))})
@@ -251,7 +244,6 @@ func (r *userReader) Read(b []byte) (int, error) {
 	return n, &audit.InputError{Field: r.name, Found: "unreadable: " + err.Error(), Want: "a file that this browser may read", Remedy: "choose it again"}
 }
 
-// catalogue is what is known, the samples included.
 func (d *sampleStore) catalogue() audit.Catalogue {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -341,7 +333,6 @@ func (q inspectRequest) nth(label string, now int, names []string, set func(*ins
 	return p
 }
 
-// kindWords are what files may be taken for.
 var kindWords = []string{"outputs on two datasets", "scores of members and others", "a table with labels"}
 
 // ask says what there is, what it is taken for and how it is read; files that could not be read are nil.
@@ -381,7 +372,6 @@ func (q inspectRequest) facts(c *recorded.Column) columnFacts {
 	return columnFacts{c.Name, kind, part{}}
 }
 
-// roleWords are what a column of outputs may be.
 var roleWords = []string{"output", "tells the dataset", "left out"}
 
 // roles offers what each column may be; s is nil where that is not known yet.

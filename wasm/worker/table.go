@@ -8,9 +8,6 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
-// A table of the user's comes with the start of every worker: each then has the
-// learners over it in its catalogue, as the command line has with -table.
-
 // tableRequest says what a table is and how it is read. Its text comes beside it.
 type tableRequest struct {
 	Name    string                `json:"name"`

@@ -10,8 +10,7 @@ import (
 	"github.com/dpscope/dpscope/core/engine"
 )
 
-// sliceTime is how long a task works before it lets messages in. A cancel
-// waits for at most one slice and the block of work that ends it.
+// sliceTime is how long a task works before it lets messages in, as a cancel.
 const sliceTime = 16 * time.Millisecond
 
 // taskServer executes the tasks that come through a port, one at a time.
@@ -27,8 +26,7 @@ type taskServer struct {
 	cancels map[int]context.CancelFunc // by the task's id
 }
 
-// serveTasks is the role of a task worker: it serves the port that the page
-// sends. It returns at once; tasks run in goroutines of their own.
+// serveTasks is the role of a task worker. It returns at once; tasks run in goroutines of their own.
 func serveTasks(cat audit.Catalogue, page port, number int, pause func()) {
 	page.listen(func(m message) {
 		if m.Type == msgServe && m.Port != nil {

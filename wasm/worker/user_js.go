@@ -112,7 +112,6 @@ func listenTo(port js.Value) sandbox {
 	return sandbox{ask, started}
 }
 
-// limited is the name of an interpreter as a report may have it.
 func limited(name string) string {
 	const most = 60 // bytes
 	name = strings.Map(func(r rune) rune {

@@ -111,7 +111,6 @@ func (c *workerPool) dismiss(s *taskWorker, j *job, reason string) {
 	}
 }
 
-// announce wakes those who wait for a worker; mu is held.
 func (c *workerPool) announce() {
 	close(c.change)
 	c.change = make(chan struct{})
@@ -237,7 +236,6 @@ func lossOf(number int, reason string) error {
 	return fmt.Errorf("worker %d: %w: %s", number, engine.ErrWorkerLost, reason)
 }
 
-// cancel asks for the task's end and waits for it, but not for long.
 func (c *workerPool) cancel(s *taskWorker, j *job) {
 	j.port.post(message{Type: msgCancel, ID: j.id})
 	late := time.After(cancelAfter)

@@ -14,7 +14,6 @@ func If[T any](so bool, a, b T) T {
 	return b
 }
 
-// atZero is how a line of a grid is painted: that of 0 stands out.
 func atZero(v float64) Paint { return Ink(If(v == 0, AxisLine, Grid)) }
 
 func around(r Rect, by float64) Rect { return Rect{r.X - by, r.Y - by, r.W + 2*by, r.H + 2*by} }
@@ -92,7 +91,6 @@ func (s *Scene) boxed(form int, r Rect, p Paint, clip Rect) {
 	}
 }
 
-// inset is a box less a share of it on every side.
 func inset(r Rect) Rect {
 	const by = 0.146
 	return Rect{r.X + by*r.W, r.Y + by*r.H, r.W * (1 - 2*by), r.H * (1 - 2*by)}
@@ -103,7 +101,6 @@ func diamond(r Rect) []Point {
 	return []Point{{m.X, r.Y}, {r.Right(), m.Y}, {m.X, r.Bottom()}, {r.X, m.Y}}
 }
 
-// legend writes samples and words into rows from y on, and returns where they end.
 func (s *Scene) legend(items []key, y float64) float64 {
 	if len(items) == 0 {
 		return y

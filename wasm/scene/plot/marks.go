@@ -13,7 +13,6 @@ type Mark interface {
 	draw(canvas)
 }
 
-// Layers of marks.
 const (
 	under = iota // the grid
 	areas

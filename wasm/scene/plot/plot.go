@@ -13,7 +13,6 @@ import (
 )
 
 // Plot is a view as values: axes, marks, and items, of which each has a row of the table.
-// Layout, legend, hit areas and positions follow from them.
 type Plot struct {
 	X, Y    Axis
 	Height  Height
@@ -71,7 +70,6 @@ func (a Axis) marks(s Scale, n int) []float64 {
 	})
 }
 
-// words are those of a tick; of bins what lies beyond them has words of its own.
 func (a Axis) words(at float64) string {
 	switch v := a.Values; {
 	case v != nil && at < v.Lo:
@@ -166,7 +164,6 @@ func (p *Plot) Position(i int) (px, py float64) {
 	return 0.5, 0.5
 }
 
-// scale is an upright axis in its place; rows begin at the top.
 func (a Axis) scale(bottom, top float64) Scale {
 	s := a.Scale
 	if s.From, s.To = bottom, top; a.Names != nil {
@@ -175,7 +172,6 @@ func (a Axis) scale(bottom, top float64) Scale {
 	return s
 }
 
-// shown is the part of an upright axis that the camera shows.
 func (a Axis) shown(f Frame) Scale {
 	y := a.scale(1, 0)
 	if a.Zooms {
@@ -356,7 +352,6 @@ func (c canvas) upright() {
 	}
 }
 
-// level draws a level axis: its grid, words and title.
 func (c canvas) level() {
 	x, bottom := c.of.X, c.box.Bottom()
 	var marks []float64
@@ -380,7 +375,6 @@ func (c canvas) level() {
 	}
 }
 
-// title is an axis' title, as far as there is room.
 func (a Axis) title(s *Scene, room float64) string {
 	if a.Short != "" && s.wide(a.Title) > room {
 		a.Title = a.Short
@@ -388,7 +382,6 @@ func (a Axis) title(s *Scene, room float64) string {
 	return clipWords(s, a.Title, room)
 }
 
-// items are the hit areas of a plot, and what is outlined there.
 func (c canvas) items() {
 	p := c.of
 	c.Items = slices.Grow(c.Items, len(p.Items))

@@ -160,7 +160,7 @@ func Power(v float64) string {
 // Window is the part of an axis that is shown, as shares of the whole.
 type Window struct{ Lo, Hi float64 }
 
-// Whole is the window that shows everything.
+// Whole shows everything.
 var Whole = Window{0, 1}
 
 // Narrowest is the least part of an axis that is shown.

@@ -141,8 +141,7 @@ type Scene struct {
 	wide          Measure
 }
 
-// Item is a place that can be read: pointed at in Box, or nearest to its middle
-// where boxes overlap; Mark is outlined while it is read.
+// Item is read when its Box is pointed at, of several that of the nearest middle; Mark is outlined.
 type Item struct{ Box, Mark Rect }
 
 // Measure is the width of words in px, at TextSize.
@@ -252,7 +251,6 @@ func (s Shape) Areas() [][]Point {
 	return slices.DeleteFunc(areas, func(a []Point) bool { return len(a) < 3 })
 }
 
-// cut reports whether part of a shape lies beyond its clip.
 func (s Shape) cut() bool {
 	return s.clips() && slices.ContainsFunc(s.Points, func(p Point) bool { return !around(s.Clip, 0.01).Has(p) })
 }
@@ -369,7 +367,6 @@ func clipPolygon(points []Point, r Rect) []Point {
 // Lengths of dashes and of the gaps between them, in CSS pixels.
 const dashOn, dashOff = 6, 4
 
-// dashed cuts a line into dashes.
 func dashed(line []Point, on, off float64) []Point {
 	var out []Point
 	drawn, left := true, on

@@ -128,7 +128,6 @@ func box(r Rect) map[string]string {
 	return map[string]string{"x": decimal(r.X), "y": decimal(r.Y), "width": decimal(r.W), "height": decimal(r.H)}
 }
 
-// colour is a paint's, without its opacity.
 func (l Look) colour(p Paint) string {
 	if l.Theme != nil {
 		c := p.In(l.Theme)
@@ -151,7 +150,6 @@ type svgPainter struct {
 	at    map[string]string // attributes of the last path, but what it draws
 }
 
-// path adds a path, or lengthens the last one.
 func (p *svgPainter) path(at map[string]string, d string) {
 	if d == "" {
 		return
@@ -181,7 +179,6 @@ func (p *svgPainter) stroked(paint Paint, width float64) map[string]string {
 	return at
 }
 
-// lines adds those of a shape, open or closed.
 func (p *svgPainter) lines(at map[string]string, lines [][]Point, crisp, closed bool) {
 	d := ""
 	for _, line := range lines {
@@ -261,10 +258,8 @@ func polyline(points []Point) string {
 	return b.String()
 }
 
-// decimal is a length in px, to a tenth.
 func decimal(x float64) string { return fixed(x, 1) }
 
-// hundredths is an opacity or a width, to a hundredth.
 func hundredths(x float64) string { return fixed(x, 2) }
 
 func fixed(x float64, decimals int) string {

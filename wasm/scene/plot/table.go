@@ -111,7 +111,6 @@ func (f Figures) cell(v any) string {
 	return fmt.Sprint(v)
 }
 
-// number is one as a spreadsheet reads it, or in brief.
 func (f Figures) number(x float64) string {
 	switch {
 	case math.IsNaN(x):

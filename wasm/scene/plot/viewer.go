@@ -4,8 +4,7 @@ import "slices"
 
 // Viewer is what is shown, first nothing, as the hand moves it. Scene is the picture of it.
 type Viewer struct {
-	Scene *Scene // nil while there is nothing to show
-	// Measure is that of the document's font.
+	Scene   *Scene // nil while there is nothing to show
 	Measure Measure
 	Width   float64 // px
 
