@@ -152,18 +152,18 @@ func NewWays(a accounting.Account, delta bool) *plot.View {
 	p.Numbers = plot.Numbers{Title: "Ways to " + name, Head: []string{"method", "epsilon", "delta", "at least", "order", "source"}}
 	p.Y.Bold = func(i float64) bool { return ways[int(i)] == best }
 	open, ends := plot.Bars{Key: "what it leaves open", Paint: plot.Ink(plot.First).At(0.35)}, plot.Points{Key: "proven", Paint: plot.Ink(plot.First), Radius: 5}
+	written := func(x *float64, words func(float64) string) string { // where it is there
+		if x == nil {
+			return ""
+		}
+		return words(*x)
+	}
 	for i, g := range ways {
-		order, lower, at := "", "", [2]float64{max(of(g), p.X.Lo), float64(i) + 0.5}
-		if g.AtLeast != nil {
-			lower = plot.ShortDown(*g.AtLeast)
-		}
-		if g.Order != nil {
-			order = plot.Short(*g.Order)
-		}
+		at := [2]float64{max(of(g), p.X.Lo), float64(i) + 0.5}
 		open.Boxes, ends.At = append(open.Boxes, plot.Span(max(known, p.X.Lo), at[0], at[1]-0.12, at[1]+0.12)), append(ends.At, at)
 		p.Y.Names, p.Y.After = append(p.Y.Names, g.Method.Title()), append(p.Y.After, plot.Short(of(g)))
 		p.Items, p.Within = append(p.Items, at), append(p.Within, plot.Row(i))
-		p.Rows = append(p.Rows, []any{g.Method.Title() + plot.If(g.Exact, ", exact", ""), plot.Up(g.Epsilon), plot.Up(g.Delta), lower, order, g.Source})
+		p.Rows = append(p.Rows, []any{g.Method.Title() + plot.If(g.Exact, ", exact", ""), plot.Up(g.Epsilon), plot.Up(g.Delta), written(g.AtLeast, plot.ShortDown), written(g.Order, plot.Short), g.Source})
 	}
 	p.Marks = []plot.Mark{open, ends}
 	if known > 0 {

@@ -408,9 +408,6 @@ func (v *outputs) found(ends bool, all [2]int, limits func(mark) (from, to float
 
 func likelierOn(sign float64) int { return plot.If(sign > 0, 1, 0) }
 
-// letter stands for a dataset where there is no room for its name.
-func letter(side int) string { return "AB"[side : side+1] }
-
 // out reports whether a mark's bar lies beyond the claim's line.
 func (v *outputs) out(m mark) bool {
 	return v.corridor && (m.lower > v.epsilon || m.upper < -v.epsilon)

@@ -240,7 +240,7 @@ func (v *outputs) ratios(p *plot.Plot, all []mark, bins []Bin, at func(along, va
 
 func (m mark) seenWords() string {
 	r := m.seen()
-	likelier := letter(likelierOn(r))
+	likelier := [2]string{"A", "B"}[likelierOn(r)]
 	switch {
 	case m.few():
 		return "few"

@@ -151,23 +151,21 @@ func (p *program) onMessage(args []js.Value) bool {
 func (p *program) lay() {
 	s := p.viewer.Scene
 	p.painter.show(s)
-	var said laid
+	var said struct { // around the picture
+		Height         float64
+		Plot           plot.Rect
+		Labels         []plot.Label
+		Items          int
+		Whole          bool
+		ZoomsX, ZoomsY bool
+	}
 	if s != nil {
-		said = laid{Height: s.Height, Plot: s.Plot, Labels: s.Labels, Items: len(s.Items), Whole: p.viewer.Whole()}
+		said.Height, said.Plot, said.Labels, said.Items = s.Height, s.Plot, s.Labels, len(s.Items)
+		said.Whole = p.viewer.Whole()
 		said.ZoomsX, said.ZoomsY = p.viewer.View().Zooms()
 	}
 	p.json("laid", said)
 	p.schedule()
-}
-
-// laid says what the document shows around the picture.
-type laid struct {
-	Height         float64
-	Plot           plot.Rect
-	Labels         []plot.Label
-	Items          int
-	Whole          bool
-	ZoomsX, ZoomsY bool
 }
 
 func (p *program) read() {

@@ -27,12 +27,7 @@ func withTable(cat audit.Catalogue) audit.Catalogue {
 	if table.Type() != js.TypeObject {
 		return cat
 	}
-	var bytes []byte
-	if of := table.Get("text"); of.InstanceOf(uint8Array) {
-		bytes = make([]byte, of.Length())
-		js.CopyBytesToGo(bytes, of)
-	}
-	return addTable(cat, text(table, "json"), bytes)
+	return addTable(cat, text(table, "json"), bytesOf(table, "text"))
 }
 
 // browserFile reads a Blob, synchronously as only workers may.
@@ -47,7 +42,7 @@ func (b browserFile) ReadAt(p []byte, at int64) (n int, err error) {
 	}()
 	part := js.Value(b).Call("slice", at, at+int64(len(p)))
 	reader := js.Global().Get("FileReaderSync").New()
-	n = js.CopyBytesToGo(p, js.Global().Get("Uint8Array").New(reader.Call("readAsArrayBuffer", part)))
+	n = js.CopyBytesToGo(p, uint8Array.New(reader.Call("readAsArrayBuffer", part)))
 	if n < len(p) {
 		err = io.EOF
 	}

@@ -98,15 +98,10 @@ func newPause() func() {
 	}
 }
 
-func toJS(m message) js.Value {
-	out := js.Global().Get("Object").New()
-	out.Set("type", m.Type)
-	out.Set("id", m.ID)
-	out.Set("worker", m.Worker)
-	out.Set("rows", m.Rows)
-	out.Set("reason", m.Reason)
+func toJS(m message) map[string]any {
+	out := map[string]any{"type": m.Type, "id": m.ID, "worker": m.Worker, "rows": m.Rows, "reason": m.Reason}
 	if m.JSON != "" {
-		out.Set("json", m.JSON)
+		out["json"] = m.JSON
 	}
 	return out
 }

@@ -63,13 +63,10 @@ func listenTo(port js.Value) sandbox {
 				a.imports = append(a.imports, imports.Index(i).String())
 			}
 		}
-		if bytes := data.Get("bytes"); bytes.InstanceOf(uint8Array) {
-			raw := make([]byte, bytes.Length())
-			js.CopyBytesToGo(raw, bytes)
-			a.rows = make([]float64, len(raw)/8)
-			for i := range a.rows {
-				a.rows[i] = math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:]))
-			}
+		raw := bytesOf(data, "bytes")
+		a.rows = make([]float64, 0, len(raw)/8)
+		for i := 8; i <= len(raw); i += 8 {
+			a.rows = append(a.rows, math.Float64frombits(binary.LittleEndian.Uint64(raw[i-8:])))
 		}
 		select {
 		case answers <- a:
@@ -121,6 +118,17 @@ func limited(name string) string {
 		return r
 	}, name)
 	return name[:min(len(name), most)]
+}
+
+// bytesOf are those of a field, nil where it is no Uint8Array.
+func bytesOf(v js.Value, field string) []byte {
+	bytes := v.Get(field)
+	if !bytes.InstanceOf(uint8Array) {
+		return nil
+	}
+	raw := make([]byte, bytes.Length())
+	js.CopyBytesToGo(raw, bytes)
+	return raw
 }
 
 func bytesToJS(raw []byte) js.Value {

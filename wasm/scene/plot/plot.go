@@ -88,8 +88,6 @@ var (
 	Squarish = Height{220, 0.66, 340}
 )
 
-func (h Height) of(width float64) float64 { return min(h[2], max(h[0], h[1]*width)) }
-
 // Px is a height whatever the width.
 func Px(height float64) Height { return Height{height, 0, height} }
 
@@ -231,9 +229,9 @@ func (p *Plot) stack(s *Scene, f Frame, at float64) []canvas {
 	}
 	for i := range all {
 		c := &all[i]
-		q := c.of
+		q, h := c.of, c.of.Height
 		at += If(q.Y.Title != "", 24.0, 8)
-		c.box = Rect{left, at, max(20, f.Width-14-left), q.Height.of(f.Width)}
+		c.box = Rect{left, at, max(20, f.Width-14-left), min(h[2], max(h[0], h[1]*f.Width))}
 		c.x, c.y.From, c.y.To = q.X.Scale, c.box.Bottom(), c.box.Y
 		if c.x.From, c.x.To = c.box.X, c.box.Right(); q.X.Zooms {
 			c.x = c.x.Zoomed(f.Camera.X)
