@@ -48,12 +48,9 @@ func (g Env) Codecs() engine.Codecs {
 
 // Audit is an audit of any kind: a plan that was checked and whose defaults are filled in.
 type Audit interface {
-	// Plan is of the kind's own type.
-	Plan() any
-	// Cost is what drawing it takes; none where it draws nothing.
-	Cost() Cost
-	// TooSmall says that no outcome refutes the claim, before anything is drawn; empty
-	// where one may, or the kind does not say so beforehand.
+	Plan() any  // of the kind's own type
+	Cost() Cost // of drawing it; none where it draws nothing
+	// TooSmall says that no outcome refutes the claim, before anything is drawn; else it is empty.
 	TooSmall() string
 	// FirstTraining is what the program that trains is asked first: who is a member, and the seed.
 	FirstTraining() (members []bool, seed uint64, err error)
@@ -75,10 +72,8 @@ type Shared struct {
 
 // Kind is one kind of audit, as all that serves every kind sees it.
 type Kind struct {
-	Name string // of its reports
-	// Parse reads a report of the kind.
-	Parse func(data []byte) (report.View, error)
-	// ParsePlan reads a plan of the kind.
+	Name      string // of its reports
+	Parse     func(data []byte) (report.View, error)
 	ParsePlan func(data []byte) (any, error)
 
 	reworded func(r report.View, plain bool) report.View
@@ -150,8 +145,8 @@ func kind[P any, R report.View, W report.Pointer[R]](name string, parse func([]b
 			return r
 		},
 		plan: func(v report.View) any { return plan(v.(R)) },
-		owns: func(plan any) bool {
-			_, own := plan.(P)
+		owns: func(plan any) (own bool) {
+			_, own = plan.(P)
 			return own
 		},
 		resolve: func(plan any, g Env) (Audit, error) { return resolve(plan.(P), g) },
@@ -194,8 +189,8 @@ func ParseReport(data []byte) (report.View, error) {
 // Reworded is a report with the words that its numbers make, whatever its own are.
 func Reworded(r report.View) report.View { return of(r).reworded(r, false) }
 
-// Plain is a report without the words that a replay does not make again: how to run it, its
-// limitations and references. Its headline and summary are made of its numbers.
+// Plain is a report without the words that a replay does not make again; headline and summary are
+// made of its numbers.
 func Plain(r report.View) report.View { return of(r).reworded(r, true) }
 
 // PlanOf is the plan of a report.
@@ -212,9 +207,8 @@ func Trainer(plan any) *source.Trainer {
 // Resolve checks a plan of any kind and fills in its defaults.
 func Resolve(plan any, g Env) (Audit, error) { return KindOf(plan).resolve(plan, g) }
 
-// Verify replays a report of any kind, see [report.Verify]. Without whole, it draws nothing
-// and needs nothing of the user's; a report of which that cannot be said without it is
-// refused with an [audit.InputError].
+// Verify replays a report of any kind, see [report.Verify]. Without whole, it draws nothing and
+// needs nothing of the user's, or refuses with an [audit.InputError].
 func Verify(ctx context.Context, r report.View, g Env, whole bool) (engine.Verification, error) {
 	return of(r).verify(ctx, r, g, whole)
 }

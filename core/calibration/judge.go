@@ -55,12 +55,9 @@ type Setting struct {
 	Mechanism  string       `json:"mechanism"`
 	Parameters audit.Params `json:"parameters"`
 	Claim      string       `json:"claim"`
-	// Pair that meets the claim, from 1, among those that the mechanism
-	// names; 0: none is known.
-	Pair int    `json:"pairThatMeetsIt"`
-	Why  string `json:"why"`
-	// Alone: the claim is that of the first pair, and no other is searched.
-	Alone bool `json:"firstPairAlone,omitempty"`
+	Pair       int          `json:"pairThatMeetsIt"` // from 1, among those that the mechanism names; 0: none is known
+	Why        string       `json:"why"`
+	Alone      bool         `json:"firstPairAlone,omitempty"` // the claim is that of the first pair, and no other is searched
 }
 
 // Result is all of it.
@@ -71,16 +68,15 @@ type Result struct {
 	Rows     []Row     `json:"rows"`
 	Groups   []Group   `json:"groups"`
 	Left     []string  `json:"leftOut"`
-	// Tests is how many cells and groups share Error (Bonferroni).
-	Tests int      `json:"tests"`
-	Error float64  `json:"judgementError"`
-	Above []string `json:"aboveBeta"`
+	Tests    int       `json:"tests"` // cells and groups that share Error (Bonferroni)
+	Error    float64   `json:"judgementError"`
+	Above    []string  `json:"aboveBeta"`
 }
 
 // Tally counts the outcomes of a cell's runs.
 func Tally(c Cell, outcomes []Outcome) Row {
 	r := Row{Cell: c, Count: Count{Of: len(outcomes)}}
-	shares := audit.Listed(len(outcomes), func(i int) float64 { return outcomes[i].Share })
+	shares := audit.Each(outcomes, func(o Outcome) float64 { return o.Share })
 	for _, o := range outcomes {
 		switch o.Verdict {
 		case audit.Violation:
@@ -114,20 +110,17 @@ func Total(rows []Row) Count {
 	return all
 }
 
-// Judge decides which cells, and which groups of cells whose claims are met, have more false
-// alarms than beta allows. Runs are independent and each is a false alarm with probability beta
-// at most, so that alarms are at most binomial; exact tests of all share [JudgeError] equally.
+// Judge decides which cells, and which groups of cells whose claims are met, have more false alarms
+// than beta allows. Alarms of independent runs are at most binomial; tests share [JudgeError] equally.
 func (p Plan) Judge(rows []Row, left []string) Result {
-	cells := audit.Listed(len(rows), func(i int) Cell { return rows[i].Cell })
+	cells := audit.Each(rows, func(r Row) Cell { return r.Cell })
 	r := Result{Bench: "calibration", Plan: p, Settings: Settings(cells), Rows: rows, Groups: groups(rows), Left: append([]string{}, left...), Error: JudgeError, Above: []string{}}
 	r.Tests = len(r.Groups) + audit.Count(rows, func(row Row) bool { return row.Unjudged == "" })
 	level := JudgeError / float64(max(1, r.Tests))
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		if row.judge(p.Beta, level); row.Unjudged != "" {
-			row.Above = false
-		}
-		if row.Above {
+		row.judge(p.Beta, level)
+		if row.Above = row.Above && row.Unjudged == ""; row.Above {
 			r.Above = append(r.Above, row.Name)
 		}
 	}
@@ -156,11 +149,9 @@ func (c *Count) judge(beta, level float64) {
 	c.Above = c.Alarms > c.Most
 }
 
-// groups are the cells of each subject of a block that are judged and whose
-// claims are met, and fixed and anytime guarantees. All cells together are no
-// group: most of them have slack, and would hide one that errs.
+// groups are the judged cells of each subject of a block whose claims are met. All cells together
+// are no group: most of them have slack, and would hide one that errs.
 func groups(rows []Row) []Group {
-	at := map[string]int{}
 	all := []Group{}
 	for _, r := range rows {
 		if r.Unjudged != "" || !r.Met {
@@ -171,10 +162,9 @@ func groups(rows []Row) []Group {
 		if r.Block == Guarantees && r.Plan.Mode == pair.UntilRefuted {
 			name += ", anytime"
 		}
-		i, ok := at[name]
-		if !ok {
+		i := slices.IndexFunc(all, func(g Group) bool { return g.Name == name })
+		if i < 0 {
 			i = len(all)
-			at[name] = i
 			all = append(all, Group{Name: name})
 		}
 		all[i].Cells++

@@ -21,8 +21,7 @@ type Plan struct {
 	Trials  int     `json:"trials"`
 	Beta    float64 `json:"beta"`
 	Seed    uint64  `json:"seed"`
-	// Cheap leaves out learners that take more than a tenth of a second.
-	Cheap bool `json:"cheap,omitempty"`
+	Cheap   bool    `json:"cheap,omitempty"` // without learners that take more than a tenth of a second
 	// Mechanisms are names; where they are given, no other is audited.
 	Mechanisms []string `json:"mechanisms,omitempty"`
 	// Learners and Finders are names; where either is given, nothing else is measured.
@@ -35,11 +34,11 @@ const AnytimeSamples = 5 * pair.BlockRows
 
 const (
 	mostRuns = 1_000_000
-	// Runs of a cell about a guarantee, fixed and anytime, as multiples of the plan's, as
-	// histograms are soon trained; of one about a finder, as a share of it.
+	// Runs of a cell about a guarantee, fixed and anytime, as multiples of the plan's.
 	guaranteeRuns, anytimeRuns = 4, 2
-	finderShare                = 3
+	finderShare                = 3 // of the plan's runs, one in so many for a cell about a finder
 	fewestRuns                 = 4
+	mostTrials                 = 16 // of a cell whose finder asks for more than the plan has
 )
 
 // expensive are the learners that take long, with their share of the runs.
@@ -51,13 +50,9 @@ var expensive = map[string]int{
 // wide is the share of networks with a hundred units a layer. They explore the first pair alone.
 const wide = 25
 
-// bitReader is the learner that reads the bits of doubles.
-const bitReader = "float-bits"
-
-// Cells lists the cells: for every mechanism that keeps its claim, at a setting in which some
-// pair meets it where one is known, every learner that applies; at the same, or with its own
-// claim at its defaults, every finder; and every kind of claim at its exact value; and what was
-// left out, and why. How many runs a cell has is told by the setting runs, see [Keys].
+// Cells lists the cells: for every mechanism that keeps its claim, at a setting in which some pair
+// meets it where one is known, every learner that applies and every finder; every kind of claim at
+// its exact value; and what was left out, and why.
 func (p Plan) Cells(cat audit.Catalogue) (cells []Cell, left []string, err error) {
 	for _, name := range p.Learners {
 		if _, err := cat.Learner(name); err != nil && name != audit.Auto {
@@ -152,7 +147,7 @@ func (l *list) learners(m audit.MechanismSpec) error {
 	if s.Exact > 0 {
 		plan.Pair = &m.Pairs(a.Plan.Parameters, a.Plan.Relation)[0]
 	}
-	names := audit.Listed(len(l.cat.Learners), func(i int) string { return l.cat.Learners[i].Name })
+	names := audit.Each(l.cat.Learners, func(k audit.LearnerSpec) string { return k.Name })
 	for _, name := range append([]string{audit.Auto}, names...) {
 		share := max(1, expensive[name])
 		if asked := slices.Contains(l.Learners, name); len(l.Learners) > 0 && !asked || l.Cheap && share > 1 && !asked {
@@ -167,7 +162,7 @@ func (l *list) learners(m audit.MechanismSpec) error {
 			c.Plan.Trials = 1
 		}
 		c.Met = s.Pair > 0 && s.Pair <= c.Plan.Trials
-		if name == bitReader && s.Floats {
+		if name == "float-bits" && s.Floats {
 			c.Unjudged = "adds its noise in floating point, which this learner reads: the claim holds for real numbers"
 		}
 		if err := l.add(c); err != nil {
@@ -216,9 +211,6 @@ func (l *list) giveTrials(plan *pair.Plan, f audit.FinderSpec) error {
 	}
 }
 
-// mostTrials is how many a cell is given at most where its finder asks for more than the plan has.
-const mostTrials = 16
-
 // Small is a plan of a minute: what is chosen where nothing is, on mechanisms
 // whose claims are met on a pair in reach.
 func Small() Plan {
@@ -258,9 +250,8 @@ type Outcome struct {
 	Note    string  // why it failed
 }
 
-// Audit does run number run, 0, 1, ..., in this process. A run that fails, as
-// where a learner learns nothing, is an outcome; a run that was stopped, and a
-// plan that is refused, are errors.
+// Audit does run number run, from 0, in this process. A run that fails, as where a learner learns
+// nothing, is an outcome; a run that was stopped, and a plan that is refused, are errors.
 func (c Cell) Audit(ctx context.Context, cat audit.Catalogue, seed uint64, run int) (Outcome, error) {
 	return c.AuditOn(ctx, cat, engine.LocalPool(1), seed, run)
 }
@@ -297,9 +288,8 @@ type guarantee struct {
 	through    float64 // order, for a pure claim; 0: tested by an event
 }
 
-// guarantees on three pairs of laws whose every quantity is known: randomised
-// response (answers), Laplace noise of scale 1/epsilon on a count that moves by
-// 1 (noisy-histogram of one bin), and Gaussians mu = 1/sigma apart (dp-sgd).
+// guarantees on three pairs of laws whose every quantity is known: randomised response, Laplace
+// noise of scale 1/epsilon on a count that moves by 1, and Gaussians mu = 1/sigma apart.
 func guarantees() []guarantee {
 	answers := func(epsilon float64, claim audit.Claim, through float64) guarantee {
 		return guarantee{"randomised-response", audit.Params{"epsilon": {Number: epsilon}}, claim, through}
@@ -342,8 +332,8 @@ func guarantees() []guarantee {
 	)
 }
 
-// guarantees lists the cells of all kinds of claims, fixed and anytime, on the
-// first pair and with histograms, which see all that one number shows.
+// guarantees lists the cells of all kinds of claims, on the first pair and with histograms, which
+// see all that one number shows.
 func (l *list) guarantees() error {
 	for _, anytime := range []bool{false, true} {
 		for _, g := range guarantees() {

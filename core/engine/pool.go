@@ -1,7 +1,6 @@
-// Package engine runs audits of every kind: it spreads their tasks over workers, takes results
-// in order, loses no worker unsaid, and checks reports. A task is a value whose execution is a
-// pure function of it, so that a worker may be a goroutine, a web worker or a machine, and a run
-// does not depend on how many there are.
+// Package engine runs audits of every kind: it spreads their tasks over workers and checks reports.
+// A task is a value whose execution is a pure function of it, so that a worker may be a goroutine,
+// a web worker or a machine, and a run does not depend on how many there are.
 package engine
 
 import (
@@ -18,9 +17,8 @@ import (
 // Worker executes one task at a time, somewhere.
 type Worker interface {
 	// Execute runs t, calls progress with the number of outputs drawn since the last call, and
-	// part with pointers to parts of the result, and returns a pointer to the result. It returns
-	// soon after ctx ends. An error that wraps [ErrWorkerLost] says that the worker died or hung
-	// and left no result; the Worker then stands for a fresh one.
+	// part with pointers to parts of the result, and returns a pointer to the result, soon after
+	// ctx ends. After an error that wraps [ErrWorkerLost] the Worker stands for a fresh one.
 	Execute(ctx context.Context, t Task, progress func(rows int), part func(any)) (any, error)
 }
 
@@ -94,10 +92,8 @@ type Events[R any] struct {
 	Part func(i int, r *R)      // task i tells of a part of its result; after a loss it begins anew
 }
 
-// Do executes all tasks and returns their results in the order of the tasks;
-// results[i] is nil where task i was not finished. It ends early when ctx
-// does, when a task fails, and when one task has lost two workers. The results
-// that it has are returned with the error.
+// Do executes all tasks and returns their results, nil of a task that was not finished. It ends
+// early when ctx does, when a task fails, and when one task has lost two workers.
 func Do[R any, T Task](ctx context.Context, p *Pool, tasks []T, ev Events[R]) ([]*R, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -122,13 +118,10 @@ func Do[R any, T Task](ctx context.Context, p *Pool, tasks []T, ev Events[R]) ([
 		wg.Go(func() { d.feed(w) })
 	}
 	wg.Wait()
-	if d.err == nil {
-		d.err = context.Cause(ctx)
-	}
 	if d.left == 0 {
-		d.err = nil
+		return results, nil
 	}
-	return results, d.err
+	return results, cmp.Or(d.err, context.Cause(ctx))
 }
 
 type dispatch struct {
@@ -240,16 +233,14 @@ func (r *Runner) Timed(spent *float64, do func() error) error {
 	return err
 }
 
-// paceFrom is the part of a stage that has to be done before its time left is told: what
-// is done first, starts and small first steps, costs more than the rest.
+// paceFrom is the part of a stage that has to be done before its time left is told: what is done
+// first costs more than the rest.
 const paceFrom = 0.2
 
-// Pace tells how long a run still takes, by what its work that is done took. A unit of
-// one stage costs more than one of another, so it counts the time of the stage that is
-// on only. The zero value is ready.
+// Pace tells how long a run still takes, by what the work of the stage that is on took so far. The
+// zero value is ready.
 type Pace struct {
-	// Even: all units cost the same, and each may take an hour, so that the time left is told
-	// as soon as one of them took some.
+	// Even: all units cost the same, so that the time left is told as soon as one of them took some.
 	Even bool
 
 	stage  string
@@ -258,9 +249,8 @@ type Pace struct {
 	on     bool
 }
 
-// Left is how many seconds the units that are not done take if each costs what those of this
-// stage that are done did; false while a fifth of them is not done. Of work that comes in pieces
-// (epochs, pairs), done should count whole pieces. now is in seconds.
+// Left is how many seconds the units that are not done take if each costs what those of this stage
+// that are done did; false while too few are done. now is in seconds.
 func (p *Pace) Left(now float64, stage string, done, total int) (float64, bool) {
 	if !p.on || stage != p.stage || done < p.before { // less is done when a worker was lost
 		*p = Pace{Even: p.Even, stage: stage, begun: now, before: done, on: true}

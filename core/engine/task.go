@@ -19,15 +19,13 @@ type Task interface {
 	Kind() string
 	// Name is what messages call this task.
 	Name() string
-	// Run is a pure function of the task, and returns a pointer to its result. tell is told
-	// of parts of the result, pointers to values of its type, by tasks that have any. Neither
-	// argument is nil.
+	// Run is a pure function of the task, and returns a pointer to its result. tell is told of
+	// parts of the result, pointers to values of its type. Neither argument is nil.
 	Run(hook Hook, tell func(part any)) (any, error)
 }
 
-// Hook is called between blocks of work, a few milliseconds apart, with the number
-// of outputs drawn since the last call. When it returns an error, the execution
-// stops and returns that error.
+// Hook is called between blocks of work, a few milliseconds apart, with the number of outputs drawn
+// since the last call. When it returns an error, the execution stops and returns that error.
 type Hook func(rows int) error
 
 // Execute runs one task and returns a pointer to its result; hook and tell may be nil. A
@@ -78,8 +76,7 @@ type Codec struct {
 	result func(data []byte) (any, error)
 }
 
-// NewCodec is the codec of the tasks T, whose results are R. bind gives a task that was
-// read what its JSON form names only, as the mechanism of a plan.
+// NewCodec is the codec of the tasks T, whose results are R. bind gives a task what its JSON names only.
 func NewCodec[T Task, R any](bind func(*T) error) Codec {
 	var none T
 	kind := none.Kind()

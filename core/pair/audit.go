@@ -22,13 +22,10 @@ type Audit struct {
 	Claim     audit.Claim
 	Notes     []string // what was changed from what was asked, in words
 
-	cat  audit.Catalogue
-	most *limits // of a replay; nil: as the plan has it
-	// named: of the mechanism only what a report says of it is known.
-	named bool
-	// proven is the bound that the sequential stage came to, of the stage that shows an event; 0
-	// of recorded outputs.
-	proven *float64
+	cat    audit.Catalogue
+	most   *limits  // of a replay; nil: as the plan has it
+	named  bool     // of the mechanism only what a report says of it is known
+	proven *float64 // in the second stage the first one's bound; 0 of recorded outputs
 }
 
 // claiming is the same audit with another claim.
@@ -51,11 +48,7 @@ func (p Plan) Resolve(cat audit.Catalogue) (*Audit, error) {
 	if p.Claim != nil {
 		given = *p.Claim
 		// Before parameters follow it, so that the error is about the claim.
-		// What is left open is taken from the mechanism's own claim.
-		likely := audit.DPClaim(1, 0)
-		if given.Kind == audit.Approximate {
-			likely.Delta = 0.5
-		}
+		likely := audit.DPClaim(1, audit.Pick(given.Kind == audit.Approximate, 0.5, 0))
 		if err := given.Complete(likely).Validate(); err != nil {
 			return nil, err
 		}
@@ -88,9 +81,8 @@ func (p Plan) Resolve(cat audit.Catalogue) (*Audit, error) {
 	return a, nil
 }
 
-// followParams resolves parameters; those that bear the claim's names follow it
-// where the mechanism's own claim is of its kind: the epsilon of a Rényi claim is
-// none for a mechanism that takes an epsilon of pure DP.
+// followParams resolves parameters; those that bear the claim's names follow it where the
+// mechanism's own claim is of its kind: the epsilon of a Rényi claim is none of pure DP.
 func followParams(spec audit.MechanismSpec, given audit.Params, claim audit.Claim) (audit.Params, error) {
 	params, err := audit.ResolveParams(spec.Params, given, audit.Claim{})
 	if err != nil {
@@ -122,18 +114,16 @@ func (a *Audit) resolveRelation() error {
 		return err
 	}
 	if !slices.Contains(allowed, r) {
-		return &audit.InputError{Field: "relation", Found: fmt.Sprintf("%q", r),
-			Want: fmt.Sprintf("one that %s defines at these parameters: %s", a.Spec.Name, strings.Join(report.Texts(allowed), ", "))}
+		return audit.Require(false, "relation", strconv.Quote(string(r)),
+			"one that %s defines at these parameters: %s", a.Spec.Name, strings.Join(report.Texts(allowed), ", "))
 	}
 	a.Domain = a.Spec.Domain(a.Plan.Parameters, r)
-	if err := a.resolveGroup(); err != nil {
-		return err
+	err = a.resolveGroup()
+	if err == nil && a.Plan.Pair != nil {
+		_, err = a.steps(*a.Plan.Pair)
+		err = audit.At("pair", err)
 	}
-	if a.Plan.Pair != nil {
-		_, err := a.steps(*a.Plan.Pair)
-		return audit.At("pair", err)
-	}
-	return nil
+	return err
 }
 
 func (a *Audit) resolveMethods() error {
@@ -175,11 +165,7 @@ func (a *Audit) resolveMethods() error {
 func (a *Audit) resolveMode() error {
 	p := &a.Plan
 	curve := a.Claim.Kind == audit.Profile
-	if p.Mode == "" {
-		if p.Mode = Climbing; curve {
-			p.Mode = Fixed
-		}
-	}
+	p.Mode = cmp.Or(p.Mode, audit.Pick(curve, Fixed, Climbing))
 	mode, modes := strconv.Quote(string(p.Mode)), []Mode{Climbing, Fixed, UntilRefuted}
 	return audit.First(
 		audit.Remedy("fixed bounds the point of the curve that exploration chooses, until-refuted bets against the whole curve; the two bounds are of different quantities",
@@ -191,19 +177,19 @@ func (a *Audit) resolveMode() error {
 
 func (a *Audit) resolveBudget() error {
 	p := &a.Plan
-	if err := a.resolveMode(); err != nil {
-		return err
+	err := a.resolveMode()
+	if err == nil && a.Spec.Recording != nil {
+		err = a.splitRecorded()
 	}
-	if a.Spec.Recording != nil {
-		if err := a.splitRecorded(); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	p.Samples, p.Trials = cmp.Or(p.Samples, 200_000), cmp.Or(p.Trials, 10)
-	if err := audit.First(audit.Within("samples", p.Samples, MinSamples, MaxSamples), audit.Within("trials", p.Trials, 1, MaxTrials)); err != nil {
-		return err
+	err = audit.First(audit.Within("samples", p.Samples, MinSamples, MaxSamples), audit.Within("trials", p.Trials, 1, MaxTrials))
+	if err == nil {
+		err = a.resolveExplore()
 	}
-	if err := a.resolveExplore(); err != nil {
+	if err != nil {
 		return err
 	}
 	return report.ResolveBetaSeed(&p.Beta, p.Seed)
@@ -238,8 +224,7 @@ func (a *Audit) Cost() (outputs, bytes int) {
 	return 2 * a.together(a.Plan.bets(), a.Plan.Explore+a.Plan.certifies()), 2 * 8 * a.Plan.Explore * audit.Width(a.Columns)
 }
 
-// together is how many outputs the sequential stage and the second one draw, that draw so
-// many each. Recorded outputs both take from the first on.
+// together is how many outputs the two stages draw. Recorded outputs both take from the first on.
 func (a *Audit) together(first, second int) int {
 	return audit.Pick(a.Spec.Recording != nil, max(first, second), first+second)
 }

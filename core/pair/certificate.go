@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/bounds"
@@ -12,8 +13,7 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 )
 
-// Certified is what was made of a table of certification pairs, by what
-// exploration prepared. Rows have no words yet, but for what they assume.
+// Certified is what the counts came to. Rows have no words yet, but for what they assume.
 type Certified struct {
 	Bounds    []report.Row           `json:"bounds"` // the goal's own first
 	Renyi     []report.Row           `json:"renyi"`
@@ -59,16 +59,22 @@ func (c certificate) finding(id report.Quantity, sofar Certified) (report.Row, b
 	switch id {
 	case report.Epsilon:
 		f.Delta = delta
-		c.onEvent(&f, pr.Event)
 		lower = c.epsilon(&f)
 	case report.Delta:
-		f.Epsilon = eps
-		c.onEvent(&f, pr.DeltaEvent)
-		lower = c.delta(&f, eps)
+		n := c.onEvent(&f, pr.DeltaEvent)
+		f.Epsilon, f.Method = eps, bounds.MethodExact
+		f.Estimate = new(float64(n.X)/float64(n.N1) - float64(math.Exp(eps)*(float64(n.Y)/float64(n.N0))))
+		lower = bounds.ExactDelta(n, eps, c.beta)
 	case report.Mu:
-		c.onEvent(&f, pr.MuEvent)
-		f.Assumption = assumeMu
-		lower = c.mu(&f)
+		n := c.onEvent(&f, pr.MuEvent)
+		f.Method, f.Assumption = bounds.MethodExact, assumeMu
+		if e := normalQuantile(n.X, n.N1) - normalQuantile(n.Y, n.N0); e > 0 {
+			f.Estimate = &e
+		}
+		if p.goal() == id {
+			f.PValue = new(bounds.MuPValue(n, c.audit.Claim.Mu, c.beta))
+		}
+		lower = bounds.ExactMu(n, c.beta)
 	case report.GaussianEpsilon:
 		if delta == 0 {
 			return f, false
@@ -105,16 +111,17 @@ const (
 	assumeGaussian = "holds only if the trade-off is Gaussian"
 )
 
-func (c certificate) onEvent(f *report.Row, cut threshold.Event) {
+func (c certificate) onEvent(f *report.Row, cut threshold.Event) bounds.Counts {
 	n, explored := cut.Counts(c.table), cut.Counts(c.explored)
 	f.Event, f.Counts, f.Explored, f.Direction = &report.Event{Edge: cut.Edge, Above: cut.Above}, &n, &explored, cut.Direction()
+	return n
 }
 
 func (c certificate) epsilon(f *report.Row) float64 {
 	p := c.audit.Plan
 	eps, at := c.prepared.bound(c.table, f.Delta, c.beta)
 	f.Method, f.Beta = bounds.MethodExact, at.Share*c.beta
-	c.onEvent(f, at.Event)
+	n := c.onEvent(f, at.Event)
 	if p.goal() == report.Epsilon {
 		least := 1.0
 		for _, h := range c.prepared.events() {
@@ -122,29 +129,10 @@ func (c certificate) epsilon(f *report.Row) float64 {
 		}
 		f.PValue = &least
 	}
-	n := *f.Counts
 	if ratio := (float64(n.X)/float64(n.N1) - f.Delta) / (float64(n.Y) / float64(n.N0)); ratio > 0 && !math.IsInf(ratio, 1) {
 		f.Estimate = new(stream.Log(ratio))
 	}
 	return eps
-}
-
-func (c certificate) delta(f *report.Row, eps float64) float64 {
-	n := *f.Counts
-	f.Estimate, f.Method = new(float64(n.X)/float64(n.N1)-float64(math.Exp(eps)*(float64(n.Y)/float64(n.N0)))), bounds.MethodExact
-	return bounds.ExactDelta(n, eps, c.beta)
-}
-
-func (c certificate) mu(f *report.Row) float64 {
-	n := *f.Counts
-	if e := normalQuantile(n.X, n.N1) - normalQuantile(n.Y, n.N0); e > 0 {
-		f.Estimate = &e
-	}
-	f.Method = bounds.MethodExact
-	if c.audit.Plan.goal() == report.Mu {
-		f.PValue = new(bounds.MuPValue(n, c.audit.Claim.Mu, c.beta))
-	}
-	return bounds.ExactMu(n, c.beta)
 }
 
 // goalRenyi bounds the divergence of the goal's own order.
@@ -185,8 +173,6 @@ func (c certificate) renyi() []report.Row {
 		t := d.side(c.table)
 		lower := max(0, bounds.Renyi(t, d.RenyiPlan, share))
 		estimate, _ := renyiEstimate(t, d.H, d.Alpha)
-		// The divergence grows with the order, so what holds of a smaller one
-		// holds here, in its direction.
 		for _, below := range out[:i] {
 			if below.Alpha < f.Alpha && *below.LowerBound > lower {
 				lower, f.Method, f.Direction = *below.LowerBound, below.Method, below.Direction
@@ -199,15 +185,11 @@ func (c certificate) renyi() []report.Row {
 	return out
 }
 
-// tradeoff is the band of the event's direction. Bins enter the rejection region
-// from where the numerator's side is likelier.
+// tradeoff is the band of the event's direction. Bins enter from where the numerator's side is likelier.
 func (c certificate) tradeoff() []bounds.TradeoffPoint {
-	order := make([]int, c.table.Bins)
-	for k := range order {
-		order[k] = len(order) - 1 - k
-		if c.prepared.Event.Reversed {
-			order[k] = k
-		}
+	order := audit.Listed(c.table.Bins, func(k int) int { return k })
+	if !c.prepared.Event.Reversed {
+		slices.Reverse(order)
 	}
 	points := bounds.TradeoffBand(c.prepared.Event.Side(c.table), order, c.beta)
 	for i, q := range points {

@@ -1,6 +1,7 @@
 package pair
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,8 +23,7 @@ func (s *state) start(e *Evidence, m audit.Model) {
 	}
 }
 
-// waveShards is how many shards are under way before their sums are taken, at
-// most: a long run does not keep all of its shards in memory.
+// waveShards is how many shards are under way at most: a long run does not keep all in memory.
 const waveShards = 256
 
 // certify counts pairs of fresh outputs of the chosen pair, shard after shard.
@@ -55,9 +55,8 @@ func (s *state) draw(ctx context.Context, lo, hi int) error {
 	return nil
 }
 
-// wave certifies the shards in [lo, hi). Results are merged in the order of the
-// shards as soon as all before them are there, so that what was merged when a run is
-// stopped can be replayed.
+// wave certifies the shards in [lo, hi). Results are merged in the order of the shards, so that
+// what was merged when a run is stopped can be replayed.
 func (s *state) wave(ctx context.Context, lo, hi int, show func(*Progress)) error {
 	parent := ctx
 	ctx, cancel := context.WithCancelCause(parent)
@@ -82,31 +81,23 @@ func (s *state) wave(ctx context.Context, lo, hi int, show func(*Progress)) erro
 			}
 		}
 	}))
-	var failed *engine.TaskError
-	switch {
-	case broken != nil:
-		return broken
-	case errors.As(err, &failed) && failed.Index > next:
-		// What came before the failure was cut off by it, and may fail itself: that
-		// must not depend on who was faster.
-		if err := s.wave(parent, lo+next, lo+failed.Index, show); err != nil {
-			return err
-		}
+	if failed, ok := errors.AsType[*engine.TaskError](err); ok && broken == nil && failed.Index > next {
+		// What came before the failure may fail itself: that must not depend on who was faster.
+		return cmp.Or(s.wave(parent, lo+next, lo+failed.Index, show), err)
 	}
-	return err
+	return cmp.Or(broken, err)
 }
 
 func (s *state) certifyTasks(lo, hi int) []Certify {
 	e := s.found.Evidence
 	needed := Evidence{Pair: e.Pair, Witness: e.Witness, Edges: e.Edges, Prepared: Prepared{Event: e.Prepared.Event}, Chart: e.Chart.With([4][]int{}, [2][]int{})}
-	tasks := make([]Certify, hi-lo)
-	for i := range tasks {
-		tasks[i] = Certify{s.of(), needed, lo + i, s.found.model}
-		if (lo+i)*s.shardRows() >= chart.PlaneRows {
-			tasks[i].Chart.Plane = nil // counted in the first shards only
+	return audit.Listed(hi-lo, func(i int) Certify {
+		t := Certify{s.of(), needed, lo + i, s.found.model}
+		if t.Shard*s.shardRows() >= chart.PlaneRows {
+			t.Chart.Plane = nil // counted in the first shards only
 		}
-	}
-	return tasks
+		return t
+	})
 }
 
 // Search implements [report.Shared].
@@ -159,8 +150,9 @@ func (a *Audit) Join(f Found, parts iter.Seq2[report.Part, error]) (Found, audit
 		if err == nil {
 			err = audit.DecodeStrict(part.Result, "partial: counts", &c)
 		}
-		if n := min(part.End*a.shardRows(), a.Plan.Samples) - part.First*a.shardRows(); err == nil && c.Rows != n {
-			err = &audit.InputError{Field: "partial: rows", Found: fmt.Sprint(c.Rows), Want: fmt.Sprintf("%d, as shards %d to %d have", n, part.First, part.End-1)}
+		if err == nil {
+			n := min(part.End*a.shardRows(), a.Plan.Samples) - part.First*a.shardRows()
+			err = audit.Require(c.Rows == n, "partial: rows", c.Rows, "%d, as shards %d to %d have", n, part.First, part.End-1)
 		}
 		if err == nil {
 			err = s.counted.add(c)
@@ -181,16 +173,13 @@ func (a *Audit) blockRows() int {
 	return min(max(1, a.Spec.Block(a.Plan.Parameters)), BlockRows)
 }
 
-// shardRows is how many outputs a side a shard draws: where they take long, work for all workers.
+// shardRows is how many outputs a side a shard draws: where they take long, 16 blocks at most.
 func (a *Audit) shardRows() int {
 	if n := a.blockRows(); n < BlockRows {
-		return min(slowBlocks*n, ShardRows)
+		return min(16*n, ShardRows)
 	}
 	return ShardRows
 }
-
-// slowBlocks are the blocks of a shard where outputs take long.
-const slowBlocks = 16
 
 // shards is how many shards so many outputs a side are.
 func (a *Audit) shards(samples int) int {
@@ -214,9 +203,7 @@ func (t Certify) certify(hook engine.Hook) (*Counted, error) {
 	event := t.Prepared.Event.Bins(len(t.Edges) + 1)
 	bins := [2][]uint16{make([]uint16, n), make([]uint16, n)}
 	for side := range bins {
-		// The trial is part of the stream's key: certification has its own purpose
-		// and one trial only, number 0.
-		src := newSource(a, t.Pair, purposeCertify, 0, side, hook)
+		src := newSource(a, t.Pair, purposeCertify, 0, side, hook) // of one trial only
 		st := src.stream(t.Shard)
 		for at := 0; at < n; at += BlockRows {
 			k := min(BlockRows, n-at)

@@ -33,19 +33,15 @@ type Found struct {
 // certified are the bounds that follow from counts.
 func (a *Audit) certified(e *Evidence) *Certified {
 	c := certificate{audit: a.at(e.Prepared.Point), prepared: e.Prepared, table: *e.Table, explored: e.Explored, beta: a.Plan.Beta}
-	var all Certified
 	if steps := e.Prepared.Steps; steps > 1 {
 		c.audit = a.grouped(steps)
-		all = c.inGroup(a.Claim)
-	} else {
-		all = c.all()
+		return new(c.inGroup(a.Claim))
 	}
-	return &all
+	return new(c.all())
 }
 
-// Conclude implements [report.Audit]. The second stage of a run has bounds if it completed:
-// one for a fixed number of samples is not of a run that was stopped, even if it was
-// computed before.
+// Conclude implements [report.Audit]. The second stage has bounds only if the run completed: one
+// for a fixed number of samples does not hold for a run that was stopped.
 func (a *Audit) Conclude(f Found, end audit.Termination) (Report, error) {
 	p, spec, e := a.Plan, a.Spec, f.Evidence
 	var c *Certified
@@ -64,20 +60,17 @@ func (a *Audit) Conclude(f Found, end audit.Termination) (Report, error) {
 		Inputs: Inputs{PrivacyUnit: p.Relation.Unit(), Samples: a.recording(), User: spec.User, Labelled: spec.Labelled, Unseeded: spec.Unseeded, Examples: examples(spec, p)},
 		Trials: append([]TrialNote{}, f.Trials...), Sequential: f.Sequential, Evidence: e, Tradeoff: []bounds.TradeoffPoint{}}
 	r.StatedClaim, r.Termination, r.Reproduce, r.Warnings = whole.statedClaim(point), end, whole.Reproduce(), append(r.Warnings, a.Notes...)
-	r.Limitations, r.References = limitations, a.references(e, c, f.Sequential != nil)
+	r.Limitations, r.References = slices.Clone(limitations), a.references(e, c, f.Sequential != nil)
 	if spec.Recording != nil {
-		r.Limitations = slices.Concat(r.Limitations, audit.RecordedLimitations)
+		r.Limitations = append(r.Limitations, audit.RecordedLimitations...)
 	}
 	if spec.User != nil {
-		r.Limitations = slices.Concat(r.Limitations, spec.User.Limitations())
+		r.Limitations = append(r.Limitations, spec.User.Limitations()...)
 	}
 	if spec.Unseeded != "" {
-		r.Limitations = append(slices.Clone(r.Limitations), "The counts cannot be drawn again from the seed: "+spec.Unseeded+". A replay checks that everything else follows from them.")
+		r.Limitations = append(r.Limitations, "The counts cannot be drawn again from the seed: "+spec.Unseeded+". A replay checks that everything else follows from them.")
 	}
-	r.Termination.Outputs = f.outputs(a)
-	if e != nil && e.Table != nil {
-		r.Termination.SamplesUsed = e.Table.Pairs()
-	}
+	r.Termination.Outputs, r.Termination.SamplesUsed = f.outputs(a), e.certified()
 	if e != nil || f.Sequential != nil {
 		if err := r.tables(a, f, c); err != nil {
 			return Report{}, err
@@ -113,14 +106,11 @@ func (f Found) outputs(a *Audit) int {
 	for _, t := range f.Trials {
 		second += 2 * t.Outputs
 	}
-	if e := f.Evidence; e != nil && e.Table != nil {
-		second += 2 * e.Table.Pairs()
-	}
-	return a.together(bet, second)
+	return a.together(bet, second+2*f.Evidence.certified())
 }
 
-// tables are what was certified: of a sequential audit first its bound, which decides. Where
-// the second stage certified nothing, it is the claim's event with its counts so far.
+// tables are what was certified, a sequential audit's bound first, as it decides. Where the second
+// stage certified nothing, its row is the claim's event with the counts so far.
 func (r *Report) tables(a *Audit, f Found, c *Certified) error {
 	e := r.Evidence
 	var rows []report.Row
@@ -226,23 +216,23 @@ var boundSources = map[bounds.Method]string{
 
 func (a *Audit) references(e *Evidence, c *Certified, raced bool) []string {
 	refs := []string{a.Spec.Source}
-	add := func(ref string) {
-		if ref != "" && !slices.Contains(refs, ref) {
-			refs = append(refs, ref)
-		}
-	}
 	if e != nil {
-		if l, err := a.cat.Learner(e.Witness.Learner); err == nil {
-			add(l.Source)
-		}
+		l, _ := a.cat.Learner(e.Witness.Learner) // an unknown one has no source
+		refs = append(refs, l.Source)
 	}
 	if raced {
-		add(boundSources[MethodSequential])
+		refs = append(refs, boundSources[MethodSequential])
 	}
 	if c != nil {
 		for _, f := range slices.Concat(c.Bounds, c.Renyi) {
-			add(boundSources[f.Method])
+			refs = append(refs, boundSources[f.Method])
 		}
 	}
-	return refs
+	var list []string
+	for i, ref := range refs {
+		if i == 0 || ref != "" && !slices.Contains(list, ref) {
+			list = append(list, ref)
+		}
+	}
+	return list
 }

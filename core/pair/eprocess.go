@@ -24,7 +24,7 @@ func (a *Audit) sequentialThreshold() float64 { return -stream.Log(a.Plan.Beta) 
 // bets is how many outputs a side of all pairs the sequential stage draws at most.
 func (p Plan) bets() int { return audit.Pick(p.Mode == Fixed, 0, p.Samples) }
 
-// certifies is how many outputs a side the second stage counts: after bets as many as explored.
+// certifies is how many outputs a side the second stage counts.
 func (p Plan) certifies() int { return audit.Pick(p.Mode == Fixed, p.Samples, p.Explore) }
 
 // Limits are those of a grid: the claim's own at place 0, and gridDouble places double it.
@@ -42,11 +42,10 @@ func (a *Audit) limit(place int) float64 {
 	return float64(a.Claim.Limit() * stream.Exp(float64(float64(place)*math.Ln2)/gridDouble))
 }
 
-// eProcess is the wealth of bets against one limit, over all pairs.
+// eProcess is the log wealth of bets against one limit, over all pairs.
 type eProcess struct {
-	place     int
-	logEValue float64 // log
-	most      float64 // the largest that it ever was
+	place           int
+	logEValue, most float64 // now, and at most ever
 }
 
 // add multiplies the wealth.
@@ -57,13 +56,12 @@ func (x *eProcess) add(log float64) {
 
 // accounts are the wealths of bets against all limits of the grid.
 //
-// What keeps a limit keeps all above it. So a bet against a limit is one against each below
-// it too, and an epoch need not bet against every limit: one that it has no bets against
-// gets those of the least above that it has. Each limit's wealth is then a test
-// supermartingale where the limit holds, whichever limits each epoch chose, as that was
-// chosen on the past. A limit is refuted once its wealth and that of every limit below have
-// reached 1 over the error: of the limits that hold, the least is then refuted by chance
-// with no more than that error (Ville), and none above it is before.
+// What keeps a limit keeps all above it. So a bet against a limit is one against each below it too:
+// a limit that an epoch has no bets against gets those of the least above that it has. Each
+// limit's wealth is then a test supermartingale where the limit holds, as each epoch chose its
+// limits on the past. A limit is refuted once its wealth and that of every limit below have reached
+// 1 over the error: of the limits that hold, the least is then refuted by chance with no more than
+// that error (Ville), and none above it is before.
 type accounts struct {
 	audit  *Audit
 	list   []eProcess                // ascending; a place that is not there has the wealth of the next one
@@ -88,11 +86,11 @@ func (c *accounts) claim() *eProcess {
 func (c *accounts) open(places []int) {
 	for _, place := range places {
 		if i, ok := c.find(place); !ok {
-			x := eProcess{place: place}
+			var x eProcess
 			if i < len(c.list) {
 				x = c.list[i]
-				x.place = place
 			}
+			x.place = place
 			c.list = slices.Insert(c.list, i, x)
 		}
 	}
@@ -111,22 +109,16 @@ func (c *accounts) add(places []int, logs []float64) {
 	}
 }
 
-// refuted is how many of the listed limits are refuted: they are the first.
-func (c *accounts) refuted() int {
-	limit := c.audit.sequentialThreshold()
-	if i := slices.IndexFunc(c.list, func(x eProcess) bool { return !(x.most >= limit) }); i >= 0 {
-		return i
-	}
-	return len(c.list)
-}
-
 // edge is the place of the largest limit that is refuted; false where none is.
-func (c *accounts) edge() (int, bool) {
-	n := c.refuted()
-	if n == 0 {
-		return 0, false
+func (c *accounts) edge() (place int, ok bool) {
+	limit := c.audit.sequentialThreshold()
+	for _, x := range c.list {
+		if !(x.most >= limit) {
+			break
+		}
+		place, ok = x.place, true
 	}
-	return c.list[n-1].place, true
+	return place, ok
 }
 
 // next is the place of the claim or, once it is refuted, the least that is not.
@@ -175,13 +167,11 @@ func (c *accounts) stakesOf(place, steps int) *bounds.Stakes {
 	return s
 }
 
-const endOdds = 40
-
-// cellOdds are the log odds of the cells; those of the first and the last have no limit, so
-// that bets reach limits beyond the cells.
+// cellOdds are the log odds of the cells; those of the first and the last are far out, so that
+// bets reach limits beyond the cells.
 var cellOdds = func() []float64 {
 	odds := audit.Listed(classifier.Cells, classifier.Logit)
-	odds[0], odds[len(odds)-1] = -endOdds, endOdds
+	odds[0], odds[len(odds)-1] = -40, 40
 	return odds
 }()
 
@@ -220,16 +210,14 @@ func (a *Audit) stakesOf(limit float64, steps int) *bounds.Stakes {
 		if i > 0 && !slices.Contains(betOrders, alpha) {
 			continue
 		}
+		d := limit
 		switch a.Plan.goal() {
 		case report.Rho:
-			s.AddRenyi(alpha, float64(limit*alpha), cellOdds)
-		case report.RenyiDivergence:
-			s.AddRenyi(alpha, limit, cellOdds)
-		default:
-			if d, ok := audit.DPClaim(limit, 0).ImpliedRenyi(alpha); ok {
-				s.AddRenyi(alpha, d, cellOdds)
-			}
+			d = float64(limit * alpha)
+		case report.RenyiEpsilon:
+			d, _ = audit.DPClaim(limit, 0).ImpliedRenyi(alpha)
 		}
+		s.AddRenyi(alpha, d, cellOdds)
 	}
 	return s
 }
@@ -242,7 +230,7 @@ type betting struct {
 	list     []classifier.Candidate
 	model    *classifier.Model
 	tables   []classifier.Table
-	filled   []*sparse // of the tables as they are; none before they are asked for
+	filled   []*sparse // of the tables as they are, once asked for
 	bets     []Bet     // candidates by their place in list
 	cells    [][]uint16
 }
@@ -272,15 +260,11 @@ func (b *betting) count(side int, rows []float64) {
 	if b.model == nil {
 		return
 	}
-	b.filled = nil
-	n := len(rows) // at least the number of rows
-	for k := range b.cells {
-		if cap(b.cells[k]) < n {
-			b.cells[k] = make([]uint16, n)
-		}
-		b.cells[k] = b.cells[k][:n]
+	b.filled = make([]*sparse, len(b.tables))
+	for k, cells := range b.cells { // at least the number of rows
+		b.cells[k] = slices.Grow(cells[:0], len(rows))[:len(rows)]
 	}
-	n = b.model.Score(b.list, rows, b.cells)
+	n := b.model.Score(b.list, rows, b.cells)
 	for k := range b.cells {
 		t := &b.tables[k][side]
 		for _, c := range b.cells[k][:n] {
@@ -291,14 +275,7 @@ func (b *betting) count(side int, rows []float64) {
 
 // log is the log of what the epoch made of 1 at a limit, by its place in the list.
 func (b *betting) log(number int) float64 {
-	if b.filled == nil {
-		b.filled = make([]*sparse, len(b.tables))
-	}
 	return logEValueOf(b.accounts.stakesOf(b.limits[number], b.steps), b.bets, number, b.tables, b.filled)
-}
-
-func (b *betting) logs() []float64 {
-	return audit.Listed(len(b.limits), b.log)
 }
 
 // logEValueOf is the log of what bets make of 1 of an account, by the tables of the
@@ -337,11 +314,7 @@ func (b *betting) epoch(pair, outputs int) Epoch {
 		return e
 	}
 	e.Limits, e.Bets = b.limits, b.bets
-	data, err := json.Marshal(b.model.Only(b.list))
-	if err != nil {
-		panic("pair: a model that is no JSON: " + err.Error())
-	}
-	e.Witness = data
+	e.Witness, _ = json.Marshal(b.model.Only(b.list)) // a model is JSON
 	for k, c := range b.list {
 		e.Candidates = append(e.Candidates, c.String())
 		e.Counts = append(e.Counts, packSparse(slices.Concat(b.tables[k][0][:], b.tables[k][1][:])))
@@ -438,9 +411,8 @@ func (r *SequentialResult) drawn() []int {
 	return drawn
 }
 
-// second is the audit of the second stage, with what the first came to. One that climbs has
-// its verdict and bound by then: its second stage shows an event of the pair that was drawn
-// from most, and what else its outputs certify, each bound by itself.
+// second is the audit of the second stage, with what the first came to. One that climbs has its
+// verdict by then: it shows an event of the pair that was drawn from most, and what else is certified.
 func (a *Audit) second(r *SequentialResult) *Audit {
 	if a.Plan.Mode != Climbing || r == nil || len(r.Pairs) == 0 {
 		return a
@@ -508,26 +480,25 @@ func (r *SequentialResult) check(plan Plan) error {
 		if err != nil {
 			return err
 		}
-		bad := func(what string, found any, want string) error {
-			return audit.Require(false, at+what, found, "%s", want)
-		}
 		shares := make([]float64, len(e.Limits))
 		for _, b := range e.Bets {
-			switch {
-			case b.Account < 0 || b.Account >= len(e.Limits):
-				return bad("bets.account", b.Account, "the place of one of the epoch's limits")
-			case b.Candidate < 0 || b.Candidate >= len(e.Counts):
-				return bad("bets.candidate", b.Candidate, "the place of one of the epoch's candidates")
-			case b.Stake < 0:
-				return bad("bets.stake", b.Stake, "at least 0")
-			case !(b.Share > 0):
-				return bad("bets.share", b.Share, "above 0")
+			known := b.Account >= 0 && b.Account < len(e.Limits)
+			if known {
+				shares[b.Account] += b.Share
 			}
-			if shares[b.Account] += b.Share; shares[b.Account] > 1+1e-9 {
-				return bad("bets.share", audit.Number(shares[b.Account])+" of an account's wealth in all", "at most 1")
-			}
+			err = audit.First(err,
+				audit.Require(known, at+"bets.account", b.Account, "the place of one of the epoch's limits"),
+				audit.Require(b.Candidate >= 0 && b.Candidate < len(e.Counts), at+"bets.candidate", b.Candidate, "the place of one of the epoch's candidates"),
+				audit.Require(b.Stake >= 0, at+"bets.stake", b.Stake, "at least 0"),
+				audit.Require(b.Share > 0, at+"bets.share", b.Share, "above 0"))
 		}
-		if _, err := e.unpack(); err != nil {
+		for _, sum := range shares {
+			err = audit.First(err, audit.Require(!(sum > 1+1e-9), at+"bets.share", audit.Number(sum)+" of an account's wealth in all", "at most 1"))
+		}
+		if err == nil {
+			_, err = e.unpack()
+		}
+		if err != nil {
 			return err
 		}
 	}

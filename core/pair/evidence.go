@@ -13,8 +13,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair/threshold"
 )
 
-// Evidence is what all bounds were certified on: a pair of datasets, a score cut into bins, and
-// how the outputs fell into them. Bounds are functions of Table and Prepared.
+// Evidence is what all bounds were certified on: they are functions of Table and Prepared.
 type Evidence struct {
 	Pair     audit.Pair    `json:"pair"`
 	Witness  Witness       `json:"witness"`
@@ -28,8 +27,7 @@ type Evidence struct {
 	Chart    chart.Chart   `json:"chart"`
 }
 
-// TrialNote is one explored pair. Values are in units of the goal and compare
-// trials; they are no certificates.
+// TrialNote is one explored pair. Values are in units of the goal, and no certificates.
 type TrialNote struct {
 	Trial   int        `json:"trial"`
 	Pair    audit.Pair `json:"pair"`
@@ -53,6 +51,14 @@ func (w Witness) decode(a *Audit) (audit.Model, error) {
 	}
 	m, err := spec.Decode(w.Model, a.Columns)
 	return m, audit.Of("witness of learner "+w.Learner, err)
+}
+
+// certified is how many pairs of outputs were counted.
+func (e *Evidence) certified() int {
+	if e == nil || e.Table == nil {
+		return 0
+	}
+	return e.Table.Pairs()
 }
 
 func (e Evidence) check(plan Plan) error {
@@ -118,12 +124,10 @@ func unpackSparse(data []byte, n int) ([]int, error) {
 	for at := -1; len(data) > 0; {
 		zeros, a := binary.Uvarint(data)
 		k, b := binary.Uvarint(data[max(a, 0):])
-		if a <= 0 || b <= 0 || zeros >= uint64(n) || k == 0 || k > MaxSamples {
+		if a <= 0 || b <= 0 || zeros >= uint64(n-at-1) || k == 0 || k > MaxSamples {
 			return nil, errPacked
 		}
-		if at += int(zeros) + 1; at >= n {
-			return nil, errPacked
-		}
+		at += int(zeros) + 1
 		out[at], data = int(k), data[a+b:]
 	}
 	return out, nil

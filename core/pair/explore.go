@@ -13,11 +13,9 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 )
 
-// The second stage looks for a pair and a witness by successive halving (Jamieson and
-// Talwalkar, Non-stochastic best arm identification and hyperparameter optimization,
-// 2016): all pairs with few outputs, the loudest quarter of them with four times as
-// many, and so on. Every round has outputs of its own, so that a pair that was loud by
-// chance is not chosen by the same outputs again.
+// The second stage looks for a pair and a witness by successive halving (Jamieson and Talwalkar,
+// Non-stochastic best arm identification and hyperparameter optimization, 2016). Every round has
+// outputs of its own, so that a pair that was loud by chance is not chosen by them again.
 const (
 	halving       = 4 // one pair in so many goes on, with so many times the outputs
 	leastLearners = 2 // learners that go on with a pair, at least; else half of them
@@ -39,8 +37,7 @@ func (p Plan) firstRound() (outputs, pairs int) {
 	return p.Explore, 1
 }
 
-// unitsOf is how many times the outputs of a pair in the first of all rounds these rounds
-// take, of so many pairs.
+// unitsOf is how many times the first round's outputs of a pair all rounds of so many pairs take.
 func unitsOf(pairs int) int {
 	units, each := 0, 1
 	for ; ; pairs = (pairs + halving - 1) / halving {
@@ -54,10 +51,8 @@ func unitsOf(pairs int) int {
 
 type round struct{ pairs, outputs int }
 
-// laterRounds are the rounds after the first, in which so many pairs were explored. A
-// finder with fewer pairs than there may be leaves outputs, and the first round was small
-// for pairs that there are not: where all that there are can be given a round's step more,
-// all go on.
+// laterRounds are the rounds after the first, in which so many pairs were explored. Where a finder
+// had fewer pairs than there may be, and what is left gives all a round's step more, all go on.
 func (p Plan) laterRounds(pairs int) []round {
 	each, _ := p.firstRound()
 	left := p.Explore - pairs*each
@@ -125,10 +120,9 @@ func (s *state) explore(ctx context.Context) error {
 			if e == nil {
 				continue // stopped or failed
 			}
+			list = append(list, contender{len(history), e})
 			history = append(history, audit.Trial{Index: len(history), Pair: pairs[i], Value: e.Value})
-			note := TrialNote{Trial: tasks[i].Trial, Pair: pairs[i], Value: e.Value, Learner: e.Witness.Learner, Outputs: outputs}
-			s.found.Trials = append(s.found.Trials, note)
-			list = append(list, contender{len(s.found.Trials) - 1, e})
+			s.found.Trials = append(s.found.Trials, TrialNote{Trial: tasks[i].Trial, Pair: pairs[i], Value: e.Value, Learner: e.Witness.Learner, Outputs: outputs})
 		}
 		s.choose(list)
 		if err != nil {

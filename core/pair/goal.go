@@ -66,8 +66,7 @@ func (p Plan) orders() []float64 {
 	return renyiOrders
 }
 
-// dpLimits are the limits of the rows about (epsilon, delta): the claim's where it is of that
-// kind, else the mechanism's own.
+// dpLimits are those of the rows about (epsilon, delta): the claim's, else the mechanism's own.
 func (a *Audit) dpLimits() (epsilon, delta float64) {
 	claim := a.Claim
 	if claim.Kind == audit.Profile {
@@ -93,9 +92,8 @@ func (a *Audit) learnClaim() audit.Claim {
 	return a.Claim
 }
 
-// worth ranks pairs by what learners found, on validation outputs: about the lower
-// bound on the goal that these outputs would give. halves are the tables of the two
-// halves of the validation pairs.
+// worth ranks pairs by what learners found: about the lower bound on the goal that the validation
+// outputs, whose halves have these tables, would give.
 func (a *Audit) worth(c threshold.Choice, halves [2]bounds.Table) float64 {
 	v := threshold.Worthless
 	switch {
@@ -115,13 +113,11 @@ func (a *Audit) worth(c threshold.Choice, halves [2]bounds.Table) float64 {
 // leastHalved is how many validation outputs a side are judged by halves, at least.
 const leastHalved = 2000
 
-// foresee ranks the learners of one pair: about the bound that certification will give,
-// from the scores of validation outputs and the tables of their halves. Each half is
-// bounded by what the other suggests, as certification is by exploration, for epsilon by the
-// counts of both together, which a rare event needs: the largest value on the same outputs is
-// that of the score which chance favours most in the tails.
-// value is the worth, which ranks learners where the goal is neither epsilon nor a
-// divergence, and where halves are too small to show what all together do.
+// foresee ranks the learners of one pair: about the bound that certification will give. Each half
+// of the validation outputs is bounded by what the other suggests, as the largest value on the same
+// outputs is that of the score which chance favours most in the tails; for epsilon by the counts
+// of both together, which a rare event needs. value is the worth, which ranks learners where the
+// goal is neither epsilon nor a divergence, and where halves are too small.
 func (a *Audit) foresee(value float64, scores [2][]float64, halves [2]bounds.Table) float64 {
 	if min(len(scores[0]), len(scores[1])) < leastHalved {
 		return value
@@ -181,9 +177,8 @@ func muWorth(c bounds.Counts) float64 {
 	return mathext.NormalQuantile(lo) - mathext.NormalQuantile(up)
 }
 
-// renyiWorth is a lower limit of D_alpha, one standard error below the
-// estimate: the witness of each half is tried on the other one, in both
-// directions.
+// renyiWorth is D_alpha less one standard error: the witness of each half is tried on the other
+// one, in both directions.
 func renyiWorth(halves [2]bounds.Table, alpha float64) float64 {
 	best := threshold.Worthless
 	for _, reversed := range []bool{false, true} {
@@ -197,10 +192,8 @@ func renyiWorth(halves [2]bounds.Table, alpha float64) float64 {
 	return best
 }
 
-// renyiWitness is the witness of D_alpha by bin that the table suggests, for the
-// divergence of the first dataset from the second or, reversed, the other way.
-// Bins are in the order of the score, which rises with the ratio of the first
-// to the second.
+// renyiWitness is the witness of D_alpha by bin that the table suggests. Bins are in the order of
+// the score, which rises with the ratio of the first dataset to the second.
 func renyiWitness(t bounds.Table, alpha float64, reversed bool) []float64 {
 	h := bounds.CalibrateRenyiOrdered(t, alpha)
 	if reversed {
@@ -238,10 +231,9 @@ func roughRate(k, n int) float64 { return (float64(k) + 0.5) / (float64(n) + 1) 
 // normalQuantile is Phi^-1 of the rate.
 func normalQuantile(k, n int) float64 { return mathext.NormalQuantile(roughRate(k, n)) }
 
-// A claim that is a curve is refuted at one of its points. Exploration chooses the point,
-// with the event; from there on the audit is one of the (epsilon, delta) there, on fresh
-// outputs, with all of the error. So a mechanism that keeps the curve, and with it
-// every point, is refuted no more often than one that keeps that claim.
+// A claim that is a curve is refuted at one of its points. Exploration chooses the point, with the
+// event; then the audit is one of the (epsilon, delta) there, on fresh outputs, with all of the
+// error. So a mechanism that keeps the curve is refuted no more often than one that keeps that claim.
 
 // at is the audit of the point that exploration chose; nil: of the claim as it is.
 func (a *Audit) at(point *audit.ProfilePoint) *Audit {
@@ -254,18 +246,15 @@ func (a *Audit) at(point *audit.ProfilePoint) *Audit {
 // betPoints are at how many points of a curve the sequential stage bets against it.
 const betPoints = 4
 
-// stretched are the points that are bet against, evenly along the curve, were their
-// epsilons this many times as large. What keeps the curve keeps each of them; and what
-// keeps them at one factor keeps them at every larger one.
+// stretched are the points that are bet against, evenly along the curve, were their epsilons this
+// many times as large. What keeps them at one factor keeps them at every larger one.
 func (a *Audit) stretched(factor float64) []bounds.Point {
 	all := a.Claim.Profile.Points
 	n := min(betPoints, len(all))
-	points := make([]bounds.Point, n)
-	for i := range points {
+	return audit.Listed(n, func(i int) bounds.Point {
 		p := all[i*(len(all)-1)/max(1, n-1)]
-		points[i] = bounds.Point{Epsilon: float64(factor * p.Epsilon), Delta: p.Delta}
-	}
-	return points
+		return bounds.Point{Epsilon: float64(factor * p.Epsilon), Delta: p.Delta}
+	})
 }
 
 // statedClaim is the claim in words, with the curve that a point belongs to.
@@ -280,25 +269,21 @@ func (a *Audit) statedClaim(point *audit.ProfilePoint) string {
 	return words
 }
 
-// exploreShare is how many outputs a delta should stand for where exploration looks for an event.
-const exploreShare = 100
-
-// explorePoint is the claim by which exploration looks for pairs and events: the point of
-// the least delta that its outputs still show well.
+// explorePoint is the claim by which exploration looks for pairs and events: the point of the
+// least delta that stands for a hundred outputs.
 func (a *Audit) explorePoint() audit.Claim {
 	points := a.Claim.Profile.Points
 	best := points[0]
 	for _, p := range points {
-		if p.Delta >= float64(exploreShare)/float64(max(1, a.Plan.Samples)) {
+		if p.Delta >= 100/float64(max(1, a.Plan.Samples)) {
 			best = p
 		}
 	}
 	return audit.DPClaim(best.Epsilon, best.Delta)
 }
 
-// choosePoint returns the point of the curve at which an event of the explored outputs
-// promises most: the excess of p1 - e^epsilon p0 over delta, less its standard error in
-// exploration, in standard errors of the certification.
+// choosePoint returns the point of the curve at which an event promises most: the excess of
+// p1 - e^epsilon p0 over delta, less its standard error in exploration, in those of certification.
 func (a *Audit) choosePoint(table bounds.Table) (point audit.ProfilePoint, event threshold.Event) {
 	best := math.Inf(-1)
 	for _, p := range a.Claim.Profile.Points {
@@ -319,9 +304,12 @@ func (a *Audit) choosePoint(table bounds.Table) (point audit.ProfilePoint, event
 
 func (p Plan) checkPoint(point *audit.ProfilePoint) error {
 	curve := p.Claim != nil && p.Claim.Kind == audit.Profile && p.Claim.Profile != nil
-	if point == nil {
+	switch {
+	case point == nil:
 		return audit.Require(!curve, "prepared.point", audit.Absent, "the point of the claim's curve that exploration chose")
+	case !curve:
+		return audit.Require(false, "prepared.point", "there", "absent except for a claim of kind %q", audit.Profile)
 	}
-	return audit.First(audit.Require(curve, "prepared.point", "there", "absent except for a claim of kind %q", audit.Profile),
-		audit.Require(curve && slices.Contains(p.Claim.Profile.Points, *point), "prepared.point", audit.DPClaim(point.Epsilon, point.Delta), "a point of the claim's curve"))
+	known := slices.Contains(p.Claim.Profile.Points, *point)
+	return audit.Require(known, "prepared.point", audit.DPClaim(point.Epsilon, point.Delta), "a point of the claim's curve")
 }

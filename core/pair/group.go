@@ -11,16 +11,16 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 )
 
-// Pairs of a group differ by k steps of the relation, which the datasets themselves tell.
-// A mechanism that keeps (epsilon, delta) keeps the claim of k steps on them
-// ([audit.Claim.Group]), so what refutes that refutes the mechanism's. Each pair is
-// audited at its own k, and what is found of it is divided back.
+// Pairs of a group differ by k steps of the relation, which the datasets themselves tell. A mechanism
+// that keeps (epsilon, delta) keeps the claim of k steps on them ([audit.Claim.Group]). Each pair
+// is audited at its own k, and what is found of it is divided back.
 
-// maxGroup is the most steps by which a pair may differ.
-const maxGroup = 64
-
-// mostGrouped is the largest epsilon of a group's claim, that of any claim.
-const mostGrouped = 500
+const (
+	maxGroup    = 64  // steps by which a pair may differ
+	mostGrouped = 500 // epsilon of a group's claim, at most: that of any claim
+	// mostDelta stands for 1 in bounds that need less: MaxSamples refute no claim of it.
+	mostDelta = 1 - 0x1p-40
+)
 
 func (a *Audit) resolveGroup() error {
 	p := &a.Plan
@@ -51,9 +51,6 @@ func (a *Audit) steps(p audit.Pair) (int, error) {
 	return a.Plan.Relation.Steps(p, a.Domain, max(1, a.Plan.Group))
 }
 
-// mostDelta stands for 1 in bounds that need less: MaxSamples refute no claim of it.
-const mostDelta = 1 - 0x1p-40
-
 // grouped is the audit of pairs that differ by so many steps: its claim is the group's.
 func (a *Audit) grouped(steps int) *Audit {
 	if steps <= 1 {
@@ -70,23 +67,17 @@ func (e *Explored) inUnits(steps int) {
 		return
 	}
 	e.Prepared.Steps = steps
-	share := func(v float64) float64 {
-		if v == threshold.Worthless {
-			return v
-		}
-		return v / float64(steps)
-	}
+	share := func(v float64) float64 { return audit.Pick(v == threshold.Worthless, v, v/float64(steps)) }
 	e.Value = share(e.Value)
 	for i := range e.Learners {
 		e.Learners[i].Value = share(e.Learners[i].Value)
 	}
 }
 
-// groupRatio is by how much the epsilons grow at which a group's bound at delta > 0 is
-// taken, and groupBelow and groupAbove how many lie below the claim and above it.
+// The epsilons at which a group's bound at delta > 0 is taken.
 const (
-	groupRatio = 1.06
-	groupBelow = 48
+	groupRatio = 1.06 // of one and the next
+	groupBelow = 48   // that lie below the claim
 	groupAbove = 16
 )
 
@@ -126,10 +117,7 @@ func perStep(claim audit.Claim, steps int, of func(delta float64) float64) (lowe
 			}
 			return last, last > 0
 		}
-		last = phrase.Floor(g, 6)
-		if i == groupBelow {
-			last = g // the claim itself is refuted
-		}
+		last = audit.Pick(i == groupBelow, g, phrase.Floor(g, 6)) // exactly where the claim itself is refuted
 		g *= groupRatio
 	}
 	return last, true

@@ -20,11 +20,11 @@ import (
 // and picks learner, direction and threshold on the second.
 func (t Explore) explore(hook engine.Hook) (*Explored, error) {
 	a := t.audit
+	if t.Outputs < 2 || t.Outputs > maxExploreCells/(2*audit.Width(a.Columns)) {
+		return nil, &audit.InputError{Field: "task: field outputs", Found: fmt.Sprint(t.Outputs), Want: "few enough for memory"}
+	}
 	var half [2][2]audit.Samples // side, then train and validate
 	for side := range half {
-		if t.Outputs < 2 || t.Outputs > maxExploreCells/(2*audit.Width(a.Columns)) {
-			return nil, &audit.InputError{Field: "task: field outputs", Found: fmt.Sprint(t.Outputs), Want: "few enough for memory"}
-		}
 		purpose := purposeExplore
 		if t.Round > 0 {
 			purpose = fmt.Sprintf("%s, round %d", purposeExplore, t.Round)
@@ -49,18 +49,22 @@ func (t Explore) explore(hook engine.Hook) (*Explored, error) {
 	return best, nil
 }
 
-// simplicity is the share by which a learner must do better than one that is
-// listed before it: the catalogue lists what is easiest to read first.
-const simplicity = 0.01
+const (
+	// simplicity is the share by which a learner must do better than one that is listed before it:
+	// the catalogue lists what is easiest to read first.
+	simplicity = 0.01
+	// shownLeast is the share of the bound that another stage proved at which an event shows it
+	// well enough: what is listed after its learner is not learnt.
+	shownLeast = 0.9
+	// areaErr over the square root of the outputs a side is about the standard error of the
+	// difference of two areas on the same outputs.
+	areaErr = 0.2
+)
 
-// shownLeast is the share of the bound that another stage proved, at which an event shows it
-// well enough to be read: what is listed after its learner is not learnt.
-const shownLeast = 0.9
-
-// surest chooses among the best learner and those whose value is within a standard error
-// of its, and whose event is as easy to read. Few outputs are in a rare event, so the scores of all
-// of them decide, by the area under their curve. Where these areas differ by no more than chance
-// and simplicity, a steady learner comes before the largest value.
+// surest chooses among the best learner and those whose value is within a standard error of its,
+// and whose event is as easy to read: by the area under the curve of all scores, as few outputs are
+// in a rare event. Where areas differ by no more than chance and simplicity, a steady learner
+// comes before the largest value.
 func surest(best *Explored, all []*Explored) *Explored {
 	most := 0.0
 	var near []*Explored
@@ -79,19 +83,13 @@ func surest(best *Explored, all []*Explored) *Explored {
 	return found
 }
 
-// areaErr over the square root of the outputs a side is about the standard error of the
-// difference of two areas on the same outputs.
-const areaErr = 0.2
-
-// simpler reports whether the event of another witness is easier to read, and expected to
-// certify nearly as much.
+// simpler reports whether an event is easier to read, and expected to certify nearly as much.
 func (e *Explored) simpler(than *Explored) bool {
 	return e.pieces < than.pieces && e.expected >= than.expected-float64(threshold.Nearly*math.Abs(than.expected))
 }
 
-// piecesOf says of how many intervals of the output an event is, by outputs of both sides
-// and their scores: more than intervalMost, which no words list, are all one too many. It is
-// nil where an output is no single number.
+// piecesOf says of how many intervals of the output an event is, at most intervalMost+1, as no
+// words list more. It is nil where an output is no single number.
 func piecesOf(columns []audit.Column, half [2][2]audit.Samples, scores [2][]float64) func(threshold.Choice) int {
 	if audit.Width(columns) != 1 {
 		return nil
@@ -117,8 +115,7 @@ func piecesOf(columns []audit.Column, half [2][2]audit.Samples, scores [2][]floa
 	}
 }
 
-// portfolio trains the learners that apply and returns the witness that does
-// best on the validation halves.
+// portfolio trains the learners that apply and returns the best witness on the validation halves.
 func portfolio(a *Audit, t Explore, half [2][2]audit.Samples, hook engine.Hook) (*Explored, error) {
 	var learners []audit.LearnerSpec
 	if a.Plan.Learner != audit.Auto {
@@ -199,11 +196,8 @@ func learn(l audit.LearnerSpec, a *Audit, half [2][2]audit.Samples, st *stream.S
 	sorted := [2][]float64{slices.Sorted(slices.Values(scores[0])), slices.Sorted(slices.Values(scores[1]))}
 	pieces := piecesOf(a.Columns, half, scores)
 	best, others := threshold.Choose(sorted[0], sorted[1], delta, a.Plan.Beta, a.Plan.Samples, pieces)
-	keep := []float64{best.Threshold}
-	for _, c := range others {
-		keep = append(keep, c.Threshold)
-	}
-	edges := threshold.Edges(sorted[0], sorted[1], keep...)
+	keep := audit.Each(others, func(c threshold.Choice) float64 { return c.Threshold })
+	edges := threshold.Edges(sorted[0], sorted[1], append(keep, best.Threshold)...)
 	prepared := Prepared{Event: best.In(edges)}
 	for _, c := range others {
 		prepared.Alternatives = append(prepared.Alternatives, threshold.Alternative{Event: c.In(edges), Share: threshold.AlternativeShare})

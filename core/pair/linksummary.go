@@ -11,8 +11,7 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 )
 
-// LinkSummary is what a link holds of a report's result, for whoever gets the link to see before
-// anything was run again. It proves nothing; its receiver runs the plan that comes with it.
+// LinkSummary is what a link holds of a report's result, to see before anything was run again.
 type LinkSummary struct {
 	Verdict    audit.Verdict           `json:"verdict"`
 	Bound      *float64                `json:"bound,omitempty"`
@@ -36,8 +35,7 @@ const (
 	summaryWords  = 2000 // letters of an event
 )
 
-// Shown is the pair of a report whose outputs the page shows: that of the chart or, without
-// one, that was drawn from last; nil where there is none.
+// Shown is the pair whose outputs the page shows: that of the chart, else that was drawn from last.
 func Shown(e *Evidence, s *SequentialResult) *audit.Pair {
 	if e != nil {
 		return &e.Pair

@@ -1,7 +1,6 @@
 // Package pair audits a mechanism on a pair of neighbouring datasets: a finder proposes pairs,
-// learners make a [Witness] that tells the outputs apart, and fresh outputs are reduced to
-// counts, which a bound of package bounds turns into the report's (CONTRIBUTING.md has the way
-// of one audit). It knows no clock, no file, no network and no browser.
+// learners make a [Witness] that tells the outputs apart, and a bound of package bounds is
+// computed from counts of fresh outputs (CONTRIBUTING.md has the way of one audit).
 package pair
 
 import (
@@ -19,12 +18,9 @@ const (
 	MinSamples = audit.MinSamples
 	MaxSamples = 1_000_000_000
 	MaxTrials  = 10_000
-	// maxExploreCells is how many float64 one exploration may hold in memory,
-	// both sides together (1 GiB): explored outputs are kept, certified ones are
-	// not. Where a plan does not ask for more, it is usualExploreCells (256 MiB),
-	// which a browser has too.
-	maxExploreCells   = 1 << 27
-	usualExploreCells = 1 << 25
+	// How many float64 one exploration may hold in memory, both sides together.
+	maxExploreCells   = 1 << 27 // 1 GiB
+	usualExploreCells = 1 << 25 // 256 MiB, where a plan does not ask for more: a browser has that
 )
 
 // Plan says what to audit and how. Its zero values mean the documented defaults.
@@ -35,16 +31,14 @@ type Plan struct {
 	Claim      *audit.Claim   `json:"claim,omitempty"`    // default: what the mechanism claims at its parameters, or what that implies
 	Relation   audit.Relation `json:"relation,omitempty"` // default: the mechanism's first
 	Pair       *audit.Pair    `json:"pair,omitempty"`     // default: the finder searches; given: no search
-	// Group is by how many steps of the relation a pair may differ; default 1. Bounds are
-	// divided back. More than 1 for claims of (epsilon, delta) only.
-	Group   int     `json:"group,omitempty"`
-	Finder  string  `json:"finder,omitempty"`  // default auto: the mechanism's pairs, then patterns and what was loud
-	Learner string  `json:"learner,omitempty"` // default auto: a portfolio of all that apply
-	Samples int     `json:"samples,omitempty"` // outputs a side: at most, of all pairs; of a fixed audit those that certify; default 200000, of recorded outputs all rows
-	Explore int     `json:"explore,omitempty"` // of a fixed audit: outputs a side that it explores of all pairs, default 1.5 times Samples; of one that climbs: outputs a side that show an event, default Samples, at most 10000; of recorded outputs half of the rows
-	Trials  int     `json:"trials,omitempty"`  // pairs to explore, default 10
-	Beta    float64 `json:"beta,omitempty"`    // allowed error of the certificate, in (0, 0.5]; default 0.05
-	Seed    uint64  `json:"seed"`              // at most [audit.MaxSeed]
+	Group      int            `json:"group,omitempty"`    // steps of the relation by which a pair may differ, default 1; more for claims of (epsilon, delta) only
+	Finder     string         `json:"finder,omitempty"`   // default auto: the mechanism's pairs, then patterns and what was loud
+	Learner    string         `json:"learner,omitempty"`  // default auto: a portfolio of all that apply
+	Samples    int            `json:"samples,omitempty"`  // outputs a side: at most, of all pairs; of a fixed audit those that certify; default 200000, of recorded outputs all rows
+	Explore    int            `json:"explore,omitempty"`  // of a fixed audit: outputs a side that it explores of all pairs, default 1.5 times Samples; of one that climbs: outputs a side that show an event, default Samples, at most 10000; of recorded outputs half of the rows
+	Trials     int            `json:"trials,omitempty"`   // pairs to explore, default 10
+	Beta       float64        `json:"beta,omitempty"`     // allowed error of the certificate, in (0, 0.5]; default 0.05
+	Seed       uint64         `json:"seed"`               // at most [audit.MaxSeed]
 
 	Mode Mode `json:"mode,omitempty"` // default Climbing
 	// ThroughRenyi is an order above 1 of the divergence that tests a pure claim; 0: an event does.
@@ -55,14 +49,12 @@ type Plan struct {
 type Mode string
 
 const (
-	// Climbing: a sequential test, whose bound is valid at any time and climbs. It ends when
-	// the claim is refuted and the bound has stopped climbing, or when Samples outputs a side
-	// were drawn of all pairs. What fresh outputs of its pair show comes after it.
+	// Climbing: a sequential test, whose bound is valid at any time. It ends when the claim is
+	// refuted and the bound climbs no more, or with Samples. Fresh outputs of its pair follow.
 	Climbing Mode = "climbing"
 	// Fixed: no sequential test; exploration, then the exact bound on fresh outputs.
 	Fixed Mode = "fixed"
-	// UntilRefuted: the sequential test alone, which ends when the claim is refuted, or
-	// when Samples outputs a side were drawn of all pairs.
+	// UntilRefuted: the sequential test alone, which ends when the claim is refuted, or with Samples.
 	UntilRefuted Mode = "until-refuted"
 )
 
@@ -93,9 +85,7 @@ func Keys() []settings.Key[Plan] {
 	}
 	// These say which guarantee is meant, where that is not said.
 	means := func(kind audit.ClaimKind) func(*Plan, string) {
-		return func(p *Plan, _ string) {
-			p.Claim.Kind = cmp.Or(p.Claim.Kind, kind)
-		}
+		return func(p *Plan, _ string) { p.Claim.Kind = cmp.Or(p.Claim.Kind, kind) }
 	}
 	return []settings.Key[Plan]{
 		{Name: "mechanism", At: settings.Word(func(p *Plan) *string { return &p.Mechanism }),

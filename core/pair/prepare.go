@@ -12,8 +12,7 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 )
 
-// Prepared is all that exploration fixed for the bounds on the chosen pair, so
-// that nothing is chosen on the pairs that certify.
+// Prepared is all that exploration fixed for the bounds: nothing is chosen on the pairs that certify.
 type Prepared struct {
 	Event threshold.Event `json:"event"` // for epsilon
 	// Steps is by how many steps of the relation the pair differs, where it is more than one.
@@ -36,8 +35,7 @@ type DirectedPlan struct {
 
 func (d DirectedPlan) side(t bounds.Table) bounds.Table { return threshold.Turned(t, d.Reversed) }
 
-// prepare chooses on the exploration table what each bound needs, but for the events for
-// epsilon, which are chosen with the witness.
+// prepare chooses what each bound needs. The events for epsilon were chosen with the witness.
 func (a *Audit) prepare(e Evidence) (*Prepared, error) {
 	out, table := &Prepared{Event: e.Prepared.Event, Alternatives: e.Prepared.Alternatives, Steps: e.Prepared.Steps}, e.Explored
 	a = a.grouped(out.Steps)
@@ -92,11 +90,10 @@ func tuneRenyi(table bounds.Table, alpha float64, n int, beta float64) (Directed
 		h := renyiWitness(table, alpha, reversed)
 		value, se := renyiEstimate(t, h, alpha)
 		if v := phrase.Floor(value-2*se, 9); v > promised+threshold.ValueMargin {
-			promised = v
-			best = DirectedPlan{RenyiPlan: bounds.RenyiPlan{Alpha: alpha, H: h}, Reversed: reversed}
+			promised, best = v, DirectedPlan{RenyiPlan: bounds.RenyiPlan{Alpha: alpha, H: h}, Reversed: reversed}
 		}
 	}
-	plan, err := bounds.TuneRenyi(threshold.Turned(table, best.Reversed), best.H, alpha, n, beta)
+	plan, err := bounds.TuneRenyi(best.side(table), best.H, alpha, n, beta)
 	if err != nil {
 		return best, err
 	}
@@ -151,8 +148,7 @@ func (p Prepared) check(plan Plan, bins int) error {
 	return err
 }
 
-// bound is the largest of the exact bounds of the main event and of the hedges, each at
-// its share of beta, and what it is of.
+// bound is the largest of the exact bounds of the events, each at its share of beta, and its event.
 func (p Prepared) bound(t bounds.Table, delta, beta float64) (eps float64, at threshold.Alternative) {
 	eps = math.Inf(-1)
 	for i, h := range p.events() {

@@ -19,26 +19,19 @@ type Report struct {
 	Inputs Inputs      `json:"inputs"`
 	Trials []TrialNote `json:"trials"`
 	// Sequential is the sequential stage, where the plan has one.
-	Sequential *SequentialResult `json:"sequential,omitempty"`
-	// Evidence is absent where exploration did not finish.
-	Evidence *Evidence `json:"evidence,omitempty"`
-	// Tradeoff is the trade-off curve of the score, with a band that holds everywhere.
-	Tradeoff []bounds.TradeoffPoint `json:"tradeoff" same:"share"`
+	Sequential *SequentialResult      `json:"sequential,omitempty"`
+	Evidence   *Evidence              `json:"evidence,omitempty"`    // absent where exploration did not finish
+	Tradeoff   []bounds.TradeoffPoint `json:"tradeoff" same:"share"` // of the score, with a band that holds everywhere
 }
 
 // Inputs says what was audited, beyond the plan.
 type Inputs struct {
-	PrivacyUnit string `json:"privacyUnit"`
-	// Samples is there where outputs were recorded elsewhere.
-	Samples *audit.Recording `json:"samples,omitempty"`
-	// UserProgram is there where the user brought the mechanism.
-	User *audit.UserMechanism `json:"brought,omitempty"`
-	// Labelled is there where the user brought the table of a learner.
-	Labelled *audit.Labelled `json:"labelled,omitempty"`
-	// Unseeded says why the counts cannot be drawn again.
-	Unseeded string `json:"unseeded,omitempty"`
-	// Examples is there where the mechanism is a learner.
-	Examples *Examples `json:"examples,omitempty"`
+	PrivacyUnit string               `json:"privacyUnit"`
+	Samples     *audit.Recording     `json:"samples,omitempty"`  // outputs that were recorded elsewhere
+	User        *audit.UserMechanism `json:"brought,omitempty"`  // a mechanism that the user brought
+	Labelled    *audit.Labelled      `json:"labelled,omitempty"` // a learner's table that the user brought
+	Unseeded    string               `json:"unseeded,omitempty"` // why the counts cannot be drawn again
+	Examples    *Examples            `json:"examples,omitempty"` // of a mechanism that is a learner
 }
 
 // Examples says what the rows of a learner's datasets are: the features, then the label, 0 or 1.
@@ -64,7 +57,7 @@ func ParseReport(data []byte) (Report, error) {
 	return report.Read(data, report.Pair, Report.check)
 }
 
-// check refuses a report whose parts do not fit together, so that nothing downstream has to.
+// check refuses a report whose parts do not fit together.
 func (r Report) check() error {
 	if err := r.Report.Check(); err != nil {
 		return err
@@ -112,10 +105,9 @@ func (a *Audit) arguments() (args, params []audit.Argument) {
 	if err == nil {
 		return args, a.Plan.Parameters.Changed(a.Spec.Params, defaults)
 	}
-	for _, x := range a.Spec.Params { // none has a default that the claim allows
-		params = append(params, audit.Argument{Name: "p." + x.Name, Value: a.Plan.Parameters[x.Name].String()})
-	}
-	return args, params
+	return args, audit.Each(a.Spec.Params, func(x audit.ParamSpec) audit.Argument { // none has a default that the claim allows
+		return audit.Argument{Name: "p." + x.Name, Value: a.Plan.Parameters[x.Name].String()}
+	})
 }
 
 // otherwise is a plan with what does not have to be said, as the audit would have it of itself.
@@ -174,9 +166,8 @@ func (a *Audit) Reproduce() audit.Reproduce {
 	return r
 }
 
-// Mended is the address of the same audit of the mechanism without its fault, on the pair of
-// datasets that the report shows or, where it does not take them, on those that a search
-// finds. It is empty where no such mechanism is registered.
+// Mended is the address of the same audit of the mechanism without its fault, on the report's pair
+// or, where it does not take that, with a search. It is empty where none is registered.
 func (r Report) Mended(cat audit.Catalogue) string {
 	broken, _ := cat.Mechanism(r.Plan.Mechanism) // an unknown one names none
 	mended, err := cat.Mechanism(broken.Mended)
@@ -205,8 +196,7 @@ type Curves struct {
 }
 
 // TradeoffCurve is the false negative rate against the false positive rate of the test that takes
-// an output for one of the numerator's dataset. No test of a mechanism that keeps its claim lies
-// below the polyline Claimed.
+// an output for one of the numerator's dataset. No test may lie below the polyline Claimed.
 type TradeoffCurve struct {
 	Points     []bounds.TradeoffPoint `json:"points"`
 	Claimed    [][2]float64           `json:"claimed"`
@@ -215,8 +205,8 @@ type TradeoffCurve struct {
 	Direction  string                 `json:"direction"`
 }
 
-// RenyiCurve is the lower bounds on the Rényi divergence against its order. The divergence of a
-// mechanism that keeps its claim lies on or below the polyline Claimed.
+// RenyiCurve is the lower bounds on the Rényi divergence against its order. The divergence may
+// not lie above the polyline Claimed.
 type RenyiCurve struct {
 	Points     []report.Row `json:"points"`
 	Claimed    [][2]float64 `json:"claimed"`
@@ -231,9 +221,9 @@ func ReportCurves(r Report) Curves {
 		c.Tradeoff = &TradeoffCurve{Points: r.Tradeoff, Claimed: r.Claim.Tradeoff(), ClaimWords: r.Claim.String(),
 			Confidence: phrase.Percent(1 - r.Plan.Beta), Direction: r.Evidence.Prepared.Event.Direction()}
 	}
-	if len(r.Rows(report.Renyi)) > 0 {
-		orders := audit.Each(r.Rows(report.Renyi), func(x report.Row) float64 { return x.Alpha })
-		c.Renyi = &RenyiCurve{Points: r.Rows(report.Renyi), Claimed: r.Claim.RenyiCurve(slices.Min(orders), slices.Max(orders)), ClaimWords: r.Claim.String(), Confidence: phrase.Percent(1 - r.Plan.Beta)}
+	if rows := r.Rows(report.Renyi); len(rows) > 0 {
+		orders := audit.Each(rows, func(x report.Row) float64 { return x.Alpha })
+		c.Renyi = &RenyiCurve{Points: rows, Claimed: r.Claim.RenyiCurve(slices.Min(orders), slices.Max(orders)), ClaimWords: r.Claim.String(), Confidence: phrase.Percent(1 - r.Plan.Beta)}
 	}
 	return c
 }

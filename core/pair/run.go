@@ -137,22 +137,19 @@ func (s *state) do(ctx context.Context) error {
 // stages search, and certify what was found.
 func (s *state) stages(ctx context.Context) error {
 	t := &s.on.Timing
-	stages := []struct {
-		spent *float64
-		run   func(context.Context) error
-	}{{&t.Explore, s.explore}, {&t.Explore, s.prepare}, {&t.Certify, s.certify}, {&t.Bound, s.certificate}}
-	if s.searching {
-		stages = stages[:2]
-	}
-	for _, stage := range stages {
-		if err := s.on.Timed(stage.spent, func() error { return stage.run(ctx) }); err != nil {
+	spent := []*float64{&t.Explore, &t.Explore, &t.Certify, &t.Bound}
+	for i, run := range []func(context.Context) error{s.explore, s.prepare, s.certify, s.certificate} {
+		if s.searching && i == 2 {
+			break
+		}
+		if err := s.on.Timed(spent[i], func() error { return run(ctx) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// run runs the sequential stage.
+// testSequentially runs the sequential stage.
 func (s *state) testSequentially(ctx context.Context, pool *engine.Pool) error {
 	task := s.SequentialTest()
 	if s.most != nil {
@@ -255,9 +252,6 @@ func (s *state) certificate(ctx context.Context) error {
 	e := *s.found.Evidence
 	s.counted.into(&e)
 	results, err := engine.Do(ctx, s.on.Pool, []Bound{{s.of(), e}}, engine.Events[Certified]{})
-	if err != nil {
-		return err
-	}
 	s.found.certified = results[0]
-	return nil
+	return err
 }

@@ -30,10 +30,8 @@ type SequentialResult struct {
 // SequentialChart is a chart that a sequential stage counted, of outputs of one pair that came
 // after its bins were chosen.
 type SequentialChart struct {
-	Pair int `json:"pair"` // place in the list of pairs
-	// Share of the error that limits of its counts may have, so that those of the charts of
-	// all pairs hold together.
-	Share float64     `json:"share"`
+	Pair  int         `json:"pair"`  // place in the list of pairs
+	Share float64     `json:"share"` // of the error, for limits of its counts: those of all pairs' charts hold together
 	Chart chart.Chart `json:"chart"`
 }
 
@@ -53,11 +51,8 @@ type Epoch struct {
 	Counts [][]byte `json:"counts,omitempty"`
 }
 
-// Bet is a share of an account's wealth that was staked in one way; what is left of an
-// account's wealth was not staked.
-//
-// In JSON it is a text such as "0 1 r12 0.25": account, candidate, stake, with an r
-// before it where it is reversed, and share.
+// Bet is a share of an account's wealth that was staked in one way. In JSON it is a text such as
+// "0 1 r12 0.25": account, candidate, stake, with an r before it where it is reversed, and share.
 type Bet struct {
 	Account   int  // place in the epoch's list of limits
 	Candidate int  // place in the epoch's list
@@ -87,8 +82,7 @@ func (b *Bet) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Constants of the race. They weigh power only: whatever they are, the wealth is a test
-// supermartingale.
+// Constants of the race. They weigh power only.
 const (
 	sequentialFirst    = 48   // outputs a side of a pair's first epoch
 	sequentialLarge    = 2048 // what a pair has, from where its next epoch is as large: learning takes most of the time
@@ -127,8 +121,7 @@ type candidatePair struct {
 	chart   *armChart
 }
 
-// growth is what the best bet against a limit would have made, in nats; against one between
-// those that were tried what it would have made against the next of them.
+// growth is what the best bet against a limit, or the next that was tried, would have made, in nats.
 func (a *candidatePair) growth(place int) float64 {
 	if i, _ := slices.BinarySearch(a.limits, place); i < len(a.limits) {
 		return a.growths[i]
@@ -181,10 +174,9 @@ func (t SequentialTest) run(hook engine.Hook, tell func(part any)) (*SequentialR
 	return &r.result, nil
 }
 
-// ended reports whether the stage ends before its budget is spent: when the claim is refuted
-// or, where the bound climbs on, once it is above the claim and has gained little in the last three
-// quarters of the outputs.
-// The bound is valid at any time, so it may be looked at for that.
+// ended reports whether the stage ends before its budget is spent: when the claim is refuted or,
+// where the bound climbs on, once it is above the claim and has gained little in the last three
+// quarters of the outputs. The bound is valid at any time, so it may be looked at for that.
 func (r *sequentialRun) ended() bool {
 	if r.result.Refuted == 0 || r.audit.Plan.Mode == UntilRefuted {
 		return r.result.Refuted > 0
@@ -201,8 +193,7 @@ func (r *sequentialRun) ended() bool {
 	return bound <= float64((1+least)*r.climbed[quarter].bound)
 }
 
-// next is the pair that promises most for its next outputs: by how much its bets would
-// have grown, and, for optimism, by its place in the finder's order.
+// next is the pair that promises most: by how its bets would have grown, and by the finder's order.
 func (r *sequentialRun) next() (int, error) {
 	best, most := -1, 0.0
 	place := r.accounts.next()
@@ -238,16 +229,11 @@ func (r *sequentialRun) next() (int, error) {
 			}
 			return best, nil
 		}
-		for _, p := range proposed {
-			if _, err := r.audit.steps(p); err != nil {
-				return 0, fmt.Errorf("finder %s proposed: %w", r.audit.Plan.Finder, err)
-			}
-			r.queue = append(r.queue, p)
-		}
+		r.queue = proposed
 	}
 	steps, err := r.audit.steps(r.queue[0])
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("finder %s proposed: %w", r.audit.Plan.Finder, err)
 	}
 	r.candidates = append(r.candidates, &candidatePair{pair: r.queue[0], steps: steps, rank: len(r.candidates) + 1, top: gridDouble, data: classifier.NewData(r.audit.Columns)})
 	r.result.Pairs, r.queue = append(r.result.Pairs, r.queue[0]), r.queue[1:]
@@ -271,12 +257,7 @@ func (r *sequentialRun) epoch(at int) error {
 		streams[side] = sources[side].stream(a.epochs)
 	}
 	rows := make([]float64, min(BlockRows, n)*width)
-	var kept [2][]float64
-	if !a.data.Full() { // else only bet on: an epoch may be larger than memory
-		for side := range kept {
-			kept[side] = make([]float64, 0, n*width)
-		}
-	}
+	var kept [2][]float64 // where the data are full outputs are only bet on: an epoch may be larger than memory
 	done := 0
 	chunk := min(BlockRows, max(1, (n+sequentialChunks-1)/sequentialChunks))
 	before, refuted := r.result.Refuted > 0, false
@@ -300,7 +281,7 @@ func (r *sequentialRun) epoch(at int) error {
 		refuted = !before && len(bets.bets) > 0 && r.accounts.refutes(bets.limits, bets.log)
 	}
 	if len(bets.bets) > 0 {
-		r.accounts.add(bets.limits, bets.logs())
+		r.accounts.add(bets.limits, audit.Listed(len(bets.limits), bets.log))
 	}
 	r.result.Epochs = append(r.result.Epochs, bets.epoch(at, done))
 	a.epochs++
@@ -334,8 +315,7 @@ func (r *sequentialRun) epoch(at int) error {
 	return w.weigh(a, r.hook)
 }
 
-// weigher weighs bets by what they would have made of past outputs, with odds learnt
-// without these.
+// weigher weighs bets by what they would have made of past outputs, with odds learnt without these.
 type weigher struct {
 	accounts *accounts
 	steps    int
@@ -454,8 +434,7 @@ func (w *weigher) among(place, keep int) []grown {
 	return list
 }
 
-// ranked takes a bet into a list of those that would have grown most: the best in their
-// order, of equals the first.
+// ranked takes a bet into a list of those that would have grown most, in order, of equals the first.
 func ranked(list []grown, b Bet, stakes *bounds.Stakes, s *sparse, keep int) []grown {
 	g := stakes.LogAt(b.Stake, b.Reversed, s.cells, s.first, s.second)
 	if at := sort.Search(len(list), func(i int) bool { return list[i].growth < g }); at < keep {

@@ -9,8 +9,8 @@ import (
 	"github.com/dpscope/dpscope/core/pair/threshold"
 )
 
-// Outputs are drawn in blocks of BlockRows and streams in shards of ShardRows outputs. Changing
-// one changes which random numbers an output is made of, and then no report replays.
+// Outputs are drawn in blocks of BlockRows and streams in shards of ShardRows outputs. If one
+// changes, no report replays.
 const (
 	BlockRows = audit.BlockRows
 	ShardRows = 4 * BlockRows
@@ -38,8 +38,7 @@ type Explore struct {
 	Round    int        `json:"round,omitempty"`    // of successive halving; its outputs are its own
 	Outputs  int        `json:"outputs"`            // a side
 	Learners []string   `json:"learners,omitempty"` // default: all that the plan allows
-	// Proven is the bound that another stage came to. The event is then to be read, and the
-	// first that is expected to certify nearly as much ends the search.
+	// Proven is the bound that another stage came to: the first event that nearly shows it is taken.
 	Proven *float64 `json:"proven,omitempty"`
 }
 
@@ -49,8 +48,7 @@ func (a *Audit) Explore(trial int, p audit.Pair, outputs int) Explore {
 }
 
 // SequentialTest is the task of the sequential stage: outputs of the pairs that a finder proposes
-// are bet on with what was learnt before, until the claim is refuted or the budget is spent. It
-// returns a [SequentialResult]; parts are epochs, with the pairs that are new.
+// are bet on with what was learnt before. It returns a [SequentialResult]; parts are epochs.
 type SequentialTest struct {
 	of
 	Epochs int `json:"epochs,omitempty"` // at most; 0: as the budget has it
@@ -137,8 +135,7 @@ func Codecs(cat audit.Catalogue) engine.Codecs {
 	}
 }
 
-// Explored is what exploring one pair found: evidence of which the events for epsilon are
-// prepared, before anything is certified.
+// Explored is what exploring one pair found: evidence of which the events for epsilon are prepared.
 type Explored struct {
 	Evidence
 	// Value is about the lower bound on the goal on the validation split, for ranking only.
@@ -205,15 +202,13 @@ func (s source) stream(shard int) *stream.Stream {
 // block fills out with outputs; what is no number is an outcome of its own.
 // Recorded outputs are those from number at on, in the one order of all stages.
 func (s source) block(st *stream.Stream, at int, out []float64) error {
-	name := s.audit.Spec.Name
 	var err error
 	if r, ok := s.from.(audit.Recorded); ok {
 		err = r.Recorded(s.audit.Plan.Seed, s.side, at, out)
 	} else {
 		for left := out; len(left) > 0 && err == nil; {
 			n := min(s.most*s.width, len(left))
-			// A copy: code that sorts or clips its rows in place must not change what
-			// the next call sees.
+			// A copy: code that sorts or clips its rows in place must not change what the next call sees.
 			data := audit.Dataset{Columns: s.data.Columns, Values: append([]float64{}, s.data.Values...)}
 			if err = s.from.Sample(data, st, left[:n]); err == nil && n < len(left) {
 				if err := s.hook(0); err != nil {
@@ -223,18 +218,17 @@ func (s source) block(st *stream.Stream, at int, out []float64) error {
 			left = left[n:]
 		}
 	}
+	where := fmt.Sprintf("mechanism %s on the %s dataset", s.audit.Spec.Name, audit.Pick(s.side == 1, "second", "first"))
 	if err != nil {
-		return fmt.Errorf("mechanism %s on the %s dataset: %w", name, sideName(s.side), err)
+		return fmt.Errorf("%s: %w", where, err)
 	}
 	audit.TakeOutcomes(s.audit.Columns, out)
 	if i := audit.NonFinite(out); i >= 0 {
-		return &audit.InputError{Field: fmt.Sprintf("output of mechanism %s on the %s dataset, number %d of %d", name, sideName(s.side), i%s.width+1, s.width),
+		return &audit.InputError{Field: fmt.Sprintf("output of %s, number %d of %d", where, i%s.width+1, s.width),
 			Found: audit.Number(out[i]), Want: "finite", Remedy: "describe values that are not numbers as symbols"}
 	}
 	return nil
 }
-
-func sideName(side int) string { return audit.Pick(side == 1, "second", "first") }
 
 // draw returns n outputs of the source, shard after shard.
 func (s source) draw(n int) (audit.Samples, error) {

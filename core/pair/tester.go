@@ -13,10 +13,8 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 )
 
-// testerRows are what the published tester of the witness's learner makes of the same
-// counts, by its own statistic, bound and threshold: its verdict, which certifies nothing.
-// The table has bins of scores instead of outputs, so its universe, witness or kernel is
-// one of these bins, which exploration fixed.
+// testerRows are what the published tester of the witness's learner makes of the same counts: its
+// verdict, which certifies nothing. Its universe, witness or kernel is of the bins of scores.
 func (a *Audit) testerRows(e *Evidence) []report.Row {
 	if e.Prepared.Steps > 1 {
 		return nil // the claim is of one step

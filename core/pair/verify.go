@@ -16,10 +16,9 @@ import (
 // searched are the fields that exploration makes.
 var searched = []string{"trials", "evidence.pair", "evidence.witness", "evidence.learners", "evidence.edges", "evidence.explored"}
 
-// Verify replays a report, see [report.Verify]. With whole, it runs the audit again from its plan,
-// search and all, as far as the report goes. Without, and where that cannot be, it computes again
-// all that follows from the report's counts, and needs no file, program or function that the
-// audit was of: of those it takes what the report says of them.
+// Verify replays a report, see [report.Verify]. With whole, it runs the audit again from its plan.
+// Without, and where that cannot be, it computes again what follows from the report's counts, and
+// takes what the report says of a file, program or function that the audit was of.
 func Verify(ctx context.Context, cat audit.Catalogue, pool *engine.Pool, r Report, whole bool) (engine.Verification, error) {
 	if err := r.check(); err != nil {
 		return engine.Verification{}, err
@@ -40,7 +39,6 @@ func (r Report) audit(cat audit.Catalogue, whole bool) (*Audit, error) {
 			cat, named = cat.With(rows.Spec(told(rec.Columns))), true
 		}
 		if b := r.Inputs.User; b != nil {
-			var err error
 			if cat, err = Named(cat, *b); err != nil {
 				return nil, err
 			}
@@ -109,15 +107,17 @@ func (a *Audit) again(ctx context.Context, on *engine.Runner, r Report) (Found, 
 	return s.found, err
 }
 
-// take takes the report's evidence, or of a report that certified nothing what is not of
-// the sequential stage, with what follows from it, and notes which fields it takes.
+// take takes the report's evidence, with what follows from it, and notes which fields it takes.
 func (a *Audit) take(v *engine.Verification, r Report, again *report.Replay[Found], counts bool) error {
 	skip := func(why string, fields ...string) {
 		v.Skip(why, fields...)
 		again.Taken = append(again.Taken, fields...)
 	}
 	v.Recomputed = counts
-	again.Warnings = r.failures(v)
+	again.Warnings = slices.DeleteFunc(slices.Clone(r.Warnings), func(w string) bool { return !strings.HasPrefix(w, runsFailed) })
+	if len(again.Warnings) > 0 {
+		v.Notes = append(v.Notes, "warnings about runs that failed are taken from the report")
+	}
 	recording := a.named && a.Spec.Recording != nil
 	if a.named {
 		skip("only the report says what was audited, because no file was read and nothing ran", audit.Pick(recording, "inputs.samples", "inputs.brought"))
@@ -168,18 +168,8 @@ func (r Report) chosen() bool {
 	return len(chosen) == 1 && audit.EqualJSON(chosen[0].Pair, r.Evidence.Pair)
 }
 
-// failures are the report's warnings about runs that failed, which no replay without them shows.
-func (r Report) failures(v *engine.Verification) []string {
-	said := slices.DeleteFunc(slices.Clone(r.Warnings), func(w string) bool { return !strings.HasPrefix(w, runsFailed) })
-	if len(said) > 0 {
-		v.Notes = append(v.Notes, "warnings about runs that failed are taken from the report")
-	}
-	return said
-}
-
-// prepareAgain is evidence whose counts are taken for granted, with what follows from
-// the explored ones. What does not follow is chosen: the events of a claim that is no
-// curve, which rest on the order of the explored scores.
+// prepareAgain is evidence whose counts are taken for granted, with what follows from the
+// explored ones. What does not follow is chosen: a claim's events, unless it is a curve.
 func (a *Audit) prepareAgain(e Evidence) (again *Evidence, chosen []string, err error) {
 	p, err := a.prepare(e)
 	if err != nil {
@@ -219,33 +209,29 @@ func checkUncertified(r Report) error {
 		fmt.Sprintf("%q after %d of plan.samples = %d outputs a side", reason, drawn, r.Plan.Samples), "one of %v, given these outputs and whether they refute the claim", want)
 }
 
-// checkSizes refuses, before anything is replayed, sizes that no run of these
-// settings has: a replay does no more than what the report holds took.
+// checkSizes refuses, before anything is replayed, sizes that no run of these settings has.
 func (a *Audit) checkSizes(r Report) error {
 	most := r.Plan.Trials
 	if r.Plan.Pair != nil || r.Plan.Mode == Climbing {
 		most = 1
 	}
 	n := len(r.Trials)
-	if n < 1 && r.Certified() || n > most {
-		return &audit.InputError{Field: "report: trials", Found: fmt.Sprintf("%d of them", n), Want: fmt.Sprintf("1 to %d, as plan.trials allows", most)}
-	}
-	if r.Evidence == nil {
-		return nil
+	err := audit.Require(n <= most && (n > 0 || !r.Certified()), "report: trials", fmt.Sprintf("%d of them", n), "1 to %d, as plan.trials allows", most)
+	if err != nil || r.Evidence == nil {
+		return err
 	}
 	second := a.second(r.Sequential)
 	last := second.Plan.lastRound(n)
-	if got, want := r.Evidence.Explored.Pairs(), last-last/2; got != want {
-		return &audit.InputError{Field: "report: evidence.explored", Found: fmt.Sprintf("of %d pairs", got), Want: fmt.Sprintf("%d, half of the %d outputs of the last round that plan.explore = %d allows", want, last, second.Plan.Explore)}
-	}
-	if r.Evidence.Table == nil {
-		return nil
+	got, want := r.Evidence.Explored.Pairs(), last-last/2
+	err = audit.Require(got == want, "report: evidence.explored", fmt.Sprintf("of %d pairs", got),
+		"%d, half of the %d outputs of the last round that plan.explore = %d allows", want, last, second.Plan.Explore)
+	if err != nil || r.Evidence.Table == nil {
+		return err
 	}
 	return second.checkSamplesUsed(r)
 }
 
-// checkSamplesUsed refuses counts that no run of these settings makes: a bound
-// for a fixed sample size belongs to a run that drew all of its samples.
+// checkSamplesUsed refuses counts that no run of these settings makes.
 func (a *Audit) checkSamplesUsed(r Report) error {
 	pairs, n := r.Evidence.Table.Pairs(), a.Plan.Samples
 	var want string
@@ -270,8 +256,7 @@ func (r Report) bounded() bool {
 	return slices.ContainsFunc(r.Rows(report.Bounds), func(x report.Row) bool { return x.Method != MethodSequential && x.LowerBound != nil })
 }
 
-// Named is the catalogue with a mechanism of the user's that is only named: bounds follow
-// from what others drew of it, and nothing draws.
+// Named is the catalogue with a mechanism of the user's that is only named: nothing draws.
 func Named(cat audit.Catalogue, b audit.UserMechanism) (audit.Catalogue, error) {
 	if err := b.Datasets.Validate(); err != nil {
 		return cat, err

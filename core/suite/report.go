@@ -68,8 +68,7 @@ func NewReport(f *File, g audit.Generator, audits []Audited) Report {
 	return r
 }
 
-// verdict is the worst: a violation is worse than a failure of the run, which
-// takes no evidence away, and that worse than an inconclusive audit.
+// verdict is the worst: a failed run takes no evidence of a violation away.
 func verdict(audits []Audited) audit.Verdict {
 	for _, v := range []audit.Verdict{audit.Violation, audit.Invalid, audit.Inconclusive} {
 		if slices.ContainsFunc(audits, func(a Audited) bool { return a.Report.Head().Verdict == v }) {
@@ -83,9 +82,8 @@ func (r Report) words() string {
 	k, n := len(r.Plan.Names), len(r.Audits)
 	var parts []string
 	for _, x := range []struct {
-		verdict audit.Verdict
-		one     string
-		more    string
+		verdict   audit.Verdict
+		one, more string
 	}{{audit.Violation, "violation", "violations"}, {audit.NoViolation, "with no violation found", "with no violation found"}, {audit.Inconclusive, "inconclusive", "inconclusive"}, {audit.Invalid, "failed", "failed"}} {
 		var names []string
 		for _, a := range r.Audits {
@@ -93,12 +91,8 @@ func (r Report) words() string {
 				names = append(names, a.Name)
 			}
 		}
-		switch len(names) {
-		case 0:
-		case 1:
-			parts = append(parts, fmt.Sprintf("1 %s (%s)", x.one, names[0]))
-		default:
-			parts = append(parts, fmt.Sprintf("%d %s (%s)", len(names), x.more, strings.Join(names, ", ")))
+		if n := len(names); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s (%s)", n, audit.Pick(n == 1, x.one, x.more), strings.Join(names, ", ")))
 		}
 	}
 	count := phrase.Count(n, "audit")
@@ -137,22 +131,18 @@ func (r Report) check() error {
 	return err
 }
 
-// Verify checks what the report says of all its audits: seeds, shares of the
-// error, verdict and summary; against the plan, where f is not nil. What the
-// audits found is checked by replaying each.
+// Verify checks what the report says of all its audits together, against the plan where f is not
+// nil. What the audits found is checked by replaying each.
 func (r Report) Verify(f *File) engine.Verification {
-	v := engine.Verification{}
-	// What the numbers and names say, whatever the report's own words are.
-	again := r
-	again.Verdict, again.Summary = verdict(r.Audits), r.words()
-	v.Summary = again.Summary
+	worst := verdict(r.Audits)
+	v := engine.Verification{Summary: r.words()}
 	v.Same(r.Plan.Share == Share(r.Plan.Beta, len(r.Plan.Names)), "share of the error", "%g is not that of %d audits of %g", r.Plan.Share, len(r.Plan.Names), r.Plan.Beta)
 	for _, a := range r.Audits {
 		beta, seed := a.Report.Chance()
 		v.Same(beta == r.Plan.Share && seed == Seed(r.Plan.Seed, a.Name), "error and seed of "+a.Name, "they are not what the plan gives it")
 	}
-	v.Same(r.Verdict == again.Verdict, "verdict of all", "%q, where the audits say %q", r.Verdict, again.Verdict)
-	v.Same(r.Summary == again.Summary, "summary of all", "the report's words do not follow from its numbers")
+	v.Same(r.Verdict == worst, "verdict of all", "%q, where the audits say %q", r.Verdict, worst)
+	v.Same(r.Summary == v.Summary, "summary of all", "the report's words do not follow from its numbers")
 	v.Same(r.Schema == ReportSchemaName, "schema", "it is not %s", ReportSchemaName)
 	v.Skip("only the report says it", "generator")
 	if f == nil {

@@ -2,13 +2,11 @@
 // together err with probability beta at most.
 //
 // A plan of k audits gives each the share beta/k of the error. By the union bound (Boole) the
-// probability that any of the k certified bounds is above the truth, and with it that any audit
-// calls a mechanism a violation that keeps its claim, is beta at most, however the audits depend
-// on each other. Holm's steps would reject more p-values, but a bound has to hold at a level fixed
-// beforehand. Further rows of a report hold with the confidence that they state, not jointly.
+// probability that any of the k certified bounds is above the truth is beta at most, however the
+// audits depend on each other. Holm's steps would reject more p-values, but a bound has to hold at
+// a level fixed beforehand. Further rows of a report hold with the confidence that they state.
 //
-// Every audit has a seed of its own that follows from the plan's and the audit's name, so that it
-// can be run alone with the same outcome: its share of the error is that of the whole plan.
+// Every audit has a seed that follows from the plan's and its name, so that it can be run alone.
 package suite
 
 import (
@@ -38,14 +36,12 @@ const (
 	SchemaName = "dpscope-plan-v1.schema.json"
 )
 
-// Limits of a plan.
+// Limits of a plan, and its default.
 const (
-	MaxAudits = 1000
-	maxName   = 200
+	MaxAudits   = 1000
+	maxName     = 200
+	DefaultSeed = 42 // of a plan that names none
 )
-
-// DefaultSeed is the seed of a plan that names none.
-const DefaultSeed = 42
 
 // Plan is the file.
 type Plan struct {
@@ -67,17 +63,12 @@ type Entry struct {
 	// An audit of another kind, instead of a mechanism and all that belongs to it.
 	Canaries *canary.Plan `json:"canaries,omitempty"`
 	Scores   *Scores      `json:"scores,omitempty"`
-	// Data is the file of vectors or examples of an audit with canaries;
-	// a relative name is relative to the folder of the plan.
-	Data string `json:"data,omitempty"`
-	// Location, FILE or FILE:LINE, is where the mechanism is in the user's code.
-	Location string `json:"location,omitempty"`
+	Data     string       `json:"data,omitempty"`     // file of an audit with canaries, in the folder of the plan
+	Location string       `json:"location,omitempty"` // FILE or FILE:LINE of the mechanism in the user's code
 }
 
 // Trains reports whether a program of the user's trains for the audit.
-func (e Entry) Trains() bool {
-	return e.Canaries != nil && e.Canaries.Trainer != nil
-}
+func (e Entry) Trains() bool { return e.Canaries != nil && e.Canaries.Trainer != nil }
 
 // Scores is an audit of membership scores that another program made.
 type Scores struct {
@@ -92,8 +83,7 @@ type File struct {
 	Lines  []int  // where each audit begins, from 1
 }
 
-// Parse reads a plan. what names it in errors, which are of type
-// *audit.InputError: unknown fields are refused with the nearest known one.
+// Parse reads a plan. what names it in errors, which are of type *audit.InputError.
 func Parse(data []byte, what string) (*File, error) {
 	sum := sha256.Sum256(data)
 	data = bytes.TrimPrefix(data, []byte("\uFEFF")) // as some editors write
@@ -116,10 +106,8 @@ func Parse(data []byte, what string) (*File, error) {
 		}
 	}
 	f.Lines = lines(data, top["audits"], audits)
-	if err := f.check(what); err != nil {
-		return nil, err
-	}
-	return f, nil
+	err := f.check(what)
+	return f, err
 }
 
 // wholePlan are fields of a single audit that the whole plan decides.
@@ -158,8 +146,7 @@ func place(name, in string) string {
 	return ""
 }
 
-// checkFields refuses unknown fields by name. Anything that is not of the right
-// shape is left to the decoder, which says so.
+// checkFields refuses unknown fields by name. What is not of the right shape is left to the decoder.
 func checkFields(top map[string]json.RawMessage, audits []json.RawMessage, what string) error {
 	if err := known(top, what, audit.FieldNames(Plan{})); err != nil {
 		return err
@@ -192,8 +179,7 @@ func checkFields(top map[string]json.RawMessage, audits []json.RawMessage, what 
 }
 
 // object is a JSON object's fields, nil for anything else.
-func object(data []byte) map[string]json.RawMessage {
-	var m map[string]json.RawMessage
+func object(data []byte) (m map[string]json.RawMessage) {
 	if json.Unmarshal(data, &m) != nil {
 		return nil
 	}
@@ -334,9 +320,7 @@ func Share(beta float64, n int) float64 {
 //	seed                 8 bytes, big-endian
 //	name
 func Seed(seed uint64, name string) uint64 {
-	b := append([]byte("dpscope/plan/v1"), 0)
-	b = append(binary.BigEndian.AppendUint64(b, seed), name...)
-	sum := sha256.Sum256(b)
+	sum := sha256.Sum256(append(binary.BigEndian.AppendUint64([]byte("dpscope/plan/v1\x00"), seed), name...))
 	return binary.BigEndian.Uint64(sum[:8]) >> 11
 }
 
@@ -375,7 +359,7 @@ func (e Entry) External() (o pair.External) {
 
 // Names of all audits, in order.
 func (f *File) Names() []string {
-	return audit.Listed(len(f.Audits), func(i int) string { return f.Audits[i].Name })
+	return audit.Each(f.Audits, func(e Entry) string { return e.Name })
 }
 
 // Choose returns the indices of the audits of those names, in the plan's order; of none, all.

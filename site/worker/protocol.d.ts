@@ -801,7 +801,7 @@ export interface Event {
   where?: Where;
 }
 
-/** Evidence is what all bounds were certified on: a pair of datasets, a score cut into bins, and how the outputs fell into them. Bounds are functions of Table and Prepared. */
+/** Evidence is what all bounds were certified on: they are functions of Table and Prepared. */
 export interface Evidence {
   pair: Pair;
   witness: Witness;
@@ -912,15 +912,15 @@ export interface Handle {
 /** Inputs says what was audited, beyond the plan. */
 export interface Inputs {
   privacyUnit: string;
-  /** Samples is there where outputs were recorded elsewhere. */
+  /** outputs that were recorded elsewhere */
   samples?: Recording;
-  /** UserProgram is there where the user brought the mechanism. */
+  /** a mechanism that the user brought */
   brought?: UserMechanism;
-  /** Labelled is there where the user brought the table of a learner. */
+  /** a learner's table that the user brought */
   labelled?: Labelled;
-  /** Unseeded says why the counts cannot be drawn again. */
+  /** why the counts cannot be drawn again */
   unseeded?: string;
-  /** Examples is there where the mechanism is a learner. */
+  /** of a mechanism that is a learner */
   examples?: Examples;
 }
 
@@ -1003,7 +1003,7 @@ export interface LearnerNote {
 /** Learning is what a learner trains. */
 export type Learning = "logistic" | "naive-bayes" | "forest" | "network";
 
-/** LinkSummary is what a link holds of a report's result, for whoever gets the link to see before anything was run again. It proves nothing; its receiver runs the plan that comes with it. */
+/** LinkSummary is what a link holds of a report's result, to see before anything was run again. */
 export interface LinkSummary {
   verdict: Verdict;
   bound?: number;
@@ -1295,7 +1295,7 @@ export interface Plan {
   relation?: Relation;
   /** default: the finder searches; given: no search */
   pair?: Pair;
-  /** Group is by how many steps of the relation a pair may differ; default 1. Bounds are divided back. More than 1 for claims of (epsilon, delta) only. */
+  /** steps of the relation by which a pair may differ, default 1; more for claims of (epsilon, delta) only */
   group?: number;
   /** default auto: the mechanism's pairs, then patterns and what was loud */
   finder?: string;
@@ -1368,7 +1368,7 @@ export interface Power {
   unit?: string;
 }
 
-/** Prepared is all that exploration fixed for the bounds on the chosen pair, so that nothing is chosen on the pairs that certify. */
+/** Prepared is all that exploration fixed for the bounds: nothing is chosen on the pairs that certify. */
 export interface Prepared {
   /** for epsilon */
   event: ThresholdEvent;
@@ -1557,7 +1557,7 @@ export interface Refusal {
 /** Relation says which datasets are neighbours. */
 export type Relation = "given" | "add-remove" | "replace" | "l-infinity" | "bounded-replace";
 
-/** RenyiCurve is the lower bounds on the Rényi divergence against its order. The divergence of a mechanism that keeps its claim lies on or below the polyline Claimed. */
+/** RenyiCurve is the lower bounds on the Rényi divergence against its order. The divergence may not lie above the polyline Claimed. */
 export interface RenyiCurve {
   points: BoundRow[];
   claimed: [number, number][];
@@ -1613,9 +1613,9 @@ export interface Report {
   trials: TrialNote[];
   /** Sequential is the sequential stage, where the plan has one. */
   sequential?: SequentialResult;
-  /** Evidence is absent where exploration did not finish. */
+  /** absent where exploration did not finish */
   evidence?: Evidence;
-  /** Tradeoff is the trade-off curve of the score, with a band that holds everywhere. */
+  /** of the score, with a band that holds everywhere */
   tradeoff: BoundsTradeoffPoint[];
 }
 
@@ -1795,7 +1795,7 @@ export interface ScoresShape {
 export interface SequentialChart {
   /** place in the list of pairs */
   pair: number;
-  /** Share of the error that limits of its counts may have, so that those of the charts of all pairs hold together. */
+  /** of the error, for limits of its counts: those of all pairs' charts hold together */
   share: number;
   chart: Chart;
 }
@@ -1927,7 +1927,7 @@ export interface Trace {
   overDelta: [number, number][];
 }
 
-/** TradeoffCurve is the false negative rate against the false positive rate of the test that takes an output for one of the numerator's dataset. No test of a mechanism that keeps its claim lies below the polyline Claimed. */
+/** TradeoffCurve is the false negative rate against the false positive rate of the test that takes an output for one of the numerator's dataset. No test may lie below the polyline Claimed. */
 export interface TradeoffCurve {
   points: BoundsTradeoffPoint[];
   claimed: [number, number][];
@@ -1939,7 +1939,7 @@ export interface TradeoffCurve {
 /** Trainings says how the scores must have come about for a method to hold. */
 export type Trainings = "one, by fair coins" | "one a score" | "one a run" | "one a run, by fair coins";
 
-/** TrialNote is one explored pair. Values are in units of the goal and compare trials; they are no certificates. */
+/** TrialNote is one explored pair. Values are in units of the goal, and no certificates. */
 export interface TrialNote {
   trial: number;
   pair: Pair;
