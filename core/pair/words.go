@@ -114,10 +114,9 @@ func (r Report) powerWords() string {
 	return fmt.Sprintf("At this sample size, a true %s of about %.4g or more would have been detected in at least half of all runs, by %s.", symbol, *r.Power.Smallest, like)
 }
 
-// moreWords say about how many more outputs would refute the claim, by the bound that
-// decides, if all came with the frequencies that were counted; empty where they keep the
-// claim, or are so near to it that it takes more than nearMiss times what was counted. The
-// report may be a stranger's.
+// moreWords say about how many more outputs would refute the claim, if all came with the frequencies
+// that were counted; empty where it takes more than nearMiss times what was counted. The report may
+// be a stranger's.
 func (r Report) moreWords() string {
 	row, limit := r.Deciding(), r.Claim.Limit()
 	if row == nil || row.Counts == nil || row.Group > 1 || row.ID != report.Epsilon && row.ID != report.Mu {
@@ -312,8 +311,7 @@ func intervalWords(name string, lo, hi float64) string {
 	return fmt.Sprintf("%s in (%.4g, %.4g)", name, lo, hi)
 }
 
-// described is an event in words, and where it lies in the chart. For one real output the
-// words are a few intervals, whatever the learner; else its model finds them.
+// described is an event in words, and where it lies in the chart.
 func described(columns []audit.Column, ch chart.Chart, m audit.Model, edges []float64, at threshold.Event) *report.Event {
 	edge := edges[at.Edge]
 	e := &report.Event{Edge: at.Edge, Above: at.Above, Words: m.Describe(edge, at.Above)}
@@ -418,9 +416,8 @@ func plainNumber(x float64) string {
 	return head + "×" + b.String()
 }
 
-// intervals are the maximal intervals of the grid on which the score lies on the
-// event's side, their ends found by halving. An interval that reaches the grid's
-// end is taken to go on.
+// intervals are those of the grid on which the score lies on the event's side, their ends found by
+// halving. One that reaches the grid's end is taken to go on.
 func intervals(edges []float64, m audit.Model, threshold float64, above bool) [][2]float64 {
 	lo, hi := edges[0], edges[len(edges)-1]
 	var grid []float64

@@ -654,7 +654,7 @@ export interface Chart {
   kind: ChartKind;
   /** what the bins are bins of, see Chart.AxisWords */
   axis: string;
-  /** Edges of histogram and score, ascending. Bin 0 lies below Edges[0], bin i in [Edges[i-1], Edges[i]), the last one at or above the last edge. */
+  /** Edges of histogram and score, ascending. Bin i lies in [Edges[i-1], Edges[i]). */
   edges?: number[];
   /** Outcomes of kind outcomes, as output rows; the last bin holds all others. */
   outcomes?: number[][];
@@ -1899,14 +1899,16 @@ export type TerminationReason = "completed" | "refuted" | "stopped" | "failed";
 export interface ThresholdAlternative {
   edge: number;
   above: boolean;
+  /** it is likelier on the second dataset */
   reversed?: boolean;
   share: number;
 }
 
-/** Event is one: the scores above EdgesEdge, or, if Above is false, all others. Reversed: it is likelier on the second dataset than on the first. */
+/** Event is the scores above EdgesEdge or, if Above is false, all others. */
 export interface ThresholdEvent {
   edge: number;
   above: boolean;
+  /** it is likelier on the second dataset */
   reversed?: boolean;
 }
 

@@ -1,5 +1,4 @@
-// Package chart has the pictures of two output distributions as counts: bins that are chosen
-// on explored outputs, and outputs that are counted into them. They show and decide nothing.
+// Package chart has the pictures of two output distributions as counts. They decide nothing.
 package chart
 
 import (
@@ -30,8 +29,7 @@ const (
 type Chart struct {
 	Kind Kind   `json:"kind"`
 	Axis string `json:"axis"` // what the bins are bins of, see [Chart.AxisWords]
-	// Edges of histogram and score, ascending. Bin 0 lies below Edges[0], bin
-	// i in [Edges[i-1], Edges[i]), the last one at or above the last edge.
+	// Edges of histogram and score, ascending. Bin i lies in [Edges[i-1], Edges[i]).
 	Edges []float64 `json:"edges,omitempty"`
 	// Outcomes of kind outcomes, as output rows; the last bin holds all others.
 	Outcomes [][]float64 `json:"outcomes,omitempty"`
@@ -47,16 +45,14 @@ type Chart struct {
 }
 
 const (
-	innerBins    = 48 // inner bins of a histogram
-	mostOutcomes = 16 // outcomes shown before "others"
-	// tailShare is the share of exploration samples left to either overflow bin, at least;
-	// mostReach is how many interquartile ranges beyond the quartiles the inner bins reach, at
-	// most, so that heavy tails do not squeeze the rest into one bin.
-	tailShare = 0.005
+	innerBins    = 48    // inner bins of a histogram
+	mostOutcomes = 16    // outcomes shown before "others"
+	tailShare    = 0.005 // of exploration samples, left to either overflow bin at least
+	// mostReach is how many interquartile ranges beyond the quartiles the inner bins reach, so that
+	// heavy tails do not squeeze the rest into one bin.
 	mostReach = 4
-	// Where farShare of the outputs lie beyond farReach interquartile ranges, much
-	// of what a histogram has to show is in its tails: its bins grow outwards there, from
-	// middleReach interquartile ranges on.
+	// Where farShare of the outputs lie beyond farReach interquartile ranges, a histogram's bins
+	// grow outwards, from middleReach interquartile ranges on.
 	farReach    = 10
 	farShare    = 0.01
 	middleReach = 1.5
@@ -152,10 +148,9 @@ func Edges(bins int, first, second []float64) []float64 {
 	return edges
 }
 
-// GrowingEdges spans all but tailShare of both samples on either side with so many bins,
-// half of them of one width over the middle, to middleReach interquartile ranges beyond the
-// quartiles, and as many on either side beyond it, each wider than the last by a factor.
-// Nil where the tails are not far enough out for that.
+// GrowingEdges spans all but tailShare of both samples on either side with so many bins, half of
+// them of one width over the middle, the others each wider than the last by a factor. Nil where
+// the tails are not far enough out for that.
 func GrowingEdges(bins int, first, second []float64) []float64 {
 	all := slices.Sorted(slices.Values(slices.Concat(first, second)))
 	n := len(all)
@@ -210,8 +205,7 @@ func GrowingEdges(bins int, first, second []float64) []float64 {
 	return edges
 }
 
-// OfOutcomes lists the outcomes that tell most: those whose frequencies
-// differ most between the two samples, and among equals the frequent ones.
+// OfOutcomes lists the outcomes whose frequencies differ most, and among equals the frequent ones.
 func OfOutcomes(columns []audit.Column, first, second audit.Samples) Chart {
 	type cell struct {
 		row  []float64

@@ -7,22 +7,17 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// The bound spends most of the error on one event and the rest on alternatives: the report has
-// the largest of their bounds, each at its share. All are chosen here, on exploration, for so
-// many certification outputs, and none by the claim's epsilon. Constants weigh power only.
+// The bound spends most of the error on one event and the rest on alternatives: the report has the
+// largest of their bounds, each at its share. All are chosen on exploration. Constants weigh power only.
 const (
 	AlternativeShare = 0.05 // of the error, for each of the alternatives; the main event has the rest
 	MostAlternatives = 3
-	// apart is by which factor alternatives of one direction differ in size.
-	apart = 2.0
-	// nearlyAll is the same for one that is taken because it is simpler.
-	nearlyAll = 1.25
-	// doubt is how many standard errors of a ratio are taken off for a choice among many.
-	doubt = 0.5
-	// fear is the same for the first alternative, which is the safe choice.
-	fear = 3.0
-	// surest is the largest weight of the fit, in outputs of the rarer side.
-	surest = 100.0
+
+	apart     = 2.0   // factor by which alternatives of one direction differ in size
+	nearlyAll = 1.25  // the same for one that is taken because it is simpler
+	doubt     = 0.5   // standard errors of a ratio that are taken off for a choice among many
+	fear      = 3.0   // the same for the first alternative, which is the safe choice
+	surest    = 100.0 // the largest weight of the fit, in outputs of the rarer side
 )
 
 // Alternative is an event besides the main one, with its share of the error.
@@ -79,10 +74,9 @@ type candidate struct {
 	second      bool       // which side that is
 }
 
-// candidates are all events of the steps, likelier on either side. The rate on the rarer side
-// has a gamma law whose mean is the fit's and whose shape is [trust] of that end of the
-// scores, before the counts are seen, and its mean thereafter; without a fit half a count
-// is added.
+// candidates are all events of the steps, likelier on either side. The rate on the rarer side has,
+// before the counts, a gamma law whose mean is the fit's and whose shape is [trust] of that end of
+// the scores, and is its mean thereafter; without a fit half a count is added.
 func candidates(s1, s2 []float64) []candidate {
 	all := steps(s1, s2)
 	n := [2]float64{float64(len(s1)), float64(len(s2))}
@@ -133,11 +127,10 @@ func endOf(all []step, above bool) []candidate {
 	return end
 }
 
-// expect says which side of every event is the rarer one, and how many outputs it has: by the
-// fit for the smallest events, whose number is returned, by the counts for all others. The
-// log odds of an output are the mean of two fits: over the score, which a learner may stretch
-// or squeeze in the tail, and over the log of the rank, over which those of a Laplace tail
-// are a line.
+// expect says which side of every event is the rarer one, and how many outputs it has: by the fit
+// for the smallest events, whose number is returned, by the counts for all others. Log odds are the
+// mean of two fits: over the score, which a learner may stretch or squeeze in the tail, and over
+// the log of the rank, over which those of a Laplace tail are a line.
 func expect(end []candidate, n [2]float64) (fitted int) {
 	for fitted < len(end) && end[fitted].size <= max(fitTail*(n[0]+n[1]), fitEnough) {
 		fitted++
@@ -253,9 +246,8 @@ func bent(end []candidate, by int) (best bend, ok bool) {
 	return best, ok
 }
 
-// promise is about the lower limit of the log ratio, less delta, that n outputs a side show
-// of an event of so many of total explored outputs, whose log ratio is given: by
-// Zou and Donner's combination of Wilson limits at z (2008).
+// promise is about the lower limit of the log ratio, less delta, that n outputs a side show of an
+// event: by Zou and Donner's combination of Wilson limits at z (2008).
 func promise(ratio, share, delta float64, n int, z float64) float64 {
 	// p1 + p0 = 2 share, p1/p0 = e^ratio.
 	p0 := 2 * share / (1 + stream.Exp(ratio))
@@ -273,8 +265,7 @@ func promise(ratio, share, delta float64, n int, z float64) float64 {
 	return stream.Log((p1-delta)/p0) - math.Sqrt(float64(d1*d1)+float64(d0*d0))
 }
 
-// improves is about the mean by which a normal value exceeds 0, its mean and deviation
-// given: by the logistic law.
+// improves is about the mean by which a normal value exceeds 0: by the logistic law.
 func improves(mean, deviation float64) float64 {
 	const wide = 1.702
 	u := float64(wide*mean) / deviation
@@ -292,10 +283,9 @@ func (r candidate) like(c candidate, factor float64) bool {
 // Nearly is the share of what an event promises that a simpler one may promise less.
 const Nearly = 0.02
 
-// Choose returns the main event and its alternatives, the best first: on sorted scores of
-// both sides, for a certification by so many outputs with error beta. pieces says of how
-// many pieces the outputs of an event are; of those that promise nearly as much as the
-// best, the simplest is taken. Where it is nil, all are alike.
+// Choose returns the main event and its alternatives, the best first, on sorted scores, for a
+// certification by so many outputs with error beta. Of events that promise nearly as much as the
+// best, the one of fewest pieces is taken; where pieces is nil, all are alike.
 func Choose(s1, s2 []float64, delta, beta float64, samples int, pieces func(Choice) int) (main Choice, others []Choice) {
 	main = bestCut(s1, s2, delta) // where nothing else is said
 	all := candidates(s1, s2)

@@ -26,18 +26,13 @@ type Choice struct {
 
 // Constants of the search for a threshold: whatever they are, the certificate holds.
 const (
-	// cutZ is the normal quantile of the Wilson limits that rank thresholds.
-	// Larger favours events with many counts.
-	cutZ = 2.5
-	// cutStep is the relative distance between the ranks that are tried,
-	// counted from either end: all of the first hundred, then every per cent.
-	cutStep = 0.01
+	cutZ    = 2.5  // normal quantile of the Wilson limits: larger favours events with many counts
+	cutStep = 0.01 // relative distance, from either end, between the ranks that are tried
 )
 
-// bestCut returns the threshold on sorted scores of both datasets whose event shows the largest
-// lower limit for log((p1-delta)/p0), of both events of a threshold and both directions. Limits
-// are Wilson's at cutZ, each side for itself. Only the four operations and the square root
-// decide, so the choice is the same on every platform.
+// bestCut returns the threshold on sorted scores whose event, in either direction, shows the largest
+// lower limit for log((p1-delta)/p0), at Wilson limits of each side. Only the four operations and
+// the square root decide, so the choice is the same on every platform.
 func bestCut(s1, s2 []float64, delta float64) Choice {
 	n1, n2 := len(s1), len(s2)
 	best, most := Choice{Value: Worthless, above: true, Threshold: max(s1[n1-1], s2[n2-1])}, 0.0
@@ -52,8 +47,7 @@ func bestCut(s1, s2 []float64, delta float64) Choice {
 	return best
 }
 
-// eachEvent tells the counts of both events of a threshold, above it and not, in both
-// directions; below are those of the outputs that are not above.
+// eachEvent tells the counts of both events of a threshold in both directions, from those below it.
 func eachEvent(below bounds.Counts, tell func(above, reversed bool, c bounds.Counts)) {
 	for _, above := range []bool{true, false} {
 		c := below
@@ -182,16 +176,8 @@ func (c Choice) Has(score float64) bool { return (score > c.Threshold) == c.abov
 // CountsOf are the counts of the event in other scores, sorted.
 func (c Choice) CountsOf(s1, s2 []float64) bounds.Counts {
 	count := func(s []float64) int {
-		below, _ := slices.BinarySearchFunc(s, c.Threshold, func(v, t float64) int {
-			if v <= t {
-				return -1
-			}
-			return 1
-		})
-		if c.above {
-			return len(s) - below
-		}
-		return below
+		below := sort.Search(len(s), func(i int) bool { return s[i] > c.Threshold })
+		return audit.Pick(c.above, len(s)-below, below)
 	}
 	x := bounds.Counts{X: count(s1), N1: len(s1), Y: count(s2), N0: len(s2)}
 	if c.reversed {
@@ -200,31 +186,24 @@ func (c Choice) CountsOf(s1, s2 []float64) bounds.Counts {
 	return x
 }
 
-// Scores are counted in bins: bin k holds the scores above Edges[k-1] and at or
-// below Edges[k], the first bin all up to Edges[0], the last all above the last
-// edge. So {score > Edges[k]} is a union of bins, and every bound is a function
-// of one table of pairs of bins.
+// Scores are counted in bins: bin k holds the scores above Edges[k-1] and at or below Edges[k]. So
+// {score > Edges[k]} is a union of bins, and every bound is a function of a table of pairs of bins.
 const (
-	// scoreBins is about how many bins there are: more carry more, fewer are easier to learn from.
-	scoreBins = 48
-	// binOutputs is the least number of exploration outputs a bin, both sides together, on
-	// average; binTail is the size of the smallest bin at either end, where a Rényi divergence and
-	// a small delta live: from there bins double until they have the usual size.
-	binOutputs = 24
-	binTail    = 32
-	// maxEdges keeps what certification holds in memory small.
-	maxEdges = 255
+	scoreBins  = 48 // about: more carry more, fewer are easier to learn from
+	binOutputs = 24 // exploration outputs a bin, both sides together, on average and at least
+	// binTail is the size of the smallest bin at either end, where a Rényi divergence and a small
+	// delta live: from there bins double until they have the usual size.
+	binTail  = 32
+	maxEdges = 255 // keeps what certification holds in memory small
 )
 
 // Worthless is the value of a witness that shows nothing: finite, as JSON has no infinity.
 const Worthless = -99.0
 
-// ValueMargin is how much better a trial must be to displace an earlier one:
-// differences in the last bits between platforms decide nothing.
+// ValueMargin is how much better a trial must be to displace an earlier one: last bits decide nothing.
 const ValueMargin = 2.5e-9
 
-// Edges cuts the scores of both sides, which are sorted, at ranks that are
-// dense at the ends. The edges in keep are always among them.
+// Edges cuts sorted scores at ranks that are dense at the ends. Those in keep are always among them.
 func Edges(first, second []float64, keep ...float64) []float64 {
 	total := len(first) + len(second)
 	usual := max(total/scoreBins, binOutputs)
@@ -236,8 +215,7 @@ func Edges(first, second []float64, keep ...float64) []float64 {
 			continue
 		}
 		edges = append(edges, between(u, smallest(first, second, below)))
-		// The bin that begins here is as wide as what lies beyond it, at
-		// either end, and at most of the usual size.
+		// The bin that begins here is as wide as what lies beyond it, and at most of the usual size.
 		width := min(rank, usual)
 		if left := total - rank; left < 2*usual {
 			width = min(width, max(left/2, binTail))
@@ -282,12 +260,11 @@ func TableOf(edges, first, second []float64) bounds.Table {
 	return t
 }
 
-// Event is one: the scores above Edges[Edge], or, if Above is false, all
-// others. Reversed: it is likelier on the second dataset than on the first.
+// Event is the scores above Edges[Edge] or, if Above is false, all others.
 type Event struct {
 	Edge     int  `json:"edge"`
 	Above    bool `json:"above"`
-	Reversed bool `json:"reversed,omitempty"`
+	Reversed bool `json:"reversed,omitempty"` // it is likelier on the second dataset
 }
 
 // Bins says which bins lie in the event.
