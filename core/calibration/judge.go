@@ -57,7 +57,7 @@ type Setting struct {
 	Claim      string       `json:"claim"`
 	Pair       int          `json:"pairThatMeetsIt"` // from 1, among those that the mechanism names; 0: none is known
 	Why        string       `json:"why"`
-	Alone      bool         `json:"firstPairAlone,omitempty"` // the claim is that of the first pair, and no other is searched
+	Alone      bool         `json:"firstPairAlone,omitempty"` // the claim is the first pair's, which is searched alone
 }
 
 // Result is all of it.

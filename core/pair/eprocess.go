@@ -488,12 +488,14 @@ func (r *SequentialResult) check(plan Plan) error {
 			}
 			err = audit.First(err,
 				audit.Require(known, at+"bets.account", b.Account, "the place of one of the epoch's limits"),
-				audit.Require(b.Candidate >= 0 && b.Candidate < len(e.Counts), at+"bets.candidate", b.Candidate, "the place of one of the epoch's candidates"),
+				audit.Require(b.Candidate >= 0 && b.Candidate < len(e.Counts), at+"bets.candidate", b.Candidate,
+					"the place of one of the epoch's candidates"),
 				audit.Require(b.Stake >= 0, at+"bets.stake", b.Stake, "at least 0"),
 				audit.Require(b.Share > 0, at+"bets.share", b.Share, "above 0"))
 		}
 		for _, sum := range shares {
-			err = audit.First(err, audit.Require(!(sum > 1+1e-9), at+"bets.share", audit.Number(sum)+" of an account's wealth in all", "at most 1"))
+			err = audit.First(err, audit.Require(!(sum > 1+1e-9), at+"bets.share",
+				audit.Number(sum)+" of an account's wealth in all", "at most 1"))
 		}
 		if err == nil {
 			_, err = e.unpack()

@@ -122,7 +122,8 @@ func (s *state) explore(ctx context.Context) error {
 			}
 			list = append(list, contender{len(history), e})
 			history = append(history, audit.Trial{Index: len(history), Pair: pairs[i], Value: e.Value})
-			s.found.Trials = append(s.found.Trials, TrialNote{Trial: tasks[i].Trial, Pair: pairs[i], Value: e.Value, Learner: e.Witness.Learner, Outputs: outputs})
+			note := TrialNote{Trial: tasks[i].Trial, Pair: pairs[i], Value: e.Value, Learner: e.Witness.Learner, Outputs: outputs}
+			s.found.Trials = append(s.found.Trials, note)
 		}
 		s.choose(list)
 		if err != nil {

@@ -31,7 +31,7 @@ type Plan struct {
 	Claim      *audit.Claim   `json:"claim,omitempty"`    // default: what the mechanism claims at its parameters, or what that implies
 	Relation   audit.Relation `json:"relation,omitempty"` // default: the mechanism's first
 	Pair       *audit.Pair    `json:"pair,omitempty"`     // default: the finder searches; given: no search
-	Group      int            `json:"group,omitempty"`    // steps of the relation by which a pair may differ, default 1; more for claims of (epsilon, delta) only
+	Group      int            `json:"group,omitempty"`    // steps by which a pair may differ, default 1
 	Finder     string         `json:"finder,omitempty"`   // default auto: the mechanism's pairs, then patterns and what was loud
 	Learner    string         `json:"learner,omitempty"`  // default auto: a portfolio of all that apply
 	Samples    int            `json:"samples,omitempty"`  // outputs a side: at most, of all pairs; of a fixed audit those that certify; default 200000, of recorded outputs all rows

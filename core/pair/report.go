@@ -105,7 +105,8 @@ func (a *Audit) arguments() (args, params []audit.Argument) {
 	if err == nil {
 		return args, a.Plan.Parameters.Changed(a.Spec.Params, defaults)
 	}
-	return args, audit.Each(a.Spec.Params, func(x audit.ParamSpec) audit.Argument { // none has a default that the claim allows
+	// None has a default that the claim allows.
+	return args, audit.Each(a.Spec.Params, func(x audit.ParamSpec) audit.Argument {
 		return audit.Argument{Name: "p." + x.Name, Value: a.Plan.Parameters[x.Name].String()}
 	})
 }

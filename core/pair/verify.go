@@ -114,7 +114,8 @@ func (a *Audit) take(v *engine.Verification, r Report, again *report.Replay[Foun
 		again.Taken = append(again.Taken, fields...)
 	}
 	v.Recomputed = counts
-	again.Warnings = slices.DeleteFunc(slices.Clone(r.Warnings), func(w string) bool { return !strings.HasPrefix(w, runsFailed) })
+	other := func(w string) bool { return !strings.HasPrefix(w, runsFailed) }
+	again.Warnings = slices.DeleteFunc(slices.Clone(r.Warnings), other)
 	if len(again.Warnings) > 0 {
 		v.Notes = append(v.Notes, "warnings about runs that failed are taken from the report")
 	}
@@ -216,7 +217,8 @@ func (a *Audit) checkSizes(r Report) error {
 		most = 1
 	}
 	n := len(r.Trials)
-	err := audit.Require(n <= most && (n > 0 || !r.Certified()), "report: trials", fmt.Sprintf("%d of them", n), "1 to %d, as plan.trials allows", most)
+	err := audit.Require(n <= most && (n > 0 || !r.Certified()), "report: trials", fmt.Sprintf("%d of them", n),
+		"1 to %d, as plan.trials allows", most)
 	if err != nil || r.Evidence == nil {
 		return err
 	}

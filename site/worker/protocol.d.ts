@@ -1295,7 +1295,7 @@ export interface Plan {
   relation?: Relation;
   /** default: the finder searches; given: no search */
   pair?: Pair;
-  /** steps of the relation by which a pair may differ, default 1; more for claims of (epsilon, delta) only */
+  /** steps by which a pair may differ, default 1 */
   group?: number;
   /** default auto: the mechanism's pairs, then patterns and what was loud */
   finder?: string;
