@@ -210,14 +210,16 @@ func (a *Audit) stakesOf(limit float64, steps int) *bounds.Stakes {
 		if i > 0 && !slices.Contains(betOrders, alpha) {
 			continue
 		}
-		d := limit
 		switch a.Plan.goal() {
 		case report.Rho:
-			d = float64(limit * alpha)
-		case report.RenyiEpsilon:
-			d, _ = audit.DPClaim(limit, 0).ImpliedRenyi(alpha)
+			s.AddRenyi(alpha, float64(limit*alpha), cellOdds)
+		case report.RenyiDivergence:
+			s.AddRenyi(alpha, limit, cellOdds)
+		default:
+			if d, ok := audit.DPClaim(limit, 0).ImpliedRenyi(alpha); ok {
+				s.AddRenyi(alpha, d, cellOdds)
+			}
 		}
-		s.AddRenyi(alpha, d, cellOdds)
 	}
 	return s
 }
@@ -314,7 +316,11 @@ func (b *betting) epoch(pair, outputs int) Epoch {
 		return e
 	}
 	e.Limits, e.Bets = b.limits, b.bets
-	e.Witness, _ = json.Marshal(b.model.Only(b.list)) // a model is JSON
+	data, err := json.Marshal(b.model.Only(b.list))
+	if err != nil {
+		panic("pair: a model that is no JSON: " + err.Error())
+	}
+	e.Witness = data
 	for k, c := range b.list {
 		e.Candidates = append(e.Candidates, c.String())
 		e.Counts = append(e.Counts, packSparse(slices.Concat(b.tables[k][0][:], b.tables[k][1][:])))
