@@ -18,17 +18,16 @@ import (
 type Side struct {
 	Canaries int     `json:"canaries"` // a run
 	Rate     float64 `json:"rate"`     // of canaries in the event, the first moment
-	// Moments mu_1, ..., mu_4 of the exchangeable vector: the chance that so many
-	// given canaries are all in the event (LiDP proposition 6). As many as there
-	// are canaries, four at most.
+	// Moments mu_1, ..., mu_4 of the exchangeable vector, but no more than canaries: the chance that
+	// so many given canaries are all in the event (LiDP proposition 6).
 	Moments []float64 `json:"moments"`
-	// Correlations |mu_2 - mu_1^2| and |mu_4 - mu_2^2|, by which second- and
-	// fourth-order intervals are narrow; absent where a moment is.
+	// Correlations |mu_2 - mu_1^2| and |mu_4 - mu_2^2|, by which second- and fourth-order intervals
+	// are narrow; absent where a moment is.
 	Second *float64 `json:"correlation2,omitempty"`
 	Fourth *float64 `json:"correlation4,omitempty"`
 }
 
-// Conclude implements [report.Audit]: ev is what the audit gathered, nil if there is none.
+// Conclude implements [report.Audit].
 func (a *Audit) Conclude(ev *Evidence, end audit.Termination) (Report, error) {
 	p := a.Plan
 	r := Report{Report: report.New(Kind, p.Source, p.StatedClaim(), p.Beta), Plan: p, Source: a.Spec.Note(a.Setup)}
@@ -121,8 +120,7 @@ func side(e bounds.Exchangeable) *Side {
 	return s
 }
 
-// power is what the plan can show: the bound by its interval if in every run all canaries inside
-// were in the event and no fresh one was is about log(n/3) at the 95 % level, whatever K is.
+// power is what the plan can show: about log(n/3) at the 95 % level, whatever K is.
 func power(p Plan) *report.Power {
 	if p.Mode == OneRun {
 		return &report.Power{Largest: p.guessing().Largest(report.MethodOneRun), Needed: membership.Needed(report.MethodOneRun, p.rule(), p.Claim.Epsilon), Unit: "canaries"}
@@ -148,39 +146,36 @@ type Parent struct {
 }
 
 // Continue reads the report of a sequential audit, to go on from: more trainings are drawn with
-// the same seed, bet on by what all of them showed, and the bound holds as if it had been one
-// run. It refuses a report of a fixed audit, one without scores, and one whose bets do not follow
-// from them. Of two reports that go on from one, only one may be reported: their trainings are
-// the same.
+// the same seed, and the bound holds as if it had been one run. It refuses a report of a fixed
+// audit, one without scores, and one whose bets do not follow from them. Of two reports that go
+// on from one, only one may be reported: their trainings are the same.
 func Continue(data []byte) (*Parent, error) {
 	r, err := ParseReport(data)
 	if err != nil {
 		return nil, err
 	}
-	if !r.Plan.sequential() {
-		return nil, &audit.InputError{Field: "continue", Found: "a report of a fixed audit", Want: "one of a sequential audit", Remedy: "a bound for a fixed number of runs does not hold when more are added; run the audit with -sequential"}
+	refuse := func(found, want, remedy string) (*Parent, error) {
+		return nil, &audit.InputError{Field: "continue", Found: found, Want: want, Remedy: remedy}
 	}
-	if r.Evidence == nil {
-		return nil, &audit.InputError{Field: "continue", Found: "a report without a training", Want: "one of a run with trainings", Remedy: "run the audit again"}
+	switch {
+	case !r.Plan.sequential():
+		return refuse("a report of a fixed audit", "one of a sequential audit", "a bound for a fixed number of runs does not hold when more are added; run the audit with -sequential")
+	case r.Evidence == nil:
+		return refuse("a report without a training", "one of a run with trainings", "run the audit again")
+	case r.Evidence.Sequential.Scores == nil:
+		return refuse("a report without the scores of its trainings", "one with them", fmt.Sprintf("a report keeps scores up to %d MiB, K + M numbers a training; beyond that a run cannot be continued, so start with as many runs as you want", mostScores>>20))
 	}
-	b := r.Evidence.Sequential
-	if b.Scores == nil {
-		return nil, &audit.InputError{Field: "continue", Found: "a report without the scores of its trainings", Want: "one with them", Remedy: fmt.Sprintf("a report keeps scores up to %d MiB, K + M numbers a training; beyond that a run cannot be continued, so start with as many runs as you want", mostScores>>20)}
-	}
-	p := &Parent{report: r, scores: membership.UnpackFloats(b.Scores)}
-	sum := sha256.Sum256(data)
-	p.sha = hex.EncodeToString(sum[:])
+	b, sum := r.Evidence.Sequential, sha256.Sum256(data)
 	l, ev, err := replayed(r.Plan, b.Scores, r.Evidence.Runs.Certified.Diverged)
 	if err != nil {
 		return nil, err
 	}
-	p.leader = l
+	p := &Parent{r, hex.EncodeToString(sum[:]), l, membership.UnpackFloats(b.Scores)}
 	return p, audit.Remedy("dpscope verify says what differs",
 		audit.Require(audit.EqualJSON(ev, r.Evidence), "continue", "a report whose bets do not follow from its scores", "a report as it was written"))
 }
 
-// Plan is that of the report, to be done with more runs in all. An audit that ended
-// since its claim was refuted goes on for its bound.
+// Plan is that of the report. An audit that ended since its claim was refuted goes on for its bound.
 func (p *Parent) Plan() Plan {
 	plan := p.report.Plan
 	if p.leader.sequence.Refuted() {

@@ -11,9 +11,8 @@ import (
 	"github.com/dpscope/dpscope/core/membership"
 )
 
-// leader bets on trainings one by one: on the event that did best so far. What it does
-// is a function of the scores in their order, and of neither how many trainings are
-// planned nor when somebody looks, so that a run that goes on is one run.
+// leader bets on trainings one by one: on the event that did best so far. What it does is a
+// function of the scores in their order alone, so that a run that goes on is one run.
 type leader struct {
 	k, m     int
 	claim    float64
@@ -28,9 +27,8 @@ type leader struct {
 }
 
 func newLeader(p Plan) *leader {
-	l := &leader{k: p.K, m: p.M, claim: p.Claim.Epsilon, delta: p.Claim.Delta, sequence: p.sequence()}
+	l := &leader{k: p.K, m: p.M, claim: p.Claim.Epsilon, delta: p.Claim.Delta, sequence: p.sequence(), next: 1}
 	l.begin(0, bounds.CanarySums{})
-	l.next = 1
 	return l
 }
 
@@ -76,9 +74,9 @@ const (
 	halvings    = 12 // of the span of epsilons
 )
 
-// choose is the event of the next epoch, and the past at it: that by which the claim is
-// refuted soonest; or, where it is refuted already or far from it, that by which the
-// largest epsilon is rejected if as many trainings come as there were.
+// choose is the event of the next epoch, and the past at it: that by which the claim is refuted
+// soonest; or, where it is refuted already or far from it, that by which the largest epsilon is
+// rejected if as many trainings come as there were.
 func (l *leader) choose() (threshold float64, past bounds.CanarySums) {
 	candidates := l.candidates()
 	best := func(eps float64) (at int, growth float64) {
@@ -142,10 +140,7 @@ func (l *leader) candidates() []candidate {
 	slices.Sort(l.in)
 	slices.Sort(l.pooled)
 	var list []candidate
-	for q := range leaderRanks {
-		if len(l.in) == 0 {
-			break
-		}
+	for q := range audit.Pick(len(l.in) > 0, leaderRanks, 0) {
 		v := l.in[len(l.in)*q/leaderRanks]
 		i, _ := slices.BinarySearch(l.pooled, v)
 		if i == 0 {
@@ -179,9 +174,8 @@ func (l *leader) candidates() []candidate {
 // Bets is the evidence of a sequential audit: what was bet on, and what came of it.
 type Bets struct {
 	Epochs []Epoch `json:"epochs"`
-	// Scores of all trainings, K in and M out each, as float64 packed little-endian;
-	// absent where they would be more than 3 MiB (4 MB in base64). A run that goes on
-	// learns from them.
+	// Scores of all trainings, K in and M out each, as float64 packed little-endian; absent where
+	// they would be more than 3 MiB. A run that goes on learns from them.
 	Scores []byte `json:"scores,omitempty"`
 }
 
@@ -191,8 +185,7 @@ type Epoch struct {
 	Threshold float64 `json:"threshold"` // a canary is in the event if its score exceeds it
 	// Learnt are the trainings before, at this threshold: the stakes follow from them.
 	Learnt bounds.CanarySums `json:"learnt"`
-	// Counts are, of each training in its order, the canaries inside in the event and
-	// the fresh ones, as unsigned varints.
+	// Counts are, of each training, the canaries inside in the event and the fresh ones, as uvarints.
 	Counts []byte `json:"counts"`
 }
 
@@ -212,8 +205,7 @@ func (e Epoch) each(k, m int, take func(x, y int)) error {
 	return nil
 }
 
-// follow bets again as the epochs say. tell, which may be nil, hears every training from
-// the first on that was bet on.
+// follow bets again as the epochs say. tell, which may be nil, hears every training that was bet on.
 func (b *Bets) follow(p Plan, tell func(x, y int)) (*bounds.CanarySequence, error) {
 	s := p.sequence()
 	for i, e := range b.Epochs {

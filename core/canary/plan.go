@@ -25,64 +25,55 @@ const PlanVersion = 1
 type Mode string
 
 const (
-	// Sequential: all trainings are bet on, each by what those before it showed. The
-	// bound holds after every one of them, so the run may be stopped at any time, and go
-	// on from its report.
-	Sequential Mode = "sequential"
-	// UntilRefuted: a sequential audit that ends when the claim is refuted.
-	UntilRefuted Mode = "until-refuted"
-	// Fixed: some runs choose the threshold, others certify; every interval bounds
-	// epsilon, and none before all runs are there.
+	// Sequential: all trainings are bet on, each by what those before it showed. The bound holds
+	// after every one of them, so the run may be stopped at any time, and go on from its report.
+	Sequential   Mode = "sequential"
+	UntilRefuted Mode = "until-refuted" // sequential, but ends when the claim is refuted
+	// Fixed: some runs choose the threshold, others certify; no interval holds before all are there.
 	Fixed Mode = "fixed"
-	// OneRun: one run with K canaries, each of which a fair coin of its own puts in or leaves
-	// out, and right guesses of who was in (Steinke, Nasr and Jagielski 2023).
+	// OneRun: a fair coin of its own puts each of K canaries in or leaves it out, and who was in is
+	// guessed (Steinke, Nasr and Jagielski 2023).
 	OneRun Mode = "one-run"
 )
 
 // Plan says what to audit with canaries and how. Zero values mean the documented defaults.
 type Plan struct {
 	Version int `json:"version"`
-	// Mode: default [Fixed] where runs are cheap and for a plan that says what a fixed
-	// audit alone has (explore, interval, quantile), else [Sequential]; never [OneRun].
+	// Mode: default [Fixed] where runs are cheap and for a plan that says explore, interval or
+	// quantile, else [Sequential].
 	Mode Mode `json:"mode,omitempty"`
 
 	Source string `json:"source"` // gaussian-sum, ...
 	// Trainer is the program whose trainings are audited; the source is [source.TrainerName].
 	Trainer    *source.Trainer `json:"trainer,omitempty"`
 	Parameters audit.Params    `json:"parameters,omitempty"`
-	// Claim of kind approximate or pure; no default.
-	Claim *audit.Claim `json:"claim,omitempty"`
+	Claim      *audit.Claim    `json:"claim,omitempty"` // approximate or pure; no default
 	// DeltaDefaulted: the claim named no delta and has [report.DefaultDelta].
-	DeltaDefaulted bool `json:"deltaDefaulted,omitempty"`
-	// Relation is the neighbouring relation of the claim; default: the source's first,
-	// add-remove. Of one run it is add-remove: a coin decides whether a canary is there.
-	Relation audit.Relation `json:"relation"`
-	Design   source.Design  `json:"design,omitempty"` // default: the source's first
-	CSV      *train.CSV     `json:"csv,omitempty"`    // how a file of examples is read, for dp-sgd
-	// Data is the SHA-256 of the user's file, in hexadecimal: its content is passed beside the
-	// plan. Empty: none, or whatever is passed.
+	DeltaDefaulted bool           `json:"deltaDefaulted,omitempty"`
+	Relation       audit.Relation `json:"relation"`         // default: the source's first; of one run add-remove
+	Design         source.Design  `json:"design,omitempty"` // default: the source's first
+	CSV            *train.CSV     `json:"csv,omitempty"`    // how a file of examples is read, for dp-sgd
+	// Data is the SHA-256 of the user's file, in hexadecimal. Empty: none, or whatever is passed.
 	Data string       `json:"data,omitempty"`
 	Pool *source.Pool `json:"pool,omitempty"` // of the designs tail-singular and vectors
 
-	// Runs n: of a fixed audit those that certify, of a sequential one all, the most that
-	// there will be. Default: the source's, twice that where all count. Of one run 1.
+	// Runs n: of a fixed audit those that certify, of a sequential one the most that there will be.
+	// Default: the source's, twice that where all count.
 	Runs    int `json:"runs,omitempty"`
 	K       int `json:"k,omitempty"`       // canaries inside; default ceil(sqrt n); of one run all, default the source's
 	M       int `json:"m,omitempty"`       // fresh canaries; default K; none of one run
 	Explore int `json:"explore,omitempty"` // exploration runs of a fixed audit; default n
 
 	Interval bounds.CanaryInterval `json:"interval,omitempty"` // default paired-betting
-	// Quantile q limits the threshold to the range between the q and the 1-q
-	// quantile of the exploration scores of canaries inside; 0: any. In [0, 0.5).
-	Quantile float64 `json:"quantile,omitempty"`
-	// Guesses of one run; sides by default are both.
-	membership.GuessPlan
-	Beta float64 `json:"beta,omitempty"` // allowed error of the bound, in [1e-9, 0.5]; default 0.05
-	Seed uint64  `json:"seed"`           // at most audit.MaxSeed
+	// Quantile q limits the threshold to the range between the q and the 1-q quantile of the
+	// exploration scores of canaries inside; 0: any. In [0, 0.5).
+	Quantile             float64 `json:"quantile,omitempty"`
+	membership.GuessPlan         // of one run; sides by default are both
+	Beta                 float64 `json:"beta,omitempty"` // allowed error of the bound, in [1e-9, 0.5]; default 0.05
+	Seed                 uint64  `json:"seed"`           // at most audit.MaxSeed
 }
 
-// ParsePlan reads a plan from JSON; unknown fields are refused. A claim that names
-// no delta has [DefaultDelta].
+// ParsePlan reads a plan from JSON; unknown fields are refused.
 func ParsePlan(data []byte) (Plan, error) {
 	var p Plan
 	if err := audit.DecodeStrict(data, "canary plan", &p); err != nil {
@@ -108,7 +99,6 @@ func (p Plan) Resolve(sources []source.Spec, file []byte) (*Audit, error) {
 	return p.resolve(sources, func(a *Audit) error { return a.takeFile(file) })
 }
 
-// resolve does it with what take makes of the data.
 func (p Plan) resolve(sources []source.Spec, take func(*Audit) error) (*Audit, error) {
 	err := report.CheckPlanVersion("canary plan", p.Version, PlanVersion)
 	if err != nil {
@@ -144,8 +134,8 @@ func (p Plan) StatedClaim() report.StatedClaim {
 	return report.StatedClaim{Claim: *p.Claim, Relation: p.Relation, Defaulted: p.DeltaDefaulted}
 }
 
-// resolveSource checks claim, parameters, relation and design, fills in their defaults, and
-// says what a source is to be made of, but for K, M and the file.
+// resolveSource resolves claim, parameters, relation and design, and says what a source is to be
+// made of, but for K, M and the file.
 func (a *Audit) resolveSource() error {
 	p, spec := &a.Plan, a.Spec
 	claim, err := report.ResolveClaim(p.Claim, p.DeltaDefaulted)
@@ -290,8 +280,7 @@ func (a *Audit) resolveCounts() error {
 		audit.Require(!p.sequential() || p.Runs <= most, "runs", p.Runs, "at most %d with k = %d and m = %d", most, p.K, p.M)))
 }
 
-// mostOneRun bounds the canaries of one run.
-const mostOneRun = 1 << 20
+const mostOneRun = 1 << 20 // canaries of one run
 
 func (p Plan) checkNumbers() error {
 	number := func(name string, value, most int, what string) error {

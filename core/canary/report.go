@@ -16,32 +16,26 @@ import (
 // Kind is the kind of a report of an audit with canaries.
 const Kind = "canary"
 
-// Report is all that came out of a canary audit, and all that is needed to run it
-// again, but for the user's file.
+// Report is all that came out of a canary audit, and that running it again needs, but for the file.
 type Report struct {
 	report.Report
-	Plan   Plan        `json:"plan"` // every default written out
-	Source source.Note `json:"source" same:"words"`
-	// Continued are the runs that the audit went on from, the first one first: see
-	// [Continue]. Nothing depends on them.
-	Continued []Part `json:"continued,omitempty" same:"own"`
-	// Evidence is absent where nothing was drawn.
-	Evidence *Evidence `json:"evidence,omitempty"`
-	In       *Side     `json:"in,omitempty" same:"near"`  // canaries that were inside
-	Out      *Side     `json:"out,omitempty" same:"near"` // fresh canaries
+	Plan      Plan        `json:"plan"` // every default written out
+	Source    source.Note `json:"source" same:"words"`
+	Continued []Part      `json:"continued,omitempty" same:"own"` // runs that the audit went on from, the first one first
+	Evidence  *Evidence   `json:"evidence,omitempty"`             // absent where nothing was drawn
+	In        *Side       `json:"in,omitempty" same:"near"`       // canaries that were inside
+	Out       *Side       `json:"out,omitempty" same:"near"`      // fresh canaries
 }
 
 // Evidence is what the bounds are computed from.
 type Evidence struct {
-	// Runs are absent of one run. Of a sequential audit Certified counts the trainings that
-	// were bet on, each by the event of its epoch, and Threshold is the last; nothing is
-	// explored, and the portrait is of the first trainings.
-	Runs *membership.Gathered `json:"runs,omitempty"`
-	// Sequential is what a sequential audit bet, and came to.
-	Sequential *Bets  `json:"sequential,omitempty"`
-	OneRun     *Coins `json:"oneRun,omitempty"` // of one run
-	// Membership is of all explored scores; of a sequential audit, and of one run, of all.
-	// Absent where all canaries were in, or none.
+	// Runs are absent of one run. Of a sequential audit Certified counts the trainings that were bet
+	// on, each by the event of its epoch, Threshold is the last, and the portrait is of the first.
+	Runs       *membership.Gathered `json:"runs,omitempty"`
+	Sequential *Bets                `json:"sequential,omitempty"` // of a sequential audit
+	OneRun     *Coins               `json:"oneRun,omitempty"`     // of one run
+	// Membership is of all explored scores, or of all where none explore. Absent where all canaries
+	// were in, or none.
 	Membership *membership.Evidence `json:"membership,omitempty"`
 }
 
@@ -107,10 +101,9 @@ func (e Evidence) check(p Plan) error {
 	return audit.First(audit.Require(n <= p.Explore, "membership", fmt.Sprintf("scores of %d runs", n), "of at most %d", p.Explore), e.Membership.Check(0, n*p.M))
 }
 
-// Replay implements [report.Audit]. With whole it draws every run that the report counts
-// again, and chooses the threshold again. Without, and of a fixed audit that was stopped,
-// what follows from its counts is made again: of a sequential audit the events, bets and
-// counts from the scores, where the report has them.
+// Replay implements [report.Audit]. With whole it draws every run that the report counts again,
+// and chooses the threshold again. Without, and of a fixed audit that was stopped, it takes the
+// counts; of a sequential audit bets and counts follow from the scores, where there are any.
 func (a *Audit) Replay(v *engine.Verification, r Report, whole bool) (report.Replay[*Evidence], error) {
 	p, ev, reason := r.Plan, r.Evidence, r.Termination.Reason
 	again, drawn := report.Replay[*Evidence]{Found: ev, Taken: []string{"evidence"}}, *a

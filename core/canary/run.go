@@ -1,6 +1,7 @@
 package canary
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,21 +21,20 @@ type Progress struct {
 	Phase Phase `json:"phase"`
 	Runs  int   `json:"runs"`  // drawn so far in all phases
 	Total int   `json:"total"` // to draw in all
-	// Left is how many seconds the runs that are to come take if each costs what those
-	// that are done did; absent while too few are.
+	// Left is how many seconds the runs to come take if each costs what those that are done did;
+	// absent while too few are.
 	Left *float64 `json:"left,omitempty"`
-	// Certified runs so far, those that diverged among all, and the bound of
-	// every interval on them, as if the audit were planned to end here: none is a
-	// certificate, but in a sequential audit (Holds). They are not computed at every call.
+	// Certified runs so far, those that diverged, and every interval's bound on them, computed now
+	// and then, as if the audit were planned to end here: no certificate unless Holds.
 	Certified int         `json:"certified"`
 	Diverged  int         `json:"diverged,omitempty"`
 	Bounds    []LiveBound `json:"bounds,omitempty"`
 	Holds     bool        `json:"holds,omitempty"`
 	Claimed   float64     `json:"claimed"`
 	Message   string      `json:"message,omitempty"` // a worker was lost
-	// Scored are runs that came since the last call, at most [MostScored] scores in all. To look at
-	// them changes no error rate: runs that explore certify nothing, each training of a sequential
-	// audit was bet on before, and the runs that certify a fixed audit leave no scores.
+	// Scored are runs since the last call, at most [MostScored] scores in all. To look at them changes
+	// no error rate: runs that explore certify nothing, trainings of a sequential audit were bet on
+	// before, and the runs that certify a fixed audit leave no scores.
 	Scored []membership.Scored `json:"scored,omitempty"`
 }
 
@@ -50,7 +50,6 @@ type LiveBound struct {
 // Looks is about how often a run computes the bounds of its progress.
 const Looks = 40
 
-// state is a run under way.
 type state struct {
 	*Audit
 	on       *engine.Runner
@@ -136,16 +135,13 @@ var errRefuted = errors.New("the claim is refuted")
 // over reports whether the claim of an audit until it is refuted is.
 func (s *state) over() bool { return s.Plan.Mode == UntilRefuted && s.leader.sequence.Refuted() }
 
-// certify draws the runs that certify, and counts them. Trainings beyond the one that
-// refuted a claim are not counted, wherever they were under way.
+// certify draws the runs that certify, and counts them. Trainings beyond the one that refuted a
+// claim are not counted.
 func (s *state) certify(ctx context.Context) error {
-	first, most, before := 0, s.Plan.Runs, s.Plan.Explore
+	first, most, before := 0, cmp.Or(s.most, s.Plan.Runs), s.Plan.Explore
 	if s.leader != nil {
 		first = s.leader.trained()
 		before = first
-	}
-	if s.most > 0 {
-		most = s.most
 	}
 	if s.over() {
 		most = first // the run that this goes on from has all
@@ -257,9 +253,8 @@ func (s *state) show(d *Drawn) {
 // fewRuns is how many runs a task has, at least, of sources whose runs are cheap.
 const fewRuns = 16
 
-// draw draws the runs in [first, end), in tasks of the source's grain, and returns them
-// in their order; done, which may be nil, is told of each as soon as it is there. before is
-// how many runs of the audit were drawn before.
+// draw draws the runs in [first, end), in tasks of the source's grain, and returns them in their
+// order; done, which may be nil, is told of each as it comes. before are the runs drawn before.
 func (s *state) draw(ctx context.Context, phase Phase, first, end, before int, done func(*Drawn)) ([]*Drawn, error) {
 	s.progress.Phase, s.progress.Holds, s.looked = phase, phase == Betting, 0
 	grain := max(1, s.Spec.ShardRuns)
@@ -325,9 +320,8 @@ func (a *Audit) Search(ctx context.Context, on *engine.Runner, tell func(Progres
 	return s.evidence, err
 }
 
-// Pieces implements [report.Shared]: they are runs. A sequential audit has one fixed
-// allocation, all of the plan's runs, as who draws a part does not know what the bets on
-// others came to; runs beyond its end are not counted.
+// Pieces implements [report.Shared]: they are runs, of a sequential audit all of the plan's, as who
+// draws a part does not know what the bets on others came to; those beyond its end do not count.
 func (a *Audit) Pieces(ev *Evidence) (int, error) {
 	p := a.Plan
 	switch {

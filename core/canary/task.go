@@ -45,7 +45,7 @@ func (t Task) Name() string {
 	return fmt.Sprintf("%s, runs %d to %d of source %s", t.Phase, t.First, t.First+t.Runs-1, t.Plan.Source)
 }
 
-// Drawn is what a task returns, or what several that follow each other return together.
+// Drawn is what a task returns, or several that follow each other together.
 type Drawn struct {
 	First    int                 `json:"first"` // run
 	Runs     int                 `json:"runs"`
@@ -124,8 +124,7 @@ func (a *Audit) FirstTraining() (members []bool, seed uint64, err error) {
 	})
 }
 
-// hookEvery is after about how many scores a task asks whether to go on: a few
-// milliseconds of a sum. Models are slower than that each.
+// hookEvery is after about how many scores a task asks whether to go on: milliseconds of a sum.
 const hookEvery = 4096
 
 // Run implements [engine.Task].

@@ -47,7 +47,7 @@ func (r *Report) Reword() {
 		r.Say(fmt.Sprintf("No violation found: %s; %s.", sure(), claimed),
 			strings.TrimSpace(fmt.Sprintf("%s cannot show more than %s, whatever the number of canaries. This is not a proof of privacy. %s", runs, phrase.Bound(r.Power.Largest, math.Inf(1)), further)))
 	case r.Verdict == audit.Invalid:
-		r.Say("Invalid: the run failed: "+strings.TrimSuffix(r.Termination.Message, ".")+".", "")
+		r.SayInvalid()
 	case r.LowerBound == nil:
 		r.Say(fmt.Sprintf("Inconclusive: stopped after %s of %s certification runs; no bound is certified.", phrase.Grouped(r.Termination.SamplesUsed), phrase.Grouped(p.Runs)),
 			fmt.Sprintf("Claimed epsilon = %s%s.", phrase.Number(eps), at))
@@ -60,13 +60,11 @@ func (r *Report) Reword() {
 
 // furtherWords say that a sequential audit can go on.
 func (r Report) furtherWords() string {
-	switch e := r.Evidence; {
-	case e == nil || e.Sequential == nil:
+	if e := r.Evidence; e == nil || e.Sequential == nil {
 		return ""
-	case e.Sequential.Scores == nil:
-		return "The bound is valid however often you look."
 	}
-	return "The bound is valid however often you look, and more trainings can be added: dpscope canaries -continue."
+	return "The bound is valid however often you look" +
+		audit.Pick(r.Evidence.Sequential.Scores == nil, ".", ", and more trainings can be added: dpscope canaries -continue.")
 }
 
 func (r Report) cautions() []string {
@@ -252,11 +250,8 @@ func (r Report) runsFacts(rows *report.FactRows) {
 		}
 		add("Diverged", "%s%d of %s %s", explored, e.Runs.Certified.Diverged, phrase.Grouped(r.Termination.SamplesUsed), p.counted())
 	}
-	if p.Mode == Fixed {
-		between := ""
-		if q := p.Quantile; q > 0 {
-			between = fmt.Sprintf(" between the %s and the %s quantile of the scores inside", phrase.Percent(q), phrase.Percent(1-q))
-		}
+	if q := p.Quantile; p.Mode == Fixed {
+		between := audit.Pick(q > 0, fmt.Sprintf(" between the %s and the %s quantile of the scores inside", phrase.Percent(q), phrase.Percent(1-q)), "")
 		add("Exploration", "%s runs, for the threshold%s and the stakes", phrase.Grouped(p.Explore), between)
 	}
 }

@@ -11,10 +11,9 @@ import (
 	"github.com/dpscope/dpscope/core/finders/poison"
 )
 
-// auto proposes the mechanism's own pairs, of a learner those of the attacks that fit it, then
-// one pair of each family of patterns, the most telling first. What is left of the trials goes
-// where it was loud: to a family's other sizes and levels, near the loudest pairs, or to random
-// ones. Each of these is an arm of a bandit.
+// auto proposes the mechanism's own pairs, of a learner those of the attacks that fit it, then one
+// of each family of patterns. What is left goes where it was loud: to a family's other sizes and
+// levels, near the loudest pairs, or to random ones. Each of these is an arm of a bandit.
 var auto = audit.FinderSpec{
 	Name:   audit.Auto,
 	Title:  "The mechanism's own pairs, then patterns, then a bandit that varies them",
@@ -45,7 +44,6 @@ const (
 	boldness = 0.5 // of the bandit; UCB1 has the root of 2, for rewards that are means
 )
 
-// arms is an auto under way.
 type arms struct {
 	search *search
 	first  audit.PairList // candidates and opening
@@ -55,7 +53,6 @@ type arms struct {
 	near   int            // pairs proposed near others
 }
 
-// arm is one way to go on.
 type arm struct {
 	left  []audit.Pair                           // of a family
 	draw  func([]audit.Trial) (audit.Pair, bool) // of the other arms
@@ -142,7 +139,6 @@ func (a *arms) choose(history []audit.Trial, dry []bool) int {
 	return chosen
 }
 
-// pull is the next pair of an arm.
 func (a *arms) pull(i int, history []audit.Trial) (p audit.Pair, ok bool) {
 	m := a.arms[i]
 	if m.draw != nil {
@@ -210,10 +206,9 @@ const unheard = -100.0
 // scanned is how many shares of the way through the domain a scan tries.
 const scanned = audit.MostScanned
 
-// Scan implements [audit.Scanner]: pairs whose rows spread over the domain, so that a fault
-// which shows in a hundredth of it alone shows in one of the first pairs. Each value is that
-// of the row that changes once. A mechanism that names pairs of its own has none, nor have
-// answers of queries, which all move.
+// Scan implements [audit.Scanner]: pairs whose rows spread over the domain, so that a fault in a
+// hundredth of it shows. Each value is that of the row that changes once. A mechanism with pairs
+// of its own has none, nor have answers, which all move.
 func (a *arms) Scan() []audit.Pair {
 	r, d := a.search.problem.Relation, a.search.problem.Domain
 	if len(a.search.problem.Candidates) > 0 || r == audit.LInfinity {

@@ -1,11 +1,7 @@
-// Package finders proposes the pairs of neighbouring datasets that an audit explores. Which pair
-// is explored matters more than how many outputs are drawn: a fault that is loud on one record
-// against two may be faint on twenty against twenty-one.
-//
-// A finder draws from its own stream alone and proposes pairs that pass [audit.Relation.Check],
-// each at most once. What it proposes depends on the stream and the history alone. Searches that
-// learn (gp-ucb, nsga2) begin with openings that are the same for every mechanism, see
-// [space.openings].
+// Package finders proposes the pairs of neighbouring datasets that an audit explores. A finder
+// draws from its own stream alone and proposes pairs that pass [audit.Relation.Check], each at
+// most once: a function of the stream and the history. Searches that learn (gp-ucb, nsga2) begin
+// with the same [space.openings] for every mechanism.
 package finders
 
 import (
@@ -16,20 +12,11 @@ import (
 )
 
 // All are the finders that the default one is made of.
-var All = []audit.FinderSpec{
-	candidates,
-	random,
-	auto,
-}
+var All = []audit.FinderSpec{candidates, random, auto}
 
 // Named are the finders that are used only when a plan names them.
 func Named() []audit.FinderSpec {
-	return []audit.FinderSpec{
-		patterns,
-		grid,
-		nsga2,
-		gpUCB(),
-	}
+	return []audit.FinderSpec{patterns, grid, nsga2, gpUCB}
 }
 
 // Registry is all of them, for a catalogue: those that poison the table of a learner, too.

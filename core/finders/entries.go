@@ -9,7 +9,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// seenPairs remembers pairs, in the order of their rows.
+// seenPairs remembers pairs.
 type seenPairs map[string]bool
 
 // add reports whether the pair is new either way round, and remembers it.
@@ -45,8 +45,8 @@ type entry [2][]float64
 
 func (e entry) alike() bool { return e[0] != nil && slices.Equal(e[0], e[1]) }
 
-// entriesOf lines the rows of a pair up. Rows that come in another order than
-// those of a finder do may line up badly, and then not be a pair again.
+// entriesOf lines the rows of a pair up. Rows in an order that no finder gives may line up badly,
+// and then not be a pair again.
 func entriesOf(r audit.Relation, p audit.Pair) []entry {
 	var out []entry
 	i, j := 0, 0
@@ -143,10 +143,7 @@ func change(r *stream.Stream, relation audit.Relation, d audit.Domain, entries [
 			entries[i][0], entries[i][1] = entries[i][1], entries[i][0]
 		}
 	default: // all values move
-		by := float64((d.Upper[c] - d.Lower[c]) / 8)
-		if relation.HasReach() {
-			by = d.Reach / 2
-		}
+		by := audit.Pick(relation.HasReach(), d.Reach/2, float64((d.Upper[c]-d.Lower[c])/8))
 		by = float64(by * float64(r.Intn(9)-4)) // rounded before it is added, on every platform
 		for _, e := range entries {
 			for _, row := range e {

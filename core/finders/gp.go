@@ -27,8 +27,8 @@ const (
 //
 //	k(x, x') = s² exp(-½ Σ_kinds |x-x'|²/l²)
 //
-// with one length l for each kind of axis, and noise of variance r s². It decides which pairs
-// are tried, so it is the same in every bit on every platform.
+// with one length l for each kind of axis, and noise of variance r s², the same in every bit on
+// every platform: it decides which pairs are tried.
 type process struct {
 	axes   []axis
 	x      [][]float64
@@ -50,11 +50,7 @@ func fitProcess(all []axis, x [][]float64, y []float64) *process {
 	for _, a := range all {
 		axes[a.kind]++
 	}
-	var level [axisKinds + 1]int // the last: noise
-	for k := range level {
-		level[k] = usualLength
-	}
-	level[axisKinds] = usualNoise
+	level := [axisKinds + 1]int{usualLength, usualLength, usualLength, usualNoise}
 	evidence := func() float64 {
 		prior := 0.0
 		for k := range axisKinds {
@@ -142,8 +138,8 @@ func (g *process) predict(x []float64) (mean, sd float64) {
 	return mean, math.Sqrt(float64(g.signal * max(1-linalg.Dot(k, k), 0)))
 }
 
-// imagine adds a trial that was not heard yet, as loud as its mean: the means
-// stay and the deviations near it shrink.
+// imagine adds a trial that was not heard yet, as loud as its mean: the means stay and the
+// deviations near it shrink.
 func (g *process) imagine(x []float64) {
 	mean, _ := g.predict(x)
 	g.x, g.y = append(slices.Clip(g.x), x), append(slices.Clip(g.y), mean)
@@ -173,6 +169,5 @@ func normalScores(y []float64) []float64 {
 	return scores
 }
 
-// sameValue is the difference up to which neighbours in a row of values count
-// as equal: on another platform they may be.
+// sameValue is the difference up to which neighbours count as equal: elsewhere they may be.
 const sameValue = 1e-9

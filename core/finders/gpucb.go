@@ -8,48 +8,40 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// gpUCB is a Gaussian-process bandit: it begins with pairs spread over the space, and then
-// proposes, a few at a time, pairs whose value may be large as far as a Gaussian process knows.
-// A proposal is a point that was drawn, on the lattice; linear algebra only ranks such points,
-// and a point displaces an earlier one only if it does better by a margin.
-func gpUCB() audit.FinderSpec {
-	return audit.FinderSpec{
-		Name:  "gp-ucb",
-		Title: "Gaussian-process bandit with upper confidence bounds",
-		Source: "Srinivas, Krause, Kakade and Seeger, Gaussian process optimization in the bandit setting (2010); batches: Desautels, Krause and Burdick (2014), GP-BUCB;" +
-			" for datasets: DP-Auditorium (Kong et al. 2023), section 5",
-		New: func(p audit.FinderProblem) (audit.Finder, error) {
-			s, err := newSearchSpace(p, "gp-ucb")
-			if err != nil {
-				return nil, err
-			}
-			return &bandit{ledger: newLedger(s, "gp-ucb"), random: p.Stream,
-				design: s.spread(p.Stream, min(max(budget(p)/designShare, leastDesign), mostDesign))}, nil
-		},
-	}
+// gpUCB is a Gaussian-process bandit: pairs spread over the space, then, a few at a time, pairs
+// whose value may be large as far as a Gaussian process knows. A proposal is a point that was
+// drawn, on the lattice: linear algebra only ranks such points, and one displaces an earlier one
+// only if it does better by a margin.
+var gpUCB = audit.FinderSpec{
+	Name:  "gp-ucb",
+	Title: "Gaussian-process bandit with upper confidence bounds",
+	Source: "Srinivas, Krause, Kakade and Seeger, Gaussian process optimization in the bandit setting (2010); batches: Desautels, Krause and Burdick (2014), GP-BUCB;" +
+		" for datasets: DP-Auditorium (Kong et al. 2023), section 5",
+	New: func(p audit.FinderProblem) (audit.Finder, error) {
+		l, design, err := newLearner(p, "gp-ucb", leastDesign, mostDesign)
+		return &bandit{ledger: l, random: p.Stream, design: design}, err
+	},
 }
 
-// newSearchSpace is newSpace for a search that draws, and learns from trial to trial.
-func newSearchSpace(p audit.FinderProblem, name string) (*space, error) {
-	if p.Stream == nil {
-		panic("finder: a search needs a stream")
-	}
+// newLearner is what a search begins with that learns from trial to trial: its ledger, and points
+// spread over the space, a fifth of the trials but at least and at most so many.
+func newLearner(p audit.FinderProblem, name string, least, most int) (*ledger, [][]float64, error) {
 	s, err := newSpace(p.Relation, p.Domain)
-	if err == nil && p.Trials == 1 {
-		return nil, &audit.InputError{Field: "trials", Found: "1", Want: "at least 2 for finder " + name,
+	if err != nil {
+		return nil, nil, err
+	}
+	if p.Trials == 1 {
+		return nil, nil, &audit.InputError{Field: "trials", Found: "1", Want: "at least 2 for finder " + name,
 			Remedy: "it learns from one trial what to try next; give more, or use finder auto or random"}
 	}
-	return s, err
+	return newLedger(s, name), s.spread(p.Stream, min(max(budget(p)/5, least), most)), nil
 }
 
 const (
-	designShare = 5 // one trial in so many is spread over the space
 	leastDesign = 4
 	mostDesign  = 20
-	batch       = 4 // pairs proposed at a time, whatever the number of workers
-
-	// curiosity is how many standard deviations are added to the mean.
-	curiosity = 1.8
+	batch       = 4   // pairs proposed at a time, whatever the number of workers
+	curiosity   = 1.8 // standard deviations that are added to the mean
 
 	mostFitted = 100  // trials that the process is fitted to: half the loudest, half the latest
 	drawn      = 300  // random points from which a proposal is chosen
@@ -59,15 +51,14 @@ const (
 	margin     = 1e-7 // by which a choice must be better to displace an earlier one
 )
 
-// bandit is a gpUCB under way.
 type bandit struct {
 	*ledger
 	random *stream.Stream
 	design [][]float64 // what is left of it
 }
 
-// Propose returns what is left of the design, and after it a batch; fewer where
-// the domain seems to hold no more new pairs.
+// Propose returns what is left of the design, then a batch; fewer where the domain seems to hold
+// no more new pairs.
 func (b *bandit) Propose(history []audit.Trial, budget int) []audit.Pair {
 	b.note(history)
 	pairs := b.next(&b.design, budget, func(int, []float64) []float64 { return b.space.anywhere(b.random) })
@@ -96,12 +87,7 @@ func (b *bandit) fit() *process {
 		done = slices.DeleteFunc(done, func(i int) bool { return i < late && !slices.Contains(loud, i) })
 	}
 	slices.Sort(done)
-	var open []int
-	for i, t := range b.tried {
-		if !t.known {
-			open = append(open, i)
-		}
-	}
+	open := b.which(false)
 	x := audit.Each(done, func(i int) []float64 { return b.space.features(b.tried[i].at) })
 	y := audit.Each(done, func(i int) float64 { return b.tried[i].value })
 	g := fitProcess(b.space.axes, x, normalScores(y))

@@ -9,9 +9,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// grid proposes a grid of pairs, as fine as the budget allows. Records are all
-// alike but the one that is added or replaced, the last; answers are two
-// halves. Its axes are the size, the values and the moves.
+// grid proposes a grid of pairs over size, values and moves. Records are all alike but the one
+// that is added or replaced, the last; answers are two halves.
 var grid = audit.FinderSpec{
 	Name:   "grid",
 	Title:  "A grid over sizes, values and moves, as fine as the trials allow",
@@ -48,9 +47,8 @@ type gridAxis struct {
 	most   int // of levels that differ
 }
 
-// gridAxes are the axes of a space at the fewest levels that say anything: one
-// size (the smallest) and one middle of the answers (the domain's), but both
-// ends of values and moves. All rows that stay are of one run, answers of two.
+// gridAxes are the axes at the fewest levels that say anything: the smallest size, the middle of
+// the answers, both ends of values and moves. Rows that stay are of one run, answers of two.
 func gridAxes(s *space) []gridAxis {
 	answers := s.relation == audit.LInfinity
 	var axes []gridAxis
@@ -133,8 +131,7 @@ func (s *space) gridPoint(axes []gridAxis, k int) []float64 {
 
 // unstretched is a coordinate that stretched takes to t.
 func unstretched(t, margin float64) float64 {
-	switch t {
-	case 0, 1:
+	if t == 0 || t == 1 {
 		return t
 	}
 	return onLattice(margin + float64(t*(1-2*margin)))

@@ -8,7 +8,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// ledger is what a search over a space has proposed, and how loud it was.
+// ledger is what a search has proposed, and how loud it was.
 type ledger struct {
 	space *space
 	name  string
@@ -37,14 +37,19 @@ func (l *ledger) note(history []audit.Trial) {
 	l.read = len(history)
 }
 
-// loudest are the trials that are done, in tried, the loudest first.
-func (l *ledger) loudest() []int {
-	var order []int
+// which are the trials, in tried, that are known, or that are not.
+func (l *ledger) which(known bool) (list []int) {
 	for i, t := range l.tried {
-		if t.known {
-			order = append(order, i)
+		if t.known == known {
+			list = append(list, i)
 		}
 	}
+	return list
+}
+
+// loudest are the trials that are done, in tried, the loudest first.
+func (l *ledger) loudest() []int {
+	order := l.which(true)
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(l.tried[j].value, l.tried[i].value) })
 	return order
 }

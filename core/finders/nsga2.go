@@ -14,17 +14,13 @@ var nsga2 = audit.FinderSpec{
 	Title:  "NSGA-II: evolutionary search for pairs with a large empirical epsilon",
 	Source: "Deb, Pratap, Agarwal and Meyarivan, A fast and elitist multiobjective genetic algorithm: NSGA-II (2002), as in RényiTester (Kong et al. 2023), section 5",
 	New: func(p audit.FinderProblem) (audit.Finder, error) {
-		s, err := newSearchSpace(p, "nsga2")
-		if err != nil {
-			return nil, err
-		}
-		size := min(max(budget(p)/populationShare, leastPopulation), mostPopulation)
-		return &evolution{ledger: newLedger(s, "nsga2"), random: p.Stream, size: size, open: s.spread(p.Stream, size)}, nil
+		l, open, err := newLearner(p, "nsga2", leastPopulation, mostPopulation) // for five generations
+		size := min(max(budget(p)/5, leastPopulation), mostPopulation)
+		return &evolution{ledger: l, random: p.Stream, size: size, open: open}, err
 	},
 }
 
 const (
-	populationShare = 5 // generations that a budget is for
 	leastPopulation = 4
 	mostPopulation  = 100
 
@@ -33,7 +29,6 @@ const (
 	mutateIndex = 20
 )
 
-// evolution is an nsga2 under way.
 type evolution struct {
 	*ledger
 	random  *stream.Stream
@@ -42,8 +37,7 @@ type evolution struct {
 	parents []int       // in tried, the best first: with one objective every front holds points of one value
 }
 
-// Propose returns what is left of a generation, and else breeds one; at most
-// budget pairs, and fewer where the domain seems to hold no more new ones.
+// Propose returns what is left of a generation, and else breeds one.
 func (e *evolution) Propose(history []audit.Trial, budget int) []audit.Pair {
 	e.note(history)
 	if len(e.open) == 0 && budget > 0 {
@@ -73,9 +67,8 @@ func (e *evolution) child() []float64 {
 	return e.mutated(e.crossed(parent(), parent()))
 }
 
-// crossed is one child of a simulated binary crossover: coordinate by
-// coordinate it lies about as far from one parent or the other as they lie
-// apart, times a factor near 1.
+// crossed is one child of a simulated binary crossover: each coordinate lies about as far from
+// one parent or the other as they lie apart, times a factor near 1.
 func (e *evolution) crossed(a, b []float64) []float64 {
 	r := e.random
 	child := slices.Clone(a)

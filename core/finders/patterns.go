@@ -23,17 +23,13 @@ var patterns = audit.FinderSpec{
 		if p.Relation == audit.LInfinity {
 			all = append(all, answerAllBelow.pairs(p.Domain))
 		}
-		seen := seenPairs{}
+		s := search{problem: p, seen: seenPairs{}}
 		out := new(audit.PairList)
-		for k, more := 0, true; more; k++ {
-			more = false
+		for k := range slices.Max(audit.Each(all, func(f []audit.Pair) int { return len(f) })) {
 			for _, family := range all {
-				if k >= len(family) {
-					continue
-				}
-				more = true
-				if c := family[k]; !same(c) && p.Relation.Check(c, p.Domain) == nil && seen.add(c) {
-					*out = append(*out, c)
+				if k < len(family) && s.fresh(family[k]) {
+					s.seen.add(family[k])
+					*out = append(*out, family[k])
 				}
 			}
 		}
@@ -41,21 +37,19 @@ var patterns = audit.FinderSpec{
 	},
 }
 
-// answerPattern is the two answers to query i of m, in steps of the reach. Each is tried
-// at all levels, and then at other sizes.
+// answerPattern is the two answers to query i of m, in steps of the reach.
 type answerPattern struct {
 	label string
 	at    func(i, m int) (first, second float64)
 }
 
-// recordPattern is where one record that is added, or takes the place of another, stands
-// against the others. Values are shares of the way from the domain's lower end to its
-// upper end. Each is tried at all sizes, from the first that says something.
+// recordPattern is where a record that is added, or takes the place of another, stands against
+// the rest. Values are shares of the way up the domain.
 type recordPattern struct {
-	label    string
-	rest     [2]float64 // the first half of the records that stay, and the others
-	from, to float64    // where records are replaced; under add-remove, to is added
-	least    int        // rows of the smaller dataset
+	label         string
+	first, others float64 // half of the records that stay, and the other half
+	from, to      float64 // where records are replaced; under add-remove, to is added
+	least         int     // rows of the smaller dataset from which on it says something
 }
 
 // outOfTheRace is far below: the lower end of the domain.
@@ -96,51 +90,50 @@ var answerPatterns = []answerPattern{
 	{"one below", func(i, _ int) (float64, float64) { return 1, audit.Pick(i == 0, 0.0, 1) }},
 }
 
-// answerAllBelow is all above the other way round, but at the ends of the domain.
+// answerAllBelow differs from all above the other way round at the ends of the domain.
 var answerAllBelow = answerPattern{"all below", func(int, int) (float64, float64) { return 1, 0 }}
 
 var answerLevels = []float64{0.5, 0, 1, 0.25, 0.75}
 
-// Where the rest stand inside, no clip has cut off what the record moves; see
-// [space.openings]. Where they stand near the end, a mechanism that ranks outputs
-// among the records prefers the few below them, and after the replacement the many
-// above: the fewer, the louder, and the rarer.
+// Where the rest stand inside, no clip has cut off what the record moves; see [space.openings].
+// Where they stand near the end, a mechanism that ranks outputs among the records prefers the few
+// below them, and after the replacement the many above: the fewer, the louder, and the rarer.
 var (
 	addedPatterns = []recordPattern{ // one of them in the middle early: rounding shows between the ends alone
-		{"at the upper end", [2]float64{0, 0}, 0, 1, 0},
-		{"one below", [2]float64{1, 1}, 1, 0, 1},
-		{"one above", [2]float64{0, 0}, 0, 1, 1},
-		{"one above others inside", [2]float64{inside, inside}, 0, 1, 1},
-		{"in the middle", [2]float64{0, 0}, 1, 0.5, 0},
-		{"at the lower end", [2]float64{0, 0}, 1, 0, 0},
-		{"half below, half above, one below", [2]float64{0, 1}, 1, 0, 2},
-		{"all above", [2]float64{1, 1}, 0, 1, 1},
-		{"one below others inside", [2]float64{1 - inside, 1 - inside}, 1, 0, 1},
-		{"across the middle", [2]float64{0.5, 0.5}, 0, 1, 1},
-		{"all below", [2]float64{0, 0}, 0.5, 0, 1},
-		{"half below, half above, one above", [2]float64{0, 1}, 0, 1, 2},
+		{"at the upper end", 0, 0, 0, 1, 0},
+		{"one below", 1, 1, 1, 0, 1},
+		{"one above", 0, 0, 0, 1, 1},
+		{"one above others inside", inside, inside, 0, 1, 1},
+		{"in the middle", 0, 0, 1, 0.5, 0},
+		{"at the lower end", 0, 0, 1, 0, 0},
+		{"half below, half above, one below", 0, 1, 1, 0, 2},
+		{"all above", 1, 1, 0, 1, 1},
+		{"one below others inside", 1 - inside, 1 - inside, 1, 0, 1},
+		{"across the middle", 0.5, 0.5, 0, 1, 1},
+		{"all below", 0, 0, 0.5, 0, 1},
+		{"half below, half above, one above", 0, 1, 0, 1, 2},
 	}
 	replacedPatterns = []recordPattern{
-		{"one above", [2]float64{0, 0}, 0, 1, 1},
-		{"one above", [2]float64{0, 0}, 0, 1, 2},
-		{"one below", [2]float64{1, 1}, 1, 0, 2},
-		{"one above others inside", [2]float64{inside, inside}, 0, 1, 2},
-		{"one above others near the end", [2]float64{inside / 2, inside / 2}, 0, 1, 2},
-		{"all above", [2]float64{1, 1}, 0.5, 1, 1},
-		{"half below, half above, one above", [2]float64{0, 1}, 0, 1, 3},
-		{"all below", [2]float64{0, 0}, 0.5, 0, 1},
-		{"across the middle", [2]float64{0.5, 0.5}, 0, 1, 2},
-		{"one below others inside", [2]float64{1 - inside, 1 - inside}, 1, 0, 2},
+		{"one above", 0, 0, 0, 1, 1},
+		{"one above", 0, 0, 0, 1, 2},
+		{"one below", 1, 1, 1, 0, 2},
+		{"one above others inside", inside, inside, 0, 1, 2},
+		{"one above others near the end", inside / 2, inside / 2, 0, 1, 2},
+		{"all above", 1, 1, 0.5, 1, 1},
+		{"half below, half above, one above", 0, 1, 0, 1, 3},
+		{"all below", 0, 0, 0.5, 0, 1},
+		{"across the middle", 0.5, 0.5, 0, 1, 2},
+		{"one below others inside", 1 - inside, 1 - inside, 1, 0, 2},
 	}
 	movedPatterns = []recordPattern{
-		{"in the middle", [2]float64{0.5, 0.5}, 0.5, 1, 1},
-		{"one above", [2]float64{0, 0}, 0, 1, 1},
-		{"one below", [2]float64{1, 1}, 1, 0, 1},
-		{"above others at the upper end", [2]float64{1, 1}, 0, 1, 2},
-		{"below others at the lower end", [2]float64{0, 0}, 1, 0, 2},
-		{"half below, half above, one in the middle", [2]float64{0, 1}, 0.5, 1, 3},
-		{"in the middle, others at the lower end", [2]float64{0, 0}, 0.5, 1, 2},
-		{"in the middle, others at the upper end", [2]float64{1, 1}, 0.5, 1, 2},
+		{"in the middle", 0.5, 0.5, 0.5, 1, 1},
+		{"one above", 0, 0, 0, 1, 1},
+		{"one below", 1, 1, 1, 0, 1},
+		{"above others at the upper end", 1, 1, 0, 1, 2},
+		{"below others at the lower end", 0, 0, 1, 0, 2},
+		{"half below, half above, one in the middle", 0, 1, 0.5, 1, 3},
+		{"in the middle, others at the lower end", 0, 0, 0.5, 1, 2},
+		{"in the middle, others at the upper end", 1, 1, 0.5, 1, 2},
 	}
 )
 
@@ -155,8 +148,8 @@ func (a answerPattern) pairs(d audit.Domain) (pairs []audit.Pair) {
 	return pairs
 }
 
-// families are the pairs of each pattern, the first of each the most telling. Not
-// all are neighbours, and some are there twice.
+// families are the pairs of each pattern, the most telling first. Not all are neighbours, and
+// some are there twice.
 func families(r audit.Relation, d audit.Domain) [][]audit.Pair {
 	fewest, most := smallerSizes(r, d)
 	var out [][]audit.Pair
@@ -184,9 +177,8 @@ func families(r audit.Relation, d audit.Domain) [][]audit.Pair {
 	return out
 }
 
-// pair puts the published numbers 0 and 1 half a reach below and above a level, a
-// share of the way up the domain: for mechanisms with a threshold in its middle,
-// that is the threshold. Ends of the domain hold 0 or 2.
+// pair puts the published numbers 0 and 1 half a reach below and above a level, a share of the way
+// up the domain: in the middle, where mechanisms have a threshold. Ends hold 0 or 2.
 func (a answerPattern) pair(d audit.Domain, n int, level float64) audit.Pair {
 	p := audit.Pair{Label: fmt.Sprintf("%s, %d answers at %s of the domain", a.label, n, levelWords(level)),
 		First: audit.Dataset{Columns: d.Columns}, Second: audit.Dataset{Columns: d.Columns}}
@@ -207,13 +199,8 @@ func (a answerPattern) pair(d audit.Domain, n int, level float64) audit.Pair {
 }
 
 func levelWords(level float64) string {
-	switch level {
-	case 0.5:
-		return "the middle"
-	case 0:
-		return "the lower end"
-	case 1:
-		return "the upper end"
+	if words := map[float64]string{0: "the lower end", 0.5: "the middle", 1: "the upper end"}[level]; words != "" {
+		return words
 	}
 	return fmt.Sprintf("%g %%", 100*level)
 }
@@ -221,15 +208,11 @@ func levelWords(level float64) string {
 // pair puts the record that changes last, of n in the smaller dataset.
 func (a recordPattern) pair(r audit.Relation, d audit.Domain, n int) audit.Pair {
 	row := func(t float64) []float64 {
-		v := make([]float64, d.Columns)
-		for c := range v {
+		return audit.Listed(d.Columns, func(c int) float64 {
 			low, high := ends(d, c)
-			v[c] = min(max(mix(low, high, t), low), high)
-			if d.Integer {
-				v[c] = math.Floor(v[c])
-			}
-		}
-		return v
+			v := min(max(mix(low, high, t), low), high)
+			return audit.Pick(d.Integer, math.Floor(v), v)
+		})
 	}
 	stay := n
 	if r != audit.AddRemove {
@@ -237,7 +220,7 @@ func (a recordPattern) pair(r audit.Relation, d audit.Domain, n int) audit.Pair 
 	}
 	rest := make([]float64, 0, stay*d.Columns)
 	for i := range stay {
-		rest = append(rest, row(audit.Pick(2*i < stay, a.rest[0], a.rest[1]))...)
+		rest = append(rest, row(audit.Pick(2*i < stay, a.first, a.others))...)
 	}
 	from, to, how := row(a.from), row(a.to), audit.Pick(r == audit.AddRemove, "added to", "replaced among")
 	if r.HasReach() {
@@ -249,8 +232,7 @@ func (a recordPattern) pair(r audit.Relation, d audit.Domain, n int) audit.Pair 
 	return changedLast(r, fmt.Sprintf("%s, %s %d rows", a.label, how, n), d.Columns, rest, from, to)
 }
 
-// changedLast is a pair of rows that both datasets have, and then the row that is added to the
-// second, or takes the place of another.
+// changedLast is a pair of rows that both datasets have, and one that is added or replaced.
 func changedLast(r audit.Relation, label string, columns int, rest, from, to []float64) audit.Pair {
 	p := audit.Pair{Label: label, First: audit.Dataset{Columns: columns, Values: rest}, Second: audit.Dataset{Columns: columns, Values: slices.Concat(rest, to)}}
 	if r != audit.AddRemove {

@@ -9,8 +9,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// random proposes random neighbouring pairs over the whole domain. A pair the
-// other way round counts as proposed: both directions of a pair are explored.
+// random proposes pairs over the whole domain, each one way round: both directions are explored.
 var random = audit.FinderSpec{
 	Name:   "random",
 	Title:  "Random neighbouring pairs over the domain, with a preference for corners",
@@ -33,13 +32,7 @@ type search struct {
 }
 
 func newSearch(p audit.FinderProblem, seen seenPairs) (*search, error) {
-	if p.Stream == nil {
-		panic("finder: random search needs a stream")
-	}
-	if err := p.Domain.Check(p.Relation); err != nil {
-		return nil, err
-	}
-	return &search{problem: p, seen: seen}, nil
+	return &search{problem: p, seen: seen}, p.Domain.Check(p.Relation)
 }
 
 // Propose draws up to budget pairs; fewer where the domain seems to hold no more new ones.
@@ -58,14 +51,12 @@ func (s *search) Propose(_ []audit.Trial, budget int) []audit.Pair {
 // next is a pair that was not seen; false where attempts find none.
 func (s *search) next() (audit.Pair, bool) {
 	for range attempts {
-		p := s.draw()
-		if !s.fresh(p) {
-			continue
+		if p := s.draw(); s.fresh(p) {
+			s.seen.add(p)
+			s.draws++
+			p.Label = fmt.Sprintf("random pair %d: %s", s.draws, p.Label)
+			return p, true
 		}
-		s.seen.add(p)
-		s.draws++
-		p.Label = fmt.Sprintf("random pair %d: %s", s.draws, p.Label)
-		return p, true
 	}
 	return audit.Pair{}, false
 }
@@ -132,7 +123,7 @@ func row(r *stream.Stream, d audit.Domain) []float64 {
 	return audit.Listed(d.Columns, func(c int) float64 { return value(r, d, c) })
 }
 
-// smallerSizes are the fewest and the most rows of the smaller dataset of a pair.
+// smallerSizes are the fewest and most rows of the smaller dataset.
 func smallerSizes(r audit.Relation, d audit.Domain) (fewest, most int) {
 	if r == audit.AddRemove {
 		return d.MinRows, d.MaxRows - 1
@@ -158,8 +149,7 @@ func value(r *stream.Stream, d audit.Domain, c int) float64 {
 	return along(d, c, r.Float64())
 }
 
-// along is the value a share t of the way from the lower end of column c to the upper one,
-// of whole numbers each with an equal share.
+// along is the value a share t of the way up column c; whole numbers have equal shares.
 func along(d audit.Domain, c int, t float64) float64 {
 	low, high := ends(d, c)
 	v := mix(low, high, t)
@@ -174,41 +164,30 @@ func along(d audit.Domain, c int, t float64) float64 {
 func move(r *stream.Stream, d audit.Domain, values []float64) {
 	n := len(values)
 	reach := audit.Pick(d.Integer, math.Floor(d.Reach), d.Reach)
-	sign := float64(2*r.Intn(2) - 1)
+	whole := float64(float64(2*r.Intn(2)-1) * reach)
 	cut := r.Intn(n + 1)
 	pattern, one := r.Intn(4), r.Intn(n)
 	for i, from := range values {
-		var step float64
-		switch pattern {
-		case 0: // one coordinate
-			if i == one {
-				step = float64(sign * reach)
-			}
-		case 1: // all alike
-			step = float64(sign * reach)
-		case 2: // up to a cut one way, past it the other
-			step = float64(sign * reach)
-			if i >= cut {
-				step = -step
-			}
-		default:
+		step := whole
+		switch {
+		case pattern == 0 && i != one:
+			step = 0
+		case pattern == 2 && i >= cut:
+			step = -whole
+		case pattern == 3: // each in its own way
 			switch r.Intn(4) {
 			case 0:
 				step = reach
 			case 1:
 				step = -reach
 			case 2:
-				step = float64((float64(2*r.Float64()) - 1) * reach)
-				if d.Integer {
+				if step = float64((float64(2*r.Float64()) - 1) * reach); d.Integer {
 					step = math.Trunc(step)
 				}
+			default:
+				step = 0
 			}
 		}
-		low, high := ends(d, i%d.Columns)
-		to := min(max(from+step, low), high)
-		if math.Abs(to-from) > d.Reach { // by rounding
-			to = math.Nextafter(to, from)
-		}
-		values[i] = to
+		values[i] = toward(d, i%d.Columns, from, from+step)
 	}
 }

@@ -13,8 +13,8 @@ const (
 	mostRuns    = 4  // distinct rows of a dataset, beside the one that changes
 	mostColumns = 16 // coordinates of a row; where it has more columns, several share one
 
-	// lattice is the step of every coordinate. One that was computed with linear algebra, whose
-	// last bits differ between platforms, is rounded to it: it stands for the same pair everywhere.
+	// lattice is the step of every coordinate: computed ones, whose last bits differ between
+	// platforms, are rounded to it and stand for the same pair everywhere.
 	lattice = 0x1p-12
 
 	sizeMargin   = 1.0 / 16 // share of an axis, at either end, that stands for that end
@@ -24,7 +24,7 @@ const (
 	aloneShare   = 1.0 / 4 // share of the place axis on which no answer stands alone
 )
 
-// axisKind is what a coordinate means, for searches that scale axes by it.
+// axisKind is what a coordinate means.
 type axisKind int
 
 const (
@@ -34,8 +34,8 @@ const (
 	axisKinds
 )
 
-// space is the neighbouring pairs of a domain as points of a unit box. A point
-// has these coordinates, those left out that a domain does not need:
+// space is the neighbouring pairs of a domain as points of a unit box. Coordinates, but for those
+// that a domain does not need:
 //
 //	size    rows of the smaller dataset, on a geometric scale
 //	runs    number of runs, at most mostRuns: rows of one run are equal
@@ -43,9 +43,9 @@ const (
 //	changed the row that is added, or that takes the place; the lone answer
 //	rows    one row for each run
 //
-// An answer has two coordinates, the middle between its two values and its move; so has, under
-// bounded-replace, the row that changes. What a space leaves out are large datasets of more than
-// mostRuns distinct rows beside the one that changes; random search has them.
+// An answer has two coordinates, the middle of its values and its move; so has, under
+// bounded-replace, the row that changes. Random search alone has more than mostRuns distinct rows
+// beside the one that changes.
 type space struct {
 	relation     audit.Relation
 	domain       audit.Domain
@@ -65,7 +65,6 @@ type axis struct {
 	margin float64 // share, at either end, that stands for that end
 }
 
-// onlyChanged is the run of the row that is added, or that takes the place.
 const onlyChanged = -1
 
 // newSpace returns an error where the domain holds no two neighbours.
@@ -109,8 +108,8 @@ func newSpace(r audit.Relation, d audit.Domain) (*space, error) {
 	return s, nil
 }
 
-// Points are the neighbouring pairs of a domain as points of a unit box: those that a search
-// begins with, and what a point stands for, false where that is no pair.
+// Points are a domain's pairs as points of a unit box: those that a search begins with, and what
+// a point stands for, false where that is no pair.
 func Points(r audit.Relation, d audit.Domain) (openings [][]float64, pair func([]float64) (audit.Pair, bool), err error) {
 	s, err := newSpace(r, d)
 	if err != nil {
@@ -249,19 +248,14 @@ func (s *space) answers(u []float64, at, c int) (first, second float64) {
 		first, move = math.Floor(first+0.5), math.Trunc(move)
 	}
 	first = min(max(first, low), high)
-	second = min(max(first+move, low), high)
-	for math.Abs(second-first) > reach { // by rounding
-		second = math.Nextafter(second, first)
-	}
-	return first, second
+	return first, toward(s.domain, c, first, first+move)
 }
 
 // mix is the point a share t of the way from a to b; b - a may overflow.
 func mix(a, b, t float64) float64 { return float64(a*(1-t)) + float64(b*t) }
 
-// features are coordinates in which points that stand for one pair are close:
-// what a margin cuts off is gone, and what the pair does not depend on is 1/2.
-// Each lies in [0, 1].
+// features are coordinates in [0, 1] in which points of one pair are close: what a margin cuts off
+// is gone, and what the pair does not depend on is 1/2.
 func (s *space) features(u []float64) []float64 {
 	sh := s.shape(u)
 	f := make([]float64, s.dim())
@@ -288,24 +282,19 @@ func (s *space) anywhere(r *stream.Stream) []float64 {
 	return audit.Listed(s.dim(), func(i int) float64 { return onLattice(r.Float64()) })
 }
 
-// inside is how far a record that stands inside the domain is from the end farther from the
-// record that changes, as a share of the domain.
+// inside is how far a record inside is, as a share of the domain, from the end that is farther
+// from the record that changes.
 const inside = 0.25
 
-// openings are the points that a search begins with, whatever the mechanism: the
-// largest change in the smallest dataset, of one record where the domain has
-// such. The record that changes stands at an end of the domain, above the rest
-// and then below. The rest stand
+// openings are the points that a search begins with: the largest change in the smallest dataset.
+// The record that changes stands at an end of the domain, above the rest and then below. The rest
+// stand at the other end, where a difference, a sum or a mean moves farthest; and inside: at an
+// end, whatever clips has cut off what the change could move, and in the middle, often 0, a
+// record may count for nothing.
 //
-//	at the other end: a difference, a sum or a mean moves farthest;
-//	inside:           at an end, whatever clips has cut off what the change could
-//	                  move, and in the middle, often 0, a record may count for
-//	                  nothing; between the two it does neither.
-//
-// Under replace the record moves from one end to the other: alone, and beside
-// one inside. Under bounded-replace it moves in the middle of the domain and at
-// either end, the rest at the same place. Of answers, all move one way from the
-// middle of the domain.
+// Under replace the record moves from one end to the other: alone, and beside one inside. Under
+// bounded-replace it moves in the middle and at either end, the rest at the same place. Of
+// answers, all move one way from the middle.
 func (s *space) openings() [][]float64 {
 	u := audit.Each(s.axes, func(a axis) float64 { return audit.Pick(a.kind == moveAxis, 0.85, 0.5) })
 	if s.runsAt >= 0 {
@@ -387,10 +376,9 @@ func (s *space) setRows(u []float64, n int) {
 	}
 }
 
-// spread is the openings, and others that fill the space, one in each of as many
-// equal parts of every axis (a Latin hypercube: McKay, Beckman and Conover
-// 1979). They are n in all, 2 or more, but for the openings inside, which come on
-// top: fewer would leave a small n nothing to fill the space with.
+// spread is the openings, and others that fill the space, one in each of as many equal parts of
+// every axis (a Latin hypercube: McKay, Beckman and Conover 1979). They are n in all, 2 or more,
+// but for the openings inside, which come on top.
 func (s *space) spread(r *stream.Stream, n int) [][]float64 {
 	points := s.openings()
 	n -= min(len(points), 2)

@@ -10,16 +10,13 @@ import (
 
 // Gathered are the counts of runs with K canaries inside and M fresh ones.
 type Gathered struct {
-	// Threshold and Stakes were chosen on the explored runs: a canary is in the
-	// event if its score exceeds the threshold.
-	Threshold float64             `json:"threshold"`
-	Ties      bool                `json:"ties,omitempty"` // all explored scores were the same
-	Stakes    bounds.CanaryStakes `json:"stakes" same:"near"`
-	Explored  Counted             `json:"explored"`
-	Certified Counted             `json:"certified"`
-	// ScoreSample are scores of explored runs, to be looked at. Absent where no explored
-	// run has enough canaries in and out.
-	ScoreSample *ScoreSample `json:"portrait,omitempty"`
+	// Threshold and Stakes were chosen on the explored runs. A score above it is in the event.
+	Threshold   float64             `json:"threshold"`
+	Ties        bool                `json:"ties,omitempty"` // all explored scores were the same
+	Stakes      bounds.CanaryStakes `json:"stakes" same:"near"`
+	Explored    Counted             `json:"explored"`
+	Certified   Counted             `json:"certified"`
+	ScoreSample *ScoreSample        `json:"portrait,omitempty"` // absent where no explored run has enough canaries in and out
 }
 
 // Counted are runs by how many canaries were in the event.
@@ -28,8 +25,7 @@ type Counted struct {
 	Diverged int                 `json:"diverged"` // runs with a side whose scores were no use
 }
 
-// Check refuses what so many runs, at most, with k canaries inside and m fresh ones do
-// not give, but for the portrait.
+// Check refuses what so many runs, at most, do not give, but for the portrait.
 func (g Gathered) Check(explored, certified, k, m int) error {
 	runs := func(name string, c Counted, most int) error {
 		t := c.Table
@@ -67,8 +63,8 @@ func NewRow(kind bounds.CanaryInterval, claimed float64) report.Row {
 	return report.Row{ID: report.Epsilon, Method: bounds.Method(kind), Title: w.title, Valid: kind.Valid(), Assumption: w.assumption, Claimed: &claimed}
 }
 
-// Rows are what all intervals make of the runs that certify, or why they make nothing of
-// them. largest is the bound that any outcome can give.
+// Rows are what all intervals make of the runs that certify, or why they make nothing of them.
+// largest is the bound that any outcome can give.
 func (g *Gathered) Rows(claimed, delta, beta float64, largest func(bounds.CanaryInterval) float64) []report.Row {
 	var rows []report.Row
 	for _, kind := range bounds.CanaryIntervals() {

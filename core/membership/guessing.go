@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
@@ -16,19 +17,18 @@ import (
 type Sides string
 
 const (
-	// ChosenSides: one canary in eight is set aside. Their scores and coins choose on
-	// which side how many of the others are guessed, and, where no numbers are given,
-	// how many in all; they are not guessed themselves. That is valid by the proofs at
-	// [bounds.OneRunPValue] and [bounds.OneRunChosenPValue].
+	// ChosenSides: one canary in eight is set aside and not guessed. Their scores and coins choose
+	// on which side how many of the others are guessed, and, where no numbers are given, how many in
+	// all: valid by the proofs at [bounds.OneRunPValue] and [bounds.OneRunChosenPValue].
 	ChosenSides Sides = "chosen"
 	BothSides   Sides = "both" // as many in as out, one more in of an odd number
 	InSide      Sides = "in"   // the largest scores, guessed in
 	OutSide     Sides = "out"  // the smallest scores, guessed out
 )
 
-// Sides of a plan that says nothing. Scores of other programs may come from attacks that
-// know one side only, which the canaries set aside find out. The scores of the sources here
-// tell both sides equally well, and setting canaries aside would cost a sixth of the bound.
+// Sides of a plan that says nothing. Attacks of other programs may know one side only, which the
+// canaries set aside find out. The sources here tell both sides equally well, and setting canaries
+// aside would cost a sixth of the bound.
 const (
 	UsualOfScores = ChosenSides
 	UsualOfRun    = BothSides
@@ -47,7 +47,7 @@ type Guess struct {
 	Right int `json:"right"`
 }
 
-// Rule decides how many canaries are guessed where a plan does not say: by nothing of the run.
+// Rule decides how many canaries are guessed where a plan does not say.
 type Rule struct {
 	Usual Sides // of a plan that says nothing
 	Claim audit.Claim
@@ -62,12 +62,10 @@ func (u Rule) usual(m int, sides Sides) int {
 // GuessPlan says how canaries of one run are guessed; a plan has its fields.
 type GuessPlan struct {
 	Sides Sides `json:"sides,omitempty"`
-	// Guesses are numbers of guesses, fixed before the run. One number, or several of
-	// which the best counts and which share the allowed error. Default: chosen with the
-	// sides, or bounds.OneRunGuessesFor the claim; of the f-DP method
-	// bounds.OneRunGDPGuesses of the canaries that may be guessed.
+	// Guesses are numbers of guesses, fixed before the run. Of several the best counts, and they
+	// share the allowed error. Default: chosen with the sides, or bounds.OneRunGuessesFor the claim.
 	Guesses    []int `json:"guesses,omitempty"`
-	GDPGuesses []int `json:"gdpGuesses,omitempty"` // of the f-DP method; default: Guesses where given
+	GDPGuesses []int `json:"gdpGuesses,omitempty"` // of the f-DP method; default: Guesses, or bounds.OneRunGDPGuesses
 }
 
 // Guessed is what came of guesses, by each method.
@@ -88,9 +86,8 @@ const (
 	mostNeeded    = 1 << 24 // canaries that are tried
 )
 
-// Resolve fills in how m canaries are guessed. Where nothing is said the sides are the
-// usual ones; numbers alone mean both sides. The f-DP method has a number that is fixed in
-// any case: its own, or the other's, or the one that is best on the whole.
+// Resolve fills in how m canaries are guessed. Numbers without sides mean both sides. The number
+// of the f-DP method is never chosen.
 func (g *GuessPlan) Resolve(m int, rule Rule) error {
 	if g.Sides == "" {
 		g.Sides = rule.Usual
@@ -131,7 +128,7 @@ func (g *GuessPlan) Resolve(m int, rule Rule) error {
 	return nil
 }
 
-// aside is how many canaries are set aside, the first ones.
+// aside is how many canaries are set aside: the first ones.
 func (g Guessing) aside() int {
 	if g.Sides == ChosenSides {
 		return bounds.OneRunAside(g.M)
@@ -141,7 +138,7 @@ func (g Guessing) aside() int {
 
 func (g Guessing) rest() int { return g.M - g.aside() }
 
-// chosen tells whether the number of guesses is chosen, not their sides alone.
+// chosen: the number of guesses is chosen, not their sides alone.
 func (g Guessing) chosen() bool { return len(g.Guesses) == 0 && g.aside() > 0 }
 
 // tried is how many numbers of guesses share the error.
@@ -154,31 +151,21 @@ func (g Guessing) share() float64 {
 	return bounds.OneRunShare(g.rest(), bounds.OneRunLeast(g.rest()), g.Rule.Claim.Delta, g.Rule.Beta)
 }
 
-// Made counts the right ones of all guesses. The scores must be in an
-// order that says nothing of membership, as it breaks ties, and the first canaries are those
-// set aside.
+// Made counts the right guesses. The order of the scores, which breaks ties, must say nothing of
+// membership.
 func (g Guessing) Made(scores []float64, member []bool) Guessed {
 	k := g.aside()
 	f := bounds.NewOneRunForecast(scores[:k], member[:k])
 	right := bounds.OneRunRight(scores[k:], member[k:])
 	guess := func(up, down int) Guess { return Guess{up + down, up, right(up, down)} }
-	fixed := func(grid []int) []Guess {
-		out := make([]Guess, len(grid))
-		for i, r := range grid {
-			up := r - r/2
-			switch g.Sides {
-			case InSide:
-				up = r
-			case OutSide:
-				up = 0
-			case ChosenSides:
-				up, _ = f.Split(g.rest(), r)
-			}
-			out[i] = guess(up, r-up)
+	fixed := func(r int) Guess {
+		up := g.up(r)
+		if g.Sides == ChosenSides {
+			up, _ = f.Split(g.rest(), r)
 		}
-		return out
+		return guess(up, r-up)
 	}
-	made := Guessed{fixed(g.Guesses), fixed(g.GDPGuesses)}
+	made := Guessed{audit.Each(g.Guesses, fixed), audit.Each(g.GDPGuesses, fixed)}
 	if len(g.Guesses) == 0 {
 		made.Guesses = []Guess{guess(f.Choose(g.rest(), g.Rule.Beta))}
 	}
@@ -196,23 +183,26 @@ func (g Guessing) Check(made Guessed) error {
 	}
 	err = audit.First(err, planned(made.GDPGuesses, g.GDPGuesses))
 	for _, x := range append(slices.Clip(made.Guesses), made.GDPGuesses...) {
-		ok := x.In >= 0 && x.In <= x.Made
-		switch g.Sides {
-		case BothSides:
-			ok = x.In == x.Made-x.Made/2
-		case InSide:
-			ok = x.In == x.Made
-		case OutSide:
-			ok = x.In == 0
-		}
+		ok := x.In == g.up(x.Made) || g.Sides == ChosenSides && x.In >= 0 && x.In <= x.Made
 		err = audit.First(err, audit.Of("guesses", bounds.CheckOneRun(g.rest(), x.Made, x.Right)),
 			audit.Require(ok, "guesses: in", x.In, "as the sides %q of %d guesses say", g.Sides, x.Made))
 	}
 	return err
 }
 
+// up is how many of r guesses are that a canary was in, unless that is chosen.
+func (g Guessing) up(r int) int {
+	switch g.Sides {
+	case InSide:
+		return r
+	case OutSide:
+		return 0
+	}
+	return r - r/2
+}
+
 func numbers(guesses []Guess) []int {
-	return audit.Listed(len(guesses), func(i int) int { return guesses[i].Made })
+	return audit.Each(guesses, func(g Guess) int { return g.Made })
 }
 
 // epsilon is the bound of right ones of made guesses by [MethodOneRun], at its share of the error.
@@ -261,8 +251,8 @@ func (g Guessing) Largest(m report.Method) float64 {
 	return best
 }
 
-// Rows are the rows of both one-run methods. Of several numbers the best counts, each
-// at its share of the error (Bonferroni). claimed is the epsilon of the claim.
+// Rows are those of both one-run methods. Of several numbers the best counts, each at its share of
+// the error (Bonferroni).
 func (g Guessing) Rows(made Guessed, claimed float64) []report.Row {
 	steinke, f := report.NewRow(report.MethodOneRun, audit.AddRemove), report.NewRow(report.MethodOneRunGDP, audit.AddRemove)
 	steinke.Claimed, f.Claimed = &claimed, &claimed
@@ -298,13 +288,9 @@ func (g Guessing) Facts(add func(name, format string, args ...any), made Guessed
 }
 
 func guessWords(all []Guess) string {
-	s := ""
-	for i, g := range all {
-		if i > 0 {
-			s += ", "
-		}
-		s += fmt.Sprintf("%s of %s right (%s in, %s out)", phrase.Grouped(g.Right), phrase.Grouped(g.Made), phrase.Grouped(g.In), phrase.Grouped(g.Made-g.In))
-	}
+	s := strings.Join(audit.Each(all, func(g Guess) string {
+		return fmt.Sprintf("%s of %s right (%s in, %s out)", phrase.Grouped(g.Right), phrase.Grouped(g.Made), phrase.Grouped(g.In), phrase.Grouped(g.Made-g.In))
+	}), ", ")
 	if len(all) > 1 {
 		s += fmt.Sprintf(", each at a %dth of the allowed error", len(all))
 	}

@@ -1,7 +1,6 @@
-// Package membership is membership inference as trainers of models know it: the scores of
-// canaries that were in and that were out as histograms and as an ROC curve, its area, and
-// true positive rates at low false positive rates. No verdict rests on it: bounds on
-// epsilon come from the methods of each kind of audit.
+// Package membership is what audits of membership have in common: thresholds and guesses that
+// bound epsilon; and, which no verdict rests on, histograms of scores in and out, their ROC curve,
+// its area, and true positive rates at low false positive rates.
 package membership
 
 import (
@@ -31,7 +30,7 @@ type Histogram struct {
 	Out   []int     `json:"out"`
 }
 
-// Runs are independent runs with scores of both classes, and the mean of the areas within each.
+// Runs are independent runs with scores of both classes, and the mean of their areas.
 type Runs struct {
 	Number int     `json:"number"`
 	AUROC  float64 `json:"auroc"`
@@ -96,9 +95,8 @@ const (
 	far  = 200 // one score in so many lies beyond the ends, on each side
 )
 
-// histogram of sorted scores has bins of one width from about the 0.5 % quantile of all to that of
-// 99.5 %, at edges of six digits. Scores that stand for none, see core/canary, decide
-// nothing of it.
+// histogram of sorted scores has bins of one width between about the 0.5 % and the 99.5 % quantile,
+// at edges of six digits. Scores that stand for none decide nothing of it.
 func histogram(in, out []float64) Histogram {
 	all := slices.Concat(in, out)
 	slices.Sort(all)
@@ -128,7 +126,7 @@ func histogram(in, out []float64) Histogram {
 	return h
 }
 
-// Check refuses what so many scores in and out do not give; 0: their number is not known.
+// Check refuses what so many scores in and out do not give; 0: any number.
 func (e Evidence) Check(in, out int) error {
 	possible := func(is bool, field string) error {
 		return audit.Require(is, "membership: "+field, "counts that no scores can give", "those of an unchanged report")
@@ -150,14 +148,10 @@ func (e Evidence) Check(in, out int) error {
 type Basis int
 
 const (
-	// OwnTrainings: each score is of a training of its own, those of a class of one law.
-	OwnTrainings Basis = iota
-	// OneTraining: all scores are of one training, and depend on each other.
-	OneTraining
-	// FixedRuns: of independent runs, whose number was fixed beforehand.
-	FixedRuns
-	// OpenRuns: of independent runs, whose number may depend on what they showed.
-	OpenRuns
+	OwnTrainings Basis = iota // each score is of a training of its own, those of a class of one law
+	OneTraining               // all scores are of one training, and depend on each other
+	FixedRuns                 // of independent runs, whose number was fixed beforehand
+	OpenRuns                  // of independent runs, whose number may depend on what they showed
 )
 
 // why says why there is no interval of all scores together.
@@ -167,21 +161,23 @@ var why = map[Basis]string{
 	OpenRuns:    "no interval: scores of a run depend on each other, and the audit may end because of what they show",
 }
 
-// Table is what reports say of the evidence: each interval with error beta by itself, and
-// none where none holds. claim is what epsilon and delta allow under the relation.
+// Table is what reports say of the evidence: each interval with error beta by itself, and none
+// where none holds.
 func (e Evidence) Table(claim audit.Claim, relation audit.Relation, basis Basis, beta float64) report.Table {
 	t := report.Table{Name: report.Membership, Title: "Membership inference, as seen in these scores"}
 	add := func(id report.Quantity, words string, rate float64, m report.Method, title string, seen, lower, upper, allowed float64) *report.Row {
 		t.Rows = append(t.Rows, report.Row{ID: id, Quantity: words, FPR: rate, Method: m, Title: title, Value: &seen, LowerBound: &lower, UpperBound: &upper, Claimed: &allowed})
 		return &t.Rows[len(t.Rows)-1]
 	}
-	none := func(x *report.Row, why string) { x.Note, x.LowerBound, x.UpperBound, x.Claimed = why, nil, nil, nil }
-	whole := func(x *report.Row) {
-		if basis != OwnTrainings {
-			none(x, why[basis])
-			return
+	holds := func(x *report.Row, is bool, trainings report.Trainings, assumption, why string) {
+		if x.Valid = is; is {
+			x.Trainings, x.Assumption = trainings, assumption
+		} else {
+			x.Note, x.LowerBound, x.UpperBound, x.Claimed = why, nil, nil, nil
 		}
-		x.Valid, x.Trainings, x.Assumption = true, report.EachItsOwn, report.MethodWords[report.MethodExact].Assumes[relation]
+	}
+	whole := func(x *report.Row) {
+		holds(x, basis == OwnTrainings, report.EachItsOwn, report.MethodWords[report.MethodExact].Assumes[relation], why[basis])
 	}
 	const of = "AUROC"
 	area := e.ROC.AUROC()
@@ -190,11 +186,8 @@ func (e Evidence) Table(claim audit.Claim, relation audit.Relation, basis Basis,
 	if r := e.Runs; r != nil {
 		lower, upper := bounds.AUROCInterval(r.AUROC, r.Number, beta)
 		x := add(report.AUROC, of+" within a run", 0, bounds.MethodAUROC, "pairs of scores of a run", r.AUROC, lower, upper, 1)
-		if x.Claimed = nil; basis == FixedRuns {
-			x.Valid, x.Trainings, x.Assumption = true, report.EachRow, "runs are independent"
-		} else {
-			none(x, "no interval: the audit may end because of what the runs show")
-		}
+		x.Claimed = nil
+		holds(x, basis == FixedRuns, report.EachRow, "runs are independent", "no interval: the audit may end because of what the runs show")
 	}
 	for _, rate := range Rates() {
 		seen, lower, upper := e.ROC.TPRAt(rate, beta)

@@ -10,23 +10,18 @@ import (
 	"github.com/dpscope/dpscope/audit/phrase"
 )
 
-// ScoreSample are scores of exploration runs, to be looked at: threshold and stakes were chosen
-// on them, the bounds know nothing of them. Canaries are named by their places in a run, in which
-// their law is the same; most sources draw them anew in every run.
+// ScoreSample are scores of exploration runs, to be looked at: no bound depends on them. Canaries
+// are named by their places in a run, in which their law is the same.
 type ScoreSample struct {
-	// In and Out have a row for each of the first runs, at most 64, with the scores
-	// of its first canaries inside and of its first fresh ones, at most 16 each, to
-	// five digits; null where a score is no finite number.
+	// In and Out have a row for each of the first runs, at most 64, with the scores of its first
+	// canaries inside and fresh, at most 16 each, to five digits; null where there is none.
 	In  [][]*float64 `json:"in"`
 	Out [][]*float64 `json:"out"`
-	// Correlations between the scores of two of these canaries, those inside before
-	// the fresh ones: row i has those with the places before i, to four decimals;
-	// null where one's scores are all the same. Absent where fewer than two runs
-	// have all scores.
+	// Correlations between these canaries, those inside before the fresh ones: row i has those with
+	// the places before i, to four decimals; null where one's scores are all the same. Absent where
+	// fewer than two runs have all scores.
 	Correlations [][]*float64 `json:"correlations,omitempty"`
-	// Correlated are the runs that they are taken over: of the first 4096 those in
-	// which all these scores are finite.
-	Correlated int `json:"correlated,omitempty"`
+	Correlated   int          `json:"correlated,omitempty"` // runs they are of: of the first 4096 those with all scores
 }
 
 const (
@@ -64,17 +59,15 @@ func Unscored(x float64) bool { return x == -math.MaxFloat64 }
 
 // rounded are scores to five digits, nil where there is none.
 func rounded(scores []float64) []*float64 {
-	out := make([]*float64, len(scores))
-	for i, x := range scores {
-		if !Unscored(x) {
-			out[i] = new(phrase.Figures(x, 5))
+	return audit.Each(scores, func(x float64) *float64 {
+		if Unscored(x) {
+			return nil
 		}
-	}
-	return out
+		return new(phrase.Figures(x, 5))
+	})
 }
 
-// correlations are those of the columns of runs, a row of n numbers each; nil where
-// there are fewer than two. The same on every platform.
+// correlations are those of the columns of runs, a row of n numbers each; nil of fewer than two.
 func correlations(n int, runs []float64) ([][]*float64, int) {
 	count := len(runs) / n
 	if count < 2 {
@@ -131,10 +124,10 @@ func (p *ScoreSample) Check(runs, k, m int) error {
 	return audit.Require(ok, "portrait", "impossible for any exploration", "%d canaries inside and %d fresh ones of at most %d runs, and their correlations", a, b, min(runs, portrayedRuns))
 }
 
-// Scored are the scores of runs that follow each other, for whoever looks on while an audit
-// runs: K canaries inside and then M fresh ones a run, the first of which has a number.
+// Scored are the scores of runs that follow each other, K canaries inside and M fresh ones each,
+// for whoever looks on while an audit runs.
 type Scored struct {
-	First  int    `json:"first"`
+	First  int    `json:"first"` // run
 	K      int    `json:"k"`
 	M      int    `json:"m"`
 	Scores Floats `json:"scores"`

@@ -73,14 +73,13 @@ type Cut struct {
 	Ties  bool    // all scores are the same
 }
 
-// The sweep: cutRatio is the ratio of successive tails; values are smoothed by a normal kernel
-// of deviation cutSpread in the logit of the rank, and lowered by cutCaution of their standard
-// errors, as the largest of many noisy values is one whose noise is large and upwards: on the
-// Gaussian sum (n = 256, 1024 and 4096, K = 16, 32 and 1) this gains about .006, .01 and .2.
+// The sweep. The largest of many noisy values is one whose noise is large and upwards, so values
+// are smoothed and lowered: on the Gaussian sum (n = 256, 1024 and 4096, K = 16, 32 and 1) this
+// gains about .006, .01 and .2.
 const (
-	cutRatio   = 1.1
-	cutSpread  = 0.5
-	cutCaution = 0.25
+	cutRatio   = 1.1  // of successive tails
+	cutSpread  = 0.5  // of the normal kernel, in the logit of the rank
+	cutCaution = 0.25 // standard errors by which a value is lowered
 )
 
 // Aim is what a threshold is chosen for.
@@ -91,8 +90,7 @@ type Aim struct {
 	Runs        int // that certify
 }
 
-// Choose sweeps thresholds by what they are predicted to certify in the runs that are
-// aimed at, and tunes the stakes for them.
+// Choose sweeps thresholds by what they are predicted to certify, and tunes the stakes.
 func (e *Explored) Choose(a Aim) Gathered {
 	least, most := 1, len(e.pooled)-1
 	if len(e.pooled) > 0 {
@@ -105,9 +103,8 @@ func (e *Explored) Choose(a Aim) Gathered {
 
 // SweepCuts sweeps thresholds through the pooled scores by ranks that grow by cutRatio from both
 // ends, and returns the one whose neighbourhood has the largest value; where none certifies
-// anything, the one that separates the rates most. The event is score > threshold, so only ranks
-// where the score changes count. of gives a threshold's value, -Inf where it certifies nothing,
-// its standard error and the difference of the rates.
+// anything, the one that separates the rates most. of gives a threshold's value, -Inf where it
+// certifies nothing, its standard error and the difference of the rates.
 func SweepCuts(pooled []float64, least, most int, of func(at float64) (value, caution, gap float64)) Cut {
 	best := Cut{Value: math.Inf(-1)}
 	n := len(pooled)
@@ -160,11 +157,8 @@ func SweepCuts(pooled []float64, least, most int, of func(at float64) (value, ca
 // rankRange are the ranks of thresholds between the q and the 1-q quantile of the scores inside.
 func (e *Explored) rankRange(q float64) (least, most int) {
 	n := len(e.pooled)
-	if q == 0 {
-		return 1, n - 1
-	}
-	inside := slices.DeleteFunc(slices.Clone(e.in), func(x float64) bool { return x == -math.MaxFloat64 })
-	if len(inside) == 0 {
+	inside := slices.DeleteFunc(slices.Clone(e.in), Unscored)
+	if q == 0 || len(inside) == 0 {
 		return 1, n - 1
 	}
 	slices.Sort(inside)
@@ -198,8 +192,8 @@ const MostCaution = 1.0
 
 // value is what a threshold is predicted to certify by the interval, the standard error of
 // log((p1 - delta)/p0) in the exploration, by the delta method, and the difference of the rates.
-// Intervals other than paired betting are computed on as many exploration runs as there are
-// certification runs; where there are fewer, each counts more than once.
+// Intervals other than paired betting are computed on as many runs as certify; where there are
+// fewer, each counts more than once.
 func (e *Explored) value(a Aim, at float64) (value, caution, gap float64) {
 	delta := a.Delta
 	all := e.Table(at)

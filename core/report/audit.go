@@ -10,18 +10,16 @@ import (
 	"github.com/dpscope/dpscope/core/engine"
 )
 
-// Audit is an audit of one kind: a plan that was checked and whose defaults are filled in.
-// P is what its run tells while it works, F what it finds: all that its report R follows
-// from, besides the plan and why the run ended.
+// Audit is a plan that was checked, with its defaults. P is what its run tells while it works, F
+// what it finds: all that its report R follows from, besides the plan and why the run ended.
 type Audit[P, F, R any] interface {
-	// Run draws, and says what it found and how it ended: all that there is where it was
-	// stopped, and where it failed with the error too. tell may be nil, and is called one at a
-	// time. The outcome does not depend on the pool.
+	// Run draws, and says what it found, if it was stopped or failed all that there is. tell may be
+	// nil, and is called one at a time. The outcome does not depend on the pool.
 	Run(ctx context.Context, on *engine.Runner, tell func(P)) (F, audit.Termination, error)
-	// Conclude is the report of what was found: a function of its arguments.
+	// Conclude is a function of its arguments.
 	Conclude(found F, end audit.Termination) (R, error)
-	// Replay says how a report of the audit is replayed, and refuses one that no run of it
-	// makes. Without whole, nothing is drawn. What it skips it notes in v.
+	// Replay refuses a report that no run of the audit makes. Without whole, nothing is drawn. What
+	// it skips it notes in v.
 	Replay(v *engine.Verification, r R, whole bool) (Replay[F], error)
 }
 
@@ -35,8 +33,8 @@ type Replay[F any] struct {
 	Warnings []string
 }
 
-// Shared is an audit whose certification several machines share. What the search found, and
-// what pieces came to, go through JSON from one to the other.
+// Shared is an audit whose certification several machines share. What they found goes through
+// JSON from one to the other.
 type Shared[P, F any] interface {
 	// Search does all that is not shared.
 	Search(ctx context.Context, on *engine.Runner, tell func(P)) (F, error)
@@ -60,8 +58,7 @@ type Pointer[R any] interface {
 	Replayed
 }
 
-// Do runs an audit. When ctx ends first, the report is of what there is, with the verdict
-// inconclusive. When the run fails, it is of what there is, beside the error.
+// Do runs an audit. When ctx ends first, or the run fails, the report is of what there is.
 func Do[P, F, R any, W Pointer[R]](ctx context.Context, a Audit[P, F, R], on *engine.Runner, tell func(P), g audit.Generator) (R, error) {
 	start := on.Clock()
 	found, end, err := a.Run(ctx, on, tell)
@@ -78,9 +75,8 @@ type Different struct{ What, How string }
 // Error implements the error interface.
 func (d *Different) Error() string { return d.What + ": " + d.How }
 
-// Verify replays a report of an audit. With whole it draws again; what cannot be drawn
-// again, and without whole all evidence, is taken from the report. Either way the report
-// must be what follows.
+// Verify replays a report of an audit. With whole it draws again what can be drawn; all other
+// evidence is taken from the report. Either way the report must be what follows.
 func Verify[P, F, R any, W Pointer[R]](ctx context.Context, a Audit[P, F, R], on *engine.Runner, r R, whole bool) (v engine.Verification, err error) {
 	replay, err := a.Replay(&v, r, whole)
 	if err != nil {
@@ -103,7 +99,7 @@ func Verify[P, F, R any, W Pointer[R]](ctx context.Context, a Audit[P, F, R], on
 	}
 	own := W(&r).Common().Termination
 	end := audit.Termination{Reason: own.Reason, Message: EndMessages[own.Reason]}
-	if end.Reason == audit.Failed { // headline and summary must follow from it
+	if end.Reason == audit.Failed {
 		end.Message, taken = own.Message, append(taken, "termination.message")
 		v.Skip("only the report says why a run failed", "termination.message")
 	}

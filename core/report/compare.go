@@ -17,13 +17,12 @@ import (
 // mostDifferences are named of each part of a report.
 const mostDifferences = 3
 
-// Compare holds a report against the one that follows from a replay, field by field as
-// their tags say, see [Report]. report and want are of the same type. What stands under
-// the paths that are taken was taken from the report, not made again; say why with
-// [engine.Verification.Skip].
+// Compare holds a report against the one, of the same type, that follows from a replay, field by
+// field as their tags say, see [Report]. What stands under the paths that are taken was taken
+// from the report; say why with [engine.Verification.Skip].
 //
-// Numbers of want that differ by no more than platforms do become those of the report,
-// before want is put into words: so that the words of both are of the same numbers.
+// Numbers of want that differ by no more than platforms do become those of the report, before
+// want is put into words.
 func Compare(v *engine.Verification, report, want Replayed, taken ...string) {
 	own, other := report.Common(), want.Common()
 	c := comparison{v: v, taken: taken, found: map[string][]string{}, fieldsOf: map[string]map[string]bool{}}
@@ -43,7 +42,7 @@ type Replayed interface {
 	Reword()
 }
 
-// Common is what a report has in common with all others, to be changed.
+// Common implements [Replayed].
 func (r *Report) Common() *Report { return r }
 
 // comparison is one under way. It walks twice: for all but words, and for words.

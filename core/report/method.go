@@ -12,8 +12,7 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 )
 
-// Method is a way to bound epsilon from scores of canaries. Of a matrix of runs
-// by canaries the intervals of bounds are methods too, by their names.
+// Method is a way to bound epsilon from scores; of a matrix the intervals of bounds are too.
 type Method = bounds.Method
 
 const (
@@ -25,36 +24,30 @@ const (
 	MethodExact          Method = "exact"
 	MethodClopperPearson Method = "clopper-pearson"
 	MethodGaussian       Method = "gaussian-dp"
-	// MethodPaired is [bounds.CanaryPairedBetting]: of a matrix, its runs are the
-	// pairs; else scores in are paired with scores out.
+	// MethodPaired pairs scores in with scores out; of a matrix, its runs are the pairs.
 	MethodPaired Method = Method(bounds.CanaryPairedBetting)
 )
 
-// Trainings says how the scores must have come about for a method to hold.
+// Trainings says how scores must have come about for a method to hold.
 type Trainings string
 
 const (
-	// FairCoins: of one training or of several, where a fair coin of its own
-	// decided of each canary, in each training, whether it was in.
-	FairCoins Trainings = "one, by fair coins"
-	// EachItsOwn: every score is of an independent training.
-	EachItsOwn Trainings = "one a score"
-	// EachRow: every run of the matrix is an independent training. EachRowByCoins: and
-	// a fair coin of its own decided of each canary in it.
+	// FairCoins: in each training, a fair coin of its own decided of each canary whether it was in.
+	FairCoins      Trainings = "one, by fair coins"
+	EachItsOwn     Trainings = "one a score"
 	EachRow        Trainings = "one a run"
 	EachRowByCoins Trainings = "one a run, by fair coins"
 )
 
-// Assumes is what a method takes for granted under each relation whose epsilon it
-// bounds. Under a relation that it lacks it holds for no claim.
+// Assumes is what a method takes for granted under each relation; under others it does not hold.
 type Assumes map[audit.Relation]string
 
 // coinsAlone: with the canary of a coin there and not there two datasets differ by
 // adding or removing it (Steinke, Nasr and Jagielski 2023, section 2).
 var coinsAlone = Assumes{audit.AddRemove: "a separate fair coin decided for each canary whether it was in"}
 
-// ownTrainings: scores in are independent of each other and of those out, samples of two laws. Of
-// which relation these are is how the second kind of training came about.
+// ownTrainings: scores in and out are independent samples of two laws. The relation is how the
+// second kind of training came about.
 var ownTrainings = Assumes{
 	audit.AddRemove: "each score is from a separate training, with or without its canary; canaries are from one distribution",
 	audit.Replace:   "each score is from a separate training, with its canary or with another record in its place; canaries are from one distribution",
@@ -138,10 +131,7 @@ func Least(from, most int, enough func(int) bool) int {
 		}
 		hi *= 2
 	}
-	lo := hi / 2
-	if hi == from {
-		lo = from - 1
-	}
+	lo := max(hi/2, from-1)
 	for hi-lo > 1 {
 		if mid := (lo + hi) / 2; enough(mid) {
 			hi = mid
@@ -152,8 +142,8 @@ func Least(from, most int, enough func(int) bool) int {
 	return hi
 }
 
-// CheckByMethod refuses a report of canaries or of scores whose parts do not fit
-// together, or that lacks some which those have. claim is that of its plan.
+// CheckByMethod refuses a report of canaries or of scores whose parts do not fit together. claim
+// is that of its plan.
 func (r Report) CheckByMethod(claim *audit.Claim) error {
 	n := len(r.Tables)
 	return audit.First(
@@ -166,8 +156,13 @@ func (r Report) CheckByMethod(claim *audit.Claim) error {
 	)
 }
 
-// SayByMethod puts the verdict into words where it rests on one of the methods. from
-// says what the bound is from, in words such as "one training with 1 000 canaries".
+// SayInvalid says that the run failed, and why.
+func (r *Report) SayInvalid() {
+	r.Say("Invalid: the run failed: "+strings.TrimSuffix(r.Termination.Message, ".")+".", "")
+}
+
+// SayByMethod puts a verdict by one of the methods into words. from says what the bound is from,
+// such as "one training with 1 000 canaries".
 func (r *Report) SayByMethod(c StatedClaim, from string) {
 	row := r.Deciding()
 	claimed, at := "claimed "+phrase.Number(c.Epsilon), c.At()
@@ -180,7 +175,7 @@ func (r *Report) SayByMethod(c StatedClaim, from string) {
 	}
 	switch {
 	case r.Verdict == audit.Invalid:
-		r.Say("Invalid: the run failed: "+strings.TrimSuffix(r.Termination.Message, ".")+".", "")
+		r.SayInvalid()
 	case r.Verdict == audit.Violation:
 		r.Say(fmt.Sprintf("Violation: %s; %s.", bounded(), claimed), "")
 	case r.Verdict == audit.NoViolation && given != "":
@@ -190,17 +185,19 @@ func (r *Report) SayByMethod(c StatedClaim, from string) {
 			fmt.Sprintf("No outcome could have shown more than %s. This is not a proof of privacy.", phrase.Bound(r.Power.Largest, math.Inf(1))))
 	case r.LowerBound != nil && *r.LowerBound > c.Epsilon:
 		r.Say(fmt.Sprintf("Inconclusive: %s%s; %s.", bounded(), given, claimed), "A bound that holds only for some mechanisms cannot refute the claim.")
-	case r.LowerBound == nil && row != nil && row.Note != "":
-		r.Say(fmt.Sprintf("Inconclusive: no bound by %s: %s.", row.Title, row.Note), fmt.Sprintf("Claimed epsilon = %s%s.", phrase.Number(c.Epsilon), at))
 	case r.LowerBound == nil:
-		r.Say(fmt.Sprintf("Inconclusive: %s; no bound is certified.", EndMessages[audit.Stopped]), fmt.Sprintf("Claimed epsilon = %s%s.", phrase.Number(c.Epsilon), at))
+		why := EndMessages[audit.Stopped] + "; no bound is certified"
+		if row != nil && row.Note != "" {
+			why = fmt.Sprintf("no bound by %s: %s", row.Title, row.Note)
+		}
+		r.Say("Inconclusive: "+why+".", fmt.Sprintf("Claimed epsilon = %s%s.", phrase.Number(c.Epsilon), at))
 	default:
 		r.SayTooSmall(from, "epsilon", at+" by "+row.Title)
 	}
 }
 
-// SayTooSmall puts into words that an audit of this size, in words, cannot refute the
-// claim. symbol stands for what is bounded, at for where.
+// SayTooSmall says that an audit of this size, in words, cannot refute the claim. symbol stands
+// for what is bounded, at for where.
 func (r *Report) SayTooSmall(size, symbol, at string) {
 	limit, p := r.Claim.Limit(), *r.Power
 	most, needs, rest := "any lower bound above 0", "", "Raise the number of samples."
@@ -218,8 +215,7 @@ func (r *Report) SayTooSmall(size, symbol, at string) {
 	r.Say(fmt.Sprintf("Inconclusive: no outcome of %s shows %s%s, below the claim of %s%s.", size, most, at, phrase.Number(limit), needs), rest)
 }
 
-// Fact says in words what the audit could show. most says of what size it is, in
-// words such as "of 1 000 runs "; it may be empty.
+// Fact says what the audit could show. most is its size, as "of 1 000 runs ", or empty.
 func (p Power) Fact(most string, claimed float64) string {
 	text := fmt.Sprintf("No outcome %scertifies more than %s.", most, phrase.Bound(p.Largest, claimed))
 	if p.Needed > 0 {

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
@@ -18,12 +19,11 @@ import (
 // SchemaVersion is the version of the JSON form of reports.
 const SchemaVersion = 1
 
-// Report is what the reports of all kinds have in common, and what formats, pages and plans of
-// several audits see of them. A kind embeds it and adds its plan, its evidence, and what it
-// audited. Everything but generator and timing follows from plan and evidence. Bounds are rounded
-// down. The tag same says how [Compare] holds a field against a replay: exactly where there is
-// none; "near" up to what platforms differ by in a bound, "ratio", "share", "pvalue" and "power"
-// in other numbers; "words" as text; "own" not at all.
+// Report is what the reports of all kinds have in common. A kind embeds it and adds its plan, its
+// evidence, and what it audited. Everything but generator and timing follows from plan and
+// evidence. Bounds are rounded down. The tag same says how [Compare] holds a field against a
+// replay: exactly where there is none; "near" up to what platforms differ by in a bound, "ratio",
+// "share", "pvalue" and "power" in other numbers; "words" as text; "own" not at all.
 type Report struct {
 	Schema        string          `json:"$schema"`
 	Kind          string          `json:"kind"`
@@ -35,9 +35,7 @@ type Report struct {
 	Verdict       audit.Verdict   `json:"verdict"`
 	Headline      string          `json:"headline" same:"words"` // the verdict in a sentence
 	Summary       string          `json:"summary" same:"words"`  // the headline, and what else there is to say of the verdict
-	// LowerBound is the certified bound on the Quantity that the claim limits, at
-	// least 0; absent where there is none, as in a run that did not complete and is not
-	// valid at any time.
+	// LowerBound is the certified bound on the Quantity that the claim limits, at least 0.
 	LowerBound  *float64          `json:"lowerBound,omitempty" same:"near"`
 	Quantity    string            `json:"quantity,omitempty" same:"words"`
 	Confidence  float64           `json:"confidence" same:"near"`         // of the bound: 1 - beta
@@ -54,12 +52,9 @@ type Report struct {
 
 // View is a report of any kind.
 type View interface {
-	// Head is what it has in common with all others.
 	Head() Report
-	// Chance is the allowed error of the bound, and the seed of the run.
-	Chance() (beta float64, seed uint64)
-	// Facts are the report's facts in words, the most important first.
-	Facts() []audit.FactRow
+	Chance() (beta float64, seed uint64) // the allowed error of the bound, and the seed
+	Facts() []audit.FactRow              // in words, the most important first
 }
 
 // Head implements [View] for the reports that embed r.
@@ -84,28 +79,23 @@ func (r *Report) Say(headline, rest string) {
 
 // Power says what an audit of this size can show.
 type Power struct {
-	// Smallest is the smallest true value of what the claim limits that a witness like
-	// the one found would show in about half of all runs of this size. Absent where
-	// none would, and for audits that do not say.
+	// Smallest is the smallest true value of what the claim limits that a witness like the one
+	// found would show in about half of all runs of this size; absent where none would.
 	Smallest *float64 `json:"smallest,omitempty" same:"power"`
-	// Largest is the largest lower bound that any outcome can give, by the method that decides.
-	Largest float64 `json:"largest" same:"near"`
-	// Needed is the size from which on some outcome could refute the claim; 0: no size that is
-	// tried, or the audit does not say. Unit is what it counts, in words.
+	Largest  float64  `json:"largest" same:"near"` // lower bound that any outcome can give, by the method that decides
+	// Needed is the size from which on some outcome could refute the claim; 0: none that is tried.
 	Needed int    `json:"neededForClaim,omitempty"`
-	Unit   string `json:"unit,omitempty" same:"words"`
+	Unit   string `json:"unit,omitempty" same:"words"` // what Needed counts
 }
 
-// DefaultDelta is the delta of a claim that names none, in plans, on the command line
-// and in the page. A claim of pure differential privacy says delta 0.
+// DefaultDelta is the delta of a claim that names none; pure differential privacy says 0.
 const DefaultDelta = 1e-5
 
-// StatedClaim is what an audit is against: a claim, what it calls neighbours, and
-// whether its delta is the default because none was named.
+// StatedClaim is what an audit is against.
 type StatedClaim struct {
 	audit.Claim
 	Relation  audit.Relation
-	Defaulted bool
+	Defaulted bool // its delta, because none was named
 }
 
 // At is what follows an epsilon in words: its delta and its relation.
@@ -241,15 +231,14 @@ func parse(data []byte, kind string, r any) error {
 	if err != nil {
 		return audit.JsonError(data, "report", err)
 	}
-	if h.SchemaVersion == nil {
-		return &audit.InputError{Field: "report: field schemaVersion", Found: audit.Absent, Want: fmt.Sprint(SchemaVersion), Remedy: "is this a report of dpscope?"}
-	}
-	if *h.SchemaVersion != SchemaVersion {
-		return &audit.InputError{Field: "report: field schemaVersion", Found: fmt.Sprint(*h.SchemaVersion), Want: fmt.Sprint(SchemaVersion),
-			Remedy: "use the version of dpscope that wrote it"}
-	}
-	if h.Kind != kind {
-		return &audit.InputError{Field: "report: field kind", Found: fmt.Sprintf("%q", h.Kind), Want: fmt.Sprintf("%q", kind), Remedy: "is this a report of another command?"}
+	version := *cmp.Or(h.SchemaVersion, new(SchemaVersion))
+	err = audit.First(
+		audit.Remedy("is this a report of dpscope?", audit.Require(h.SchemaVersion != nil, "report: field schemaVersion", audit.Absent, "%d", SchemaVersion)),
+		audit.Remedy("use the version of dpscope that wrote it", audit.Require(version == SchemaVersion, "report: field schemaVersion", version, "%d", SchemaVersion)),
+		audit.Remedy("is this a report of another command?", audit.Require(h.Kind == kind, "report: field kind", strconv.Quote(h.Kind), "%q", kind)),
+	)
+	if err != nil {
+		return err
 	}
 	if err := audit.DecodeStrict(data, "report", r); err != nil {
 		return err

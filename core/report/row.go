@@ -28,8 +28,8 @@ const (
 	TPR             Quantity = "tpr"              // true positive rate of such scores, at a false positive rate
 )
 
-// quantity is one of them. In a headline the symbol stands for it, and the letter where there
-// is little room; of is what its words are completed by.
+// quantity is how one of them is told: by its symbol in a headline, by its letter where there is
+// little room, by its words and what it is of in a row.
 type quantity struct {
 	id                    Quantity
 	letter, symbol, words string
@@ -41,13 +41,15 @@ var quantities = []quantity{
 	{Delta, "δ", "delta", "delta", func(x Row) string { return " at epsilon = " + audit.Number(x.Epsilon) }},
 	{RenyiDivergence, "", "the Rényi divergence", "Rényi divergence", func(x Row) string { return " at alpha = " + audit.Number(x.Alpha) }},
 	{Rho, "ρ", "rho", "rho of zCDP", byAlpha},
-	{Mu, "µ", "mu", "mu of Gaussian DP", func(Row) string { return "" }},
+	{Mu, "µ", "mu", "mu of Gaussian DP", ofItself},
 	{RenyiEpsilon, "ε", "epsilon", "epsilon of pure DP, through Rényi", byAlpha},
 	{GaussianEpsilon, "ε", "epsilon", "epsilon of a Gaussian trade-off", atDelta},
-	{Stretch, "", "the curve's stretch", "factor on the epsilons of the claimed curve", func(Row) string { return "" }},
-	{AUROC, "", "AUROC", "AUROC", func(Row) string { return "" }},
+	{Stretch, "", "the curve's stretch", "factor on the epsilons of the claimed curve", ofItself},
+	{AUROC, "", "AUROC", "AUROC", ofItself},
 	{TPR, "", "TPR", "true positive rate", func(x Row) string { return " at FPR = " + audit.Number(x.FPR) }},
 }
+
+func ofItself(Row) string { return "" }
 
 func atDelta(x Row) string { return " at delta = " + audit.Number(x.Delta) }
 
@@ -60,7 +62,7 @@ func byAlpha(x Row) string {
 
 // Quantities are all that a row can bound.
 func Quantities() []Quantity {
-	return audit.Listed(len(quantities), func(i int) Quantity { return quantities[i].id })
+	return audit.Each(quantities, func(q quantity) Quantity { return q.id })
 }
 
 // known is what is known of a quantity; of one in a stranger's report its name.
@@ -68,13 +70,13 @@ func (q Quantity) known() quantity {
 	if i := slices.Index(Quantities(), q); i >= 0 {
 		return quantities[i]
 	}
-	return quantity{q, "", string(q), string(q), func(Row) string { return "" }}
+	return quantity{q, "", string(q), string(q), ofItself}
 }
 
 // Symbol stands for the quantity in a sentence.
 func (q Quantity) Symbol() string { return q.known().symbol }
 
-// Letter stands for the quantity where there is little room: ε, or words where it has none.
+// Letter is ε, or words where the quantity has none.
 func (q Quantity) Letter() string {
 	return cmp.Or(q.known().letter, strings.TrimPrefix(q.Symbol(), "the "))
 }
@@ -101,9 +103,8 @@ type Table struct {
 	Rows  []Row  `json:"rows"`
 }
 
-// Row is one quantity by one method. Each holds with its own confidence under its own
-// assumption, unless its table says that they hold together; the largest of them does
-// not.
+// Row is one quantity by one method. Each holds with its own confidence under its own assumption,
+// unless its table says that they hold together; the largest of them does not.
 type Row struct {
 	ID       Quantity      `json:"id"`
 	Quantity string        `json:"quantity,omitempty" same:"words"` // in words, where the table does not say it
@@ -114,31 +115,25 @@ type Row struct {
 	Alpha    float64       `json:"alpha,omitempty"`                 // of a divergence, and of what follows from one
 	FPR      float64       `json:"fpr,omitempty"`                   // of a true positive rate: the false positive rate that it belongs to
 	Estimate *float64      `json:"estimate,omitempty" same:"ratio"` // without any guarantee
-	// LowerBound is the certified bound, rounded down. Absent where nothing is known,
-	// and in a run that was stopped and is not valid at any time: a bound for a fixed
-	// sample size does not hold at a time chosen while looking.
+	// LowerBound is certified, rounded down. Absent where nothing is known, and in a run that was
+	// stopped: a bound for a fixed sample size does not hold at a time chosen while looking.
 	LowerBound *float64 `json:"lowerBound,omitempty" same:"near"`
-	// UpperBound is the other end of an interval, rounded up where it is shown: both ends
-	// hold together with the row's confidence.
-	UpperBound *float64 `json:"upperBound,omitempty" same:"near"`
-	// Strict: the quantity is above the bound, not only at least that.
-	Strict     bool     `json:"strict,omitempty"`
-	Value      *float64 `json:"value,omitempty" same:"near"`   // of a form that certifies nothing, or not what decides
-	Claimed    *float64 `json:"claimed,omitempty" same:"near"` // what the claim allows the quantity to be; absent where it says nothing
-	Largest    *float64 `json:"largest,omitempty" same:"near"` // bound that any outcome of this size can give
+	UpperBound *float64 `json:"upperBound,omitempty" same:"near"` // of an interval; both ends hold together
+	Strict     bool     `json:"strict,omitempty"`                 // the quantity is above the bound, not only at least that
+	Value      *float64 `json:"value,omitempty" same:"near"`      // of a form that certifies nothing, or not what decides
+	Claimed    *float64 `json:"claimed,omitempty" same:"near"`    // what the claim allows the quantity to be; absent where it says nothing
+	Largest    *float64 `json:"largest,omitempty" same:"near"`    // bound that any outcome of this size can give
 	PValue     *float64 `json:"pValue,omitempty" same:"pvalue"`
 	Confidence float64  `json:"confidence,omitempty" same:"near"`
 	Beta       float64  `json:"beta,omitempty" same:"near"` // its share of the error, of rows that hold together
-	// Group is by how many steps of the relation the datasets differ, where it is more than
-	// one: the bound was divided back.
-	Group int      `json:"group,omitempty"`
-	Mu    *float64 `json:"mu,omitempty" same:"near"`  // bound on mu that the row follows from
-	In    *float64 `json:"in,omitempty" same:"near"`  // of an interval: lower limit of the rate inside
-	Out   *float64 `json:"out,omitempty" same:"near"` // of an interval: upper limit of the rate of fresh canaries
-	// Chosen: the row decides the verdict.
-	Chosen bool `json:"chosen,omitempty"`
-	// Valid: for any mechanism at this size; else asymptotically or under an assumption on it.
-	Valid      bool      `json:"valid"`
+	// Group is by how many steps of the relation the datasets differ, if by more than one: the bound
+	// was divided back.
+	Group      int       `json:"group,omitempty"`
+	Mu         *float64  `json:"mu,omitempty" same:"near"`  // bound on mu that the row follows from
+	In         *float64  `json:"in,omitempty" same:"near"`  // of an interval: lower limit of the rate inside
+	Out        *float64  `json:"out,omitempty" same:"near"` // of an interval: upper limit of the rate of fresh canaries
+	Chosen     bool      `json:"chosen,omitempty"`          // it decides the verdict
+	Valid      bool      `json:"valid"`                     // for any mechanism at this size; else asymptotically or under an assumption on it
 	Trainings  Trainings `json:"trainings,omitempty"`
 	Assumption string    `json:"assumption,omitempty" same:"words"` // beyond independent runs of the mechanism
 	Note       string    `json:"note,omitempty" same:"words"`       // why there is no bound, or what is wrong with the form
@@ -154,8 +149,7 @@ type Event struct {
 	Edge  int    `json:"edge"` // index into the evidence's edges
 	Above bool   `json:"above"`
 	Words string `json:"words" same:"words"`
-	// Where is absent where the event has no place in the chart.
-	Where *Where `json:"where,omitempty"`
+	Where *Where `json:"where,omitempty"` // absent where the event has no place in the chart
 }
 
 // Where says where an event lies in the chart of the outputs, for pictures.
@@ -190,14 +184,13 @@ func (r Report) Table(name string) Table {
 // Rows are those of the table of that name.
 func (r Report) Rows(name string) []Row { return r.Table(name).Rows }
 
-// Pictured is the row whose event a picture of the outputs shows: that of epsilon, else
-// the one that decides; nil where none has an event.
+// Pictured is the row whose event a picture of the outputs shows: that of epsilon, else the one
+// that decides; nil where none has an event.
 func (r Report) Pictured() *Row {
 	rows := r.Rows(Bounds)
-	for i := range rows {
-		if rows[i].ID == Epsilon && rows[i].Event != nil {
-			return &rows[i]
-		}
+	at := slices.IndexFunc(rows, func(x Row) bool { return x.ID == Epsilon && x.Event != nil })
+	if at >= 0 {
+		return &rows[at]
 	}
 	if row := r.Deciding(); row != nil && row.Event != nil {
 		return row
@@ -208,18 +201,15 @@ func (r Report) Pictured() *Row {
 // Deciding is the row that the verdict rests on; nil where there is none.
 func (r Report) Deciding() *Row {
 	for _, t := range r.Tables {
-		for i := range t.Rows {
-			if t.Rows[i].Chosen {
-				return &t.Rows[i]
-			}
+		if i := slices.IndexFunc(t.Rows, func(x Row) bool { return x.Chosen }); i >= 0 {
+			return &t.Rows[i]
 		}
 	}
 	return nil
 }
 
-// Choose takes the bound from the row of that method, and the verdict from the
-// bound. What holds asymptotically only, or under an assumption on the mechanism,
-// refutes nothing.
+// Choose takes the bound from the row of that method, and the verdict from the bound. What is not
+// valid refutes nothing.
 func (r *Report) Choose(m bounds.Method) {
 	var row *Row
 	if rows := r.Rows(Bounds); len(rows) > 0 {
@@ -248,7 +238,7 @@ func (r Report) above(row *Row, limit float64) bool {
 	return *r.LowerBound > limit || row != nil && row.Strict && *r.LowerBound == limit
 }
 
-// TableWords is a table as it is shown: in a terminal, on a page, in Markdown.
+// TableWords is a table as it is shown.
 type TableWords struct {
 	Name    string      `json:"name"`
 	Title   string      `json:"title"`
@@ -269,8 +259,7 @@ type TableLine struct {
 	Exceeds bool     `json:"exceeds"` // its bound is above what the claim allows
 }
 
-// columns are all columns that a table can have, in their order. A table shows those
-// in which one of its rows has something to say.
+// columns are all that a table can have. It shows those in which a row has something to say.
 var columns = []struct {
 	Column
 	cell func(Row) string
@@ -327,18 +316,11 @@ var methodTitles = map[bounds.Method]string{
 
 // MethodWords is the method as people call it.
 func (x Row) MethodWords() string {
-	if x.Title != "" {
-		return x.Title
-	}
-	return cmp.Or(methodTitles[x.Method], string(x.Method))
+	return cmp.Or(x.Title, methodTitles[x.Method], string(x.Method))
 }
 
 func (x Row) boundWords() string {
-	claim := math.Inf(1)
-	if x.Claimed != nil {
-		claim = *x.Claimed
-	}
-	text := known(x.LowerBound, claim)
+	text := known(x.LowerBound, *cmp.Or(x.Claimed, new(math.Inf(1))))
 	if text != "" && x.Mu != nil {
 		text += fmt.Sprintf(" (mu >= %s)", phrase.Bound(*x.Mu, math.Inf(1)))
 	}

@@ -34,17 +34,12 @@ func (rows *FactRows) Bounded(r Report, by string) {
 // Reasons are the facts that say what was audited and why the verdict is what it is.
 var Reasons = []string{"Samples", "Mechanism", "Table", "Source", "Program", "Scores", "Claim", "Neighbours", "Canaries", "Event", "Divergence", "Counts", "Rates", "Guesses", "Dataset A", "Dataset B"}
 
-// Brief is what a terminal shows of a report: the verdict, one sentence of what tells most
-// (empty: none), the reasons and the command that runs it again. In a terminal of enough
-// columns, counts are bars too.
+// Brief is what a terminal shows of a report: the verdict, one sentence of what tells most, if
+// any, the reasons and the command. In a terminal of enough columns, counts are bars too.
 func Brief(v View, sentence string, columns int) string {
 	var b strings.Builder
 	r := v.Head()
-	b.WriteString(r.Summary + "\n")
-	if sentence != "" {
-		b.WriteString(sentence + "\n")
-	}
-	b.WriteString("\n")
+	b.WriteString(strings.TrimSuffix(r.Summary+"\n"+sentence, "\n") + "\n\n")
 	facts := slices.DeleteFunc(v.Facts(), func(f audit.FactRow) bool { return !slices.Contains(Reasons, f.Name) })
 	if at := slices.IndexFunc(facts, func(f audit.FactRow) bool { return f.Name == "Counts" }); at >= 0 {
 		if bars := r.bars(columns); bars != nil {
@@ -56,9 +51,8 @@ func Brief(v View, sentence string, columns int) string {
 	return phrase.Visible(b.String())
 }
 
-// bars are the counts of the event that decides, as a bar for each dataset. A line in the
-// bar of the likelier one stands where the claim, of an epsilon, allows it to end. They are
-// nil where there is no room.
+// bars are the counts of the event that decides, as a bar for each dataset; nil where there is no
+// room. A line in the likelier one's stands where the claim, of an epsilon, allows it to end.
 func (r Report) bars(columns int) []audit.FactRow {
 	row := r.Deciding()
 	if columns < 60 || row == nil || row.Counts == nil || row.Counts.X == 0 || row.Direction == "" {
@@ -127,8 +121,7 @@ func (r Report) writeEnd(b *strings.Builder) {
 	}
 }
 
-// Banner is the verdict for whoever glances at it: a few words, the bound among them,
-// and a line that says what it is of. [Report.Summary] has all of it.
+// Banner is the verdict in a few words, the bound among them, and a line that says what it is of.
 func (r Report) Banner() (title, detail string) {
 	row, limit := r.Deciding(), r.Claim.Limit()
 	symbol, bound := "the bound", ""

@@ -65,30 +65,21 @@ func refuse(rows []report.Row, why string) {
 func (ev *Evidence) pValue(p Plan) *float64 {
 	c := *p.Claim
 	var v float64
+	at := slices.IndexFunc(ev.Events, func(e ScoreEvent) bool { return slices.Contains(e.Methods, p.Method) })
 	switch {
 	case p.Method == report.MethodOneRun:
 		v = p.guessing(ev.Shape).PValue(ev.Guessed, c.Epsilon)
 	case p.Method == report.MethodPaired && ev.Runs != nil:
 		_, _, _, delta := ev.Shape.counted(p.Relation, c.Delta)
 		v = bounds.CanaryPValue(*ev.Runs.Certified.Table, c.Epsilon, delta, ev.Runs.Stakes)
-	case p.Method == report.MethodPaired && ev.event(report.MethodPaired) != nil:
-		e := ev.event(report.MethodPaired)
-		v = bounds.CanaryPValue(*e.Pairs, c.Epsilon, c.Delta, *e.Stakes)
-	case p.Method == report.MethodExact && ev.event(report.MethodExact) != nil:
-		v = bounds.ClaimPValue(ev.event(report.MethodExact).Certified, c.Epsilon, c.Delta, p.Beta)
+	case p.Method == report.MethodPaired && at >= 0:
+		v = bounds.CanaryPValue(*ev.Events[at].Pairs, c.Epsilon, c.Delta, *ev.Events[at].Stakes)
+	case p.Method == report.MethodExact && at >= 0:
+		v = bounds.ClaimPValue(ev.Events[at].Certified, c.Epsilon, c.Delta, p.Beta)
 	default:
 		return nil
 	}
 	return &v
-}
-
-func (ev *Evidence) event(m report.Method) *ScoreEvent {
-	for i := range ev.Events {
-		if slices.Contains(ev.Events[i].Methods, m) {
-			return &ev.Events[i]
-		}
-	}
-	return nil
 }
 
 // eventRows are the rows of the methods for single trainings.
@@ -148,25 +139,22 @@ func runRows(p Plan, ev *Evidence) []report.Row {
 // fairLevel is the probability below which membership is not taken to be by fair coins.
 const fairLevel = 1e-6
 
-// coins says why membership is not by fair coins, if it plainly is not: exact two-sided binomial
-// tests, which share fairLevel, of how many were in, and of a matrix of how many runs have half
-// of the canaries in, and of the canary that was in too often or too seldom.
+// coins says why membership is plainly not by fair coins: exact two-sided binomial tests, which
+// share fairLevel, of how many were in, and of a matrix of how many runs have half of the canaries
+// in, and of the canary that was in too often or too seldom.
 func (h Shape) coins() string {
 	m := h.In + h.Out
 	unfair := func(x, n int, p, level float64) bool {
 		return bounds.LowerProportion(x, n, level/2) > p || bounds.UpperProportion(x, n, level/2) < p
 	}
 	by := fmt.Sprintf("which fair coins give with probability below %s", phrase.Number(fairLevel))
-	if h.Runs == 0 {
-		if unfair(h.In, m, 0.5, fairLevel) {
-			return fmt.Sprintf("%s of %s canaries were in, %s", phrase.Grouped(h.In), phrase.Grouped(m), by)
-		}
-		return ""
-	}
 	half := h.Canaries / 2
 	ofHalf := chanceOfHalf(h.Canaries)
 	const level = fairLevel / 3
 	switch {
+	case h.Runs == 0 && unfair(h.In, m, 0.5, fairLevel):
+		return fmt.Sprintf("%s of %s canaries were in, %s", phrase.Grouped(h.In), phrase.Grouped(m), by)
+	case h.Runs == 0:
 	case h.Fixed && h.Runs > 1:
 		return "the same canaries were in in every run: no coin was thrown"
 	case unfair(h.In, m, 0.5, level):
@@ -185,10 +173,9 @@ func chanceOfHalf(n int) float64 {
 	return math.Exp(lg(n) - lg(n/2) - lg(n-n/2) - float64(float64(n)*math.Ln2))
 }
 
-// halfBeta is the error of the one-run methods, rounded down to two digits, that is at most
-// beta where not coins but a random half decided who was in. The law of such halves is
-// that of fair coins given that half of them are in, so that what coins give with
-// probability at most a they give with at most a/P(half are in).
+// halfBeta is the error of the one-run methods, rounded down to two digits, that is at most beta
+// where a random half was in. Its law is that of fair coins given that half of them are in, so
+// that what coins give with probability at most a it gives with at most a/P(half are in).
 func (h Shape) halfBeta(beta float64) float64 {
 	x := beta * chanceOfHalf(h.In+h.Out)
 	unit := math.Pow(10, math.Floor(math.Log10(x))-1)
@@ -237,8 +224,8 @@ func eventLargest(m report.Method, n1, n0 int, delta, beta float64) float64 {
 	return bounds.CanaryCeiling(bounds.CanaryPairedBetting, 1, 1, min(n1, n0), delta, beta)
 }
 
-// needed is the number (of canaries, runs or scores of each class) from which on
-// the best outcome certifies more than eps; 0: no number that is tried.
+// needed is the number of what unit says from which on the best outcome certifies more than eps;
+// 0: no number that is tried.
 func (s Shape) needed(p Plan, m report.Method, eps float64) int {
 	c, beta := *p.Claim, p.Beta
 	switch {

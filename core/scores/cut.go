@@ -29,8 +29,8 @@ func (s Scores) content() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// split divides the scores of a class at random into those that explore and those that
-// certify. It begins with them in their order, so that nothing depends on that of the file.
+// split divides the scores of a class, from their ascending order on, at random into those that
+// explore and those that certify.
 func (s Scores) split(p Plan, in bool) (explore, certify []float64) {
 	shuffled := slices.Clone(audit.Pick(in, s.In, s.Out))
 	stream.New(p.key("split", 0, one(in))).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
@@ -38,9 +38,8 @@ func (s Scores) split(p Plan, in bool) (explore, certify []float64) {
 	return shuffled[:n], shuffled[n:]
 }
 
-// side is one half of the scores, x of the class in which an event is likelier and y of the
-// other: an event is a score above another. Below a threshold canaries that were out are
-// likelier, so there the scores are negated.
+// side is one half of the scores, x of the class in which an event, a score above another, is
+// likelier, and y of the other. Below a threshold that are those out: there scores are negated.
 type side struct{ x, y []float64 }
 
 func (s Scores) sides(p Plan, below bool) (explore, certify side) {
@@ -57,8 +56,8 @@ func (s Scores) sides(p Plan, below bool) (explore, certify side) {
 	return side{exploreOut, exploreIn}, side{certifyOut, certifyIn}
 }
 
-// events chooses the events of the methods for single trainings on the half that explores,
-// and then counts them in the other.
+// events chooses the events of the methods for single trainings on one half, and counts them in
+// the other.
 func (s Scores) events(p Plan) []ScoreEvent {
 	delta, beta := p.Claim.Delta, p.Beta
 	out := []ScoreEvent{
@@ -119,8 +118,8 @@ func tableOf(cells [2][2]int) *bounds.CanaryTable {
 
 func one(b bool) int { return audit.Pick(b, 1, 0) }
 
-// half is the exploration half, sorted: both classes, all together, and of pairs in random
-// order, as many as the smaller class has, each class and the lower of every pair.
+// half is the exploration half, sorted: both classes, all together, and of random pairs, as many
+// as the smaller class has, each class and the lower of every pair.
 type half struct {
 	side
 	pooled []float64
@@ -151,8 +150,7 @@ func (h *half) pairs(cut float64) bounds.CanaryTable {
 	return *tableOf([2][2]int{{len(h.lower) - x - y + both, y - both}, {x - both, both}})
 }
 
-// choose sweeps thresholds by what the certification half would certify by a method
-// if it repeated the exploration.
+// choose sweeps thresholds by what would be certified if the exploration were repeated.
 func (h *half) choose(m report.Method, delta, beta float64) membership.Cut {
 	return membership.SweepCuts(h.pooled, 1, len(h.pooled)-1, func(cut float64) (value, caution, gap float64) {
 		c := h.counts(cut)
@@ -215,11 +213,8 @@ func (s Scores) byRuns(p Plan, h Shape) *membership.Gathered {
 	if p.Relation != audit.AddRemove {
 		portrayed = scores[0]
 	}
-	kind := bounds.CanaryPairedBetting
-	if h.byRuns(p.Method) {
-		kind = bounds.CanaryInterval(p.Method)
-	}
-	if min(k, m) < kind.Order() {
+	kind := bounds.CanaryInterval(p.Method)
+	if !h.byRuns(p.Method) || min(k, m) < kind.Order() {
 		kind = bounds.CanaryPairedBetting
 	}
 	chosen := membership.NewExplored(k, m, scores[0]).Choose(membership.Aim{Interval: kind, Delta: delta, Beta: p.Beta, Runs: certify})
@@ -244,8 +239,8 @@ func (s Scores) drawn(to []float64, p Plan, h Shape, i int) []float64 {
 	return append(append(to, in...), out...)
 }
 
-// both appends the scores of all canaries of run i as those of canaries in, and again
-// as those of canaries out, with the worst score where they were not.
+// both appends the scores of all canaries of run i as of canaries in, and again as of canaries
+// out, with the worst score where they were not.
 func (s Scores) both(to []float64, i int) []float64 {
 	for _, side := range []bool{true, false} {
 		for k := range s.Canaries {

@@ -28,8 +28,7 @@ type Plan struct {
 	Relation audit.Relation `json:"relation"`
 	recorded.ScoreColumns
 	// Method is whose bound the verdict is by: named before, since the largest of all has no
-	// confidence. Default: one-run, which holds for scores of one training under add-remove; of a
-	// matrix paired-betting, by runs. Without runs there is none under replace.
+	// confidence. Default: one-run, of a matrix paired-betting; without runs none under replace.
 	Method report.Method `json:"method,omitempty"`
 	// Guesses; sides by default are chosen, or both where numbers are given.
 	membership.GuessPlan
@@ -69,6 +68,10 @@ func MatrixMethods() []report.Method {
 	return append(intervals, report.MethodOneRun, report.MethodOneRunGDP)
 }
 
+func (s Shape) methods() []report.Method {
+	return audit.Pick(s.Runs > 0, MatrixMethods(), FlatMethods())
+}
+
 // byCoins reports whether a method is of one run, with canaries in or out by coins.
 func byCoins(m report.Method) bool { return m == report.MethodOneRun || m == report.MethodOneRunGDP }
 
@@ -95,7 +98,7 @@ func (p Plan) resolve(s Shape, files []ScoreFile) (Plan, error) {
 	if err := report.ResolveBetaSeed(&p.Beta, p.Seed); err != nil {
 		return p, err
 	}
-	methods := audit.Pick(s.Runs > 0, MatrixMethods(), FlatMethods())
+	methods := s.methods()
 	if p.Method = cmp.Or(p.Method, methods[0]); !slices.Contains(methods, p.Method) {
 		return p, audit.UnknownName("method", string(p.Method), report.Texts(methods))
 	}
@@ -117,8 +120,7 @@ func (p Plan) resolve(s Shape, files []ScoreFile) (Plan, error) {
 	return p, cmp.Or(audit.At("/data", audit.Remedy("give the files that the audit was made with, in their order", same)), s.enough(p))
 }
 
-// enough refuses so few scores that no outcome certifies anything by the plan's
-// method, and says the smallest number.
+// enough refuses so few scores that no outcome certifies anything, and says the smallest number.
 func (s Shape) enough(p Plan) error {
 	c, beta := *p.Claim, p.Beta
 	if s.In < 2 || s.Out < 2 {
@@ -128,18 +130,17 @@ func (s Shape) enough(p Plan) error {
 		return nil
 	}
 	n := s.needed(p, p.Method, 0)
-	if n == 0 {
-		return nil // nothing helps; the report says so
+	if n == 0 || byCoins(p.Method) && s.In+s.Out >= n {
+		return nil // nothing helps, and the report says so; or the guesses are the user's own
 	}
-	found, want := fmt.Sprintf("%d in and %d out", s.In, s.Out), fmt.Sprintf("at least %d of each class", n)
+	found, want := fmt.Sprintf("%d in and %d out", s.In, s.Out), fmt.Sprintf("at least %d", n)
 	switch {
 	case s.byRuns(p.Method):
-		found, want = fmt.Sprintf("%d runs", s.Used), fmt.Sprintf("at least %d", n)
+		found = fmt.Sprintf("%d runs", s.Used)
 	case byCoins(p.Method):
-		if s.In+s.Out >= n {
-			return nil // the guesses are the user's own
-		}
-		found, want = fmt.Sprintf("%d canaries", s.In+s.Out), fmt.Sprintf("at least %d", n)
+		found = fmt.Sprintf("%d canaries", s.In+s.Out)
+	default:
+		want += " of each class"
 	}
 	return &audit.InputError{Field: "scores", Path: "/data", Found: found, Want: want + fmt.Sprintf(": no outcome of fewer certifies any epsilon above 0 by the method %s at delta = %v, beta = %v", p.Method, c.Delta, beta)}
 }
@@ -163,8 +164,7 @@ func Keys() []settings.Key[Plan] {
 
 // reproduce says how to audit the scores again.
 func reproduce(p Plan, h Shape) audit.Reproduce {
-	methods := audit.Pick(h.Runs > 0, MatrixMethods(), FlatMethods())
-	otherwise := Plan{Method: methods[0], Beta: 0.05, GuessPlan: p.guessing(h).Otherwise()}
+	otherwise := Plan{Method: h.methods()[0], Beta: 0.05, GuessPlan: p.guessing(h).Otherwise()}
 	r := audit.Reproduce{CLI: audit.CommandOf("dpscope scores", settings.Written(Keys(), p, otherwise))}
 	var note []string
 	for i, sum := range p.Data {

@@ -1,6 +1,5 @@
-// Package scores audits membership scores that another program made, of one training,
-// of one training a score or of a matrix of runs, and sets what every method makes of
-// them side by side.
+// Package scores audits membership scores that another program made, of one training, of one
+// training a score or of a matrix of runs, and sets what every method makes of them side by side.
 package scores
 
 import (
@@ -18,8 +17,7 @@ import (
 // Kind is the kind of a report of scores.
 const Kind = "scores"
 
-// Report is all that came out of an audit of scores. The scores are not in
-// it, only the SHA-256 of their files, and of a matrix a [membership.ScoreSample].
+// Report is all that came out of an audit of scores, but for the scores.
 type Report struct {
 	report.Report
 	Plan     Plan        `json:"plan"` // every default written out
@@ -44,8 +42,8 @@ func (r Report) check() error {
 	return audit.Of("report: evidence", r.Evidence.check(r.Plan))
 }
 
-// Verify replays a report. With scores, those of its files, everything is
-// done again; without, all that follows from the report's counts is made again.
+// Verify replays a report: with scores, those of its files, all of it; without, what follows from
+// its counts.
 func Verify(r Report, scores *Scores) (engine.Verification, error) {
 	if err := r.check(); err != nil {
 		return engine.Verification{}, err
@@ -96,13 +94,11 @@ func (a *Audit) Replay(v *engine.Verification, r Report, whole bool) (report.Rep
 type Evidence struct {
 	Shape Shape `json:"shape"`
 	// Events of the methods that take each score to be of a training of its own; absent of a matrix.
-	Events []ScoreEvent `json:"events,omitempty"`
-	// Guesses are all scores taken together.
-	membership.Guessed
+	Events             []ScoreEvent `json:"events,omitempty"`
+	membership.Guessed              // of all scores taken together
 	// Runs of a matrix: threshold and stakes from half of them, counts of the rest.
-	Runs *membership.Gathered `json:"runs,omitempty"`
-	// Membership is of all scores.
-	Membership *membership.Evidence `json:"membership,omitempty"`
+	Runs       *membership.Gathered `json:"runs,omitempty"`
+	Membership *membership.Evidence `json:"membership,omitempty"` // of all scores
 }
 
 // Sides of an event.
@@ -111,9 +107,8 @@ const (
 	Below = "below" // score < threshold, likelier out
 )
 
-// ScoreEvent is an event that was chosen on one half of the scores, and its counts.
-// X and N1 are of the class in which it is likelier: of those in where Side is
-// above, of those out where it is below. Differential privacy bounds both.
+// ScoreEvent is an event that was chosen on one half of the scores, and its counts. X and N1 are
+// of the class in which it is likelier: in where Side is above, out where it is below.
 type ScoreEvent struct {
 	Methods   []report.Method `json:"methods"` // that use it
 	Side      string          `json:"side"`
@@ -132,21 +127,18 @@ type Shape struct {
 	In   int `json:"in"` // scores of each class
 	Out  int `json:"out"`
 	Runs int `json:"runs,omitempty"` // of a matrix
-	// Canaries a run of the matrix. Under replace, K of those in and M of those out are
-	// used, of Used runs that have as many. (The portrait shows them under add-remove
-	// too, where the bounds use all canaries of all runs.)
-	Canaries int `json:"canaries,omitempty"`
-	K        int `json:"k,omitempty"`
-	M        int `json:"m,omitempty"`
-	Used     int `json:"usedRuns,omitempty"`
-	// Fixed: in every run the same canaries were in.
-	Fixed bool `json:"fixed,omitempty"`
-	// Half are the runs in which half of the canaries were in, rounded down; Farthest
-	// is how often the canary was in whose number of runs is farthest from half.
-	Half     int `json:"half,omitempty"`
-	Farthest int `json:"farthest,omitempty"`
-	// CertifiedIn are the memberships in, over the runs that certify; of add-remove.
-	CertifiedIn int `json:"certifiedIn,omitempty"`
+	// Canaries a run of the matrix. Under replace, K of those in and M of those out are used, of
+	// Used runs that have as many; under add-remove the portrait alone is of these.
+	Canaries int  `json:"canaries,omitempty"`
+	K        int  `json:"k,omitempty"`
+	M        int  `json:"m,omitempty"`
+	Used     int  `json:"usedRuns,omitempty"`
+	Fixed    bool `json:"fixed,omitempty"` // in every run the same canaries were in
+	// Half are the runs in which half of the canaries were in, rounded down; Farthest is how often
+	// the canary was in whose number of runs is farthest from half.
+	Half        int `json:"half,omitempty"`
+	Farthest    int `json:"farthest,omitempty"`
+	CertifiedIn int `json:"certifiedIn,omitempty"` // memberships in, over the runs that certify; of add-remove
 }
 
 // halves are how many of n explore and how many certify.
@@ -154,7 +146,6 @@ func halves(n int) (explore, certify int) { return n / 2, n - n/2 }
 
 func (s Shape) byRuns(m report.Method) bool { return s.Runs > 0 && !byCoins(m) }
 
-// assumes is what a method takes for granted by relation, see [assumes].
 func (s Shape) assumes(m report.Method) report.Assumes {
 	if s.byRuns(m) {
 		return report.ByRuns
@@ -162,10 +153,9 @@ func (s Shape) assumes(m report.Method) report.Assumes {
 	return report.MethodWords[m].Assumes
 }
 
-// counted is what a table of the runs of a matrix counts under a relation: of k
-// canaries that were in and of m that were out, in so many runs, and the delta that
-// bounds of it take. Under add-remove every run counts, with all its canaries on both
-// sides, see [bounds.CoinDelta].
+// counted is what a table of the runs of a matrix counts under a relation: of k canaries in and m
+// out, in so many runs, and the delta that bounds of it take. Under add-remove every run counts,
+// with all its canaries on both sides, see [bounds.CoinDelta].
 func (s Shape) counted(r audit.Relation, delta float64) (k, m, runs int, of float64) {
 	if r == audit.AddRemove {
 		return s.Canaries, s.Canaries, s.Runs, bounds.CoinDelta(delta)

@@ -15,8 +15,7 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
-// Scores are membership scores that another program made, as package mechanisms/recorded
-// reads them: the higher the likelier the canary was in.
+// Scores are membership scores of another program: the higher the likelier the canary was in.
 type Scores struct {
 	In, Out []float64 // of canaries that were in and that were out, finite; those of a matrix stand in it alone
 	// A matrix of runs by canaries, flat by rows; Runs is 0 where there is none.
@@ -50,7 +49,7 @@ func ReadScores(files []*recorded.File, columns recorded.ScoreColumns) (*Scores,
 }
 
 func sums(files []ScoreFile) []string {
-	return audit.Listed(len(files), func(i int) string { return files[i].SHA256 })
+	return audit.Each(files, func(f ScoreFile) string { return f.SHA256 })
 }
 
 // sorted has both classes in ascending order, of a matrix too. It refuses scores that are none.
@@ -76,8 +75,8 @@ func (s Scores) sorted() (*Scores, error) {
 	))
 }
 
-// shape finds the sizes of sorted scores, and of a matrix how many canaries of each class a run gives:
-// as many as nine runs of ten have, by class. Only membership is looked at.
+// shape finds the sizes of sorted scores, and of a matrix how many canaries of each class a run
+// gives: as many as nine runs of ten have. Only membership is looked at.
 func (s Scores) shape(p Plan) Shape {
 	h := Shape{In: len(s.In), Out: len(s.Out), Runs: s.Runs}
 	if s.Runs == 0 {
@@ -115,8 +114,7 @@ func (s Scores) shape(p Plan) Shape {
 	return h
 }
 
-// Audit is a plan that was checked against scores, or against what a report says of them,
-// and whose defaults are filled in.
+// Audit is a plan that was checked against scores, or what a report says of them.
 type Audit struct {
 	Plan   Plan
 	shape  Shape
@@ -187,9 +185,9 @@ func (s Scores) run(i int) (in, out []float64) {
 	return membership.Split(s.Score[i*s.Canaries:][:s.Canaries], s.Member[i*s.Canaries:])
 }
 
-// key names a stream of a scores audit. A hash of the scores, of a matrix of its files, is
-// part of it (Data): else one seed would break ties for all scores of a size in one way, and
-// a false alarm of it would be one of all of them.
+// key names a stream. A hash of the scores, of a matrix of its files, is part of it (Data): else
+// one seed would break ties for all scores of a size in one way, and a false alarm of it would be
+// one of all of them.
 func (p Plan) key(purpose string, trial, side int) stream.Key {
 	return stream.Key{Seed: p.Seed, Purpose: strings.Join(append([]string{"canary/scores/" + purpose}, p.Data...), "/"), Trial: trial, Side: side}
 }

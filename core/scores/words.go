@@ -146,12 +146,13 @@ func (r Report) Facts() []audit.FactRow {
 		add("Event", "score %s %s, of %s: %s of %s %s, %s of %s %s", sign, phrase.Number(e.Threshold), strings.Join(report.Texts(e.Methods), " and "),
 			phrase.Grouped(x.X), phrase.Grouped(x.N1), likelier, phrase.Grouped(x.Y), phrase.Grouped(x.N0), other)
 	}
-	if e := ev.Runs; e != nil && p.Relation == audit.AddRemove {
+	if e := ev.Runs; e != nil {
 		x, y := membership.Shares(*e.Certified.Table)
-		add("Event", "score > %s: a share of %.6g of all memberships was in and above, %.6g out and above, over %s runs", phrase.Number(e.Threshold), x, y, phrase.Grouped(e.Certified.Table.Runs()))
-	} else if e != nil {
-		x, y := membership.Shares(*e.Certified.Table)
-		add("Event", "score > %s: %.6g of %d canaries in a run, %.6g of %d out, over %s runs", phrase.Number(e.Threshold), x, h.K, y, h.M, phrase.Grouped(e.Certified.Table.Runs()))
+		shares := fmt.Sprintf("%.6g of %d canaries in a run, %.6g of %d out", x, h.K, y, h.M)
+		if p.Relation == audit.AddRemove {
+			shares = fmt.Sprintf("a share of %.6g of all memberships was in and above, %.6g out and above", x, y)
+		}
+		add("Event", "score > %s: %s, over %s runs", phrase.Number(e.Threshold), shares, phrase.Grouped(e.Certified.Table.Runs()))
 	}
 	p.guessing(h).Facts(add, ev.Guessed, "")
 	add("Seed", "%d, for the split into halves, the pairing and the order of equal scores", p.Seed)
@@ -167,5 +168,5 @@ func (r Report) Head() report.Report {
 
 // subject names the files.
 func subject(files []ScoreFile) string {
-	return strings.Join(audit.Listed(len(files), func(i int) string { return files[i].Name }), " and ")
+	return strings.Join(audit.Each(files, func(f ScoreFile) string { return f.Name }), " and ")
 }

@@ -87,11 +87,8 @@ func (f *fit) times(x []float64) []float64 {
 
 // influence of a row on the coefficients: (y - ŷ) (X'WX + n lambda I)^-1 x.
 func (f *fit) influence(x []float64, y float64) []float64 {
-	out, wrong := f.times(x), y-stream.Logistic(linalg.Dot(f.w, x))
-	for j := range out {
-		out[j] = float64(out[j] * wrong)
-	}
-	return out
+	wrong := y - stream.Logistic(linalg.Dot(f.w, x))
+	return audit.Each(f.times(x), func(v float64) float64 { return float64(v * wrong) })
 }
 
 // slope writes a vector along the gradient of the norm of the influence: that of its

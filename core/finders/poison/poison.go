@@ -7,7 +7,7 @@
 // E[M(D, b)] ≈ M∞(D), meaning the DP model is on average equivalent to the non-private version,
 // it is sufficient to find the optimal poisoning with respect to the non-private model" (section
 // 4.1, step 2). What is proposed depends on the table and the stream alone, and has the same bits
-// on every platform. Bounds never depend on how good an attack is.
+// on every platform.
 package poison
 
 import (
@@ -118,9 +118,7 @@ func (a attack) pairs(p audit.FinderProblem) ([]audit.Pair, error) {
 	if p.Relation != audit.Replace && p.Relation != audit.AddRemove {
 		return nil, refuse("relation", fmt.Sprintf("%q", p.Relation), "replace or add-remove, to poison a row")
 	}
-	if p.Stream == nil {
-		panic("finder: an attack needs a stream")
-	}
+
 	q := &problem{FinderProblem: p, table: p.Table, n: p.Table.Base.Len(), d: p.Table.Base.Columns - 1}
 	room := audit.Pick(p.Relation == audit.AddRemove, p.Domain.MaxRows-q.n, q.n)
 	for k := 1; k <= min(room, max(1, p.Group)); k *= 2 {
@@ -233,7 +231,7 @@ func (q *problem) nearest(distance func(i int) float64) []int {
 	return order
 }
 
-// alike are row i, and then the rows of its label, the nearest to it first, then the rest.
+// alike are row i, and then the rows near it, of its label first.
 func (q *problem) alike(i int) []int {
 	order := q.near(q.x[i], q.y[i])
 	return append([]int{i}, slices.DeleteFunc(order, func(k int) bool { return k == i })...)
@@ -261,10 +259,7 @@ func (q *problem) mean(y float64) []float64 {
 			}
 		}
 	}
-	for j := range m {
-		m[j] /= n
-	}
-	return m
+	return audit.Each(m, func(v float64) float64 { return v / n })
 }
 
 // squared is the squared distance.

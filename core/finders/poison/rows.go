@@ -67,21 +67,17 @@ func cornerMean(q *problem) ([]point, error) {
 // (section 4.1): the distance is to the nearest other row, and in a second proposal the
 // sum of all.
 func farthestFlip(q *problem) ([]point, error) {
-	far := func(i int, join func(sum, v float64) float64) float64 {
-		sum := -1.0
+	far := func(i int, start float64, join func(sum, v float64) float64) float64 {
+		sum := start
 		for k := range q.n {
-			switch v := away(q.x[i], q.x[k]); {
-			case k == i:
-			case sum < 0:
-				sum = v
-			default:
-				sum = join(sum, v)
+			if k != i {
+				sum = join(sum, away(q.x[i], q.x[k]))
 			}
 		}
 		return -sum
 	}
-	alone := q.nearest(func(i int) float64 { return far(i, func(a, b float64) float64 { return min(a, b) }) })[0]
-	outside := q.nearest(func(i int) float64 { return far(i, func(a, b float64) float64 { return a + b }) })[0]
+	alone := q.nearest(func(i int) float64 { return far(i, math.Inf(1), math.Min) })[0]
+	outside := q.nearest(func(i int) float64 { return far(i, 0, func(a, b float64) float64 { return a + b }) })[0]
 	return []point{q.flipped("the row most distant from the nearest other with its label flipped", alone),
 		q.flipped("the row most distant from all others with its label flipped", outside)}, nil
 }
@@ -174,12 +170,8 @@ func (q *problem) least() []float64 {
 			most = j
 		}
 	}
-	if v[most] < 0 {
-		for j := range v {
-			v[j] = -v[j]
-		}
-	}
-	return v
+	sign := math.Copysign(1, v[most])
+	return audit.Each(v, func(x float64) float64 { return float64(sign * x) })
 }
 
 // clipBKD is a row along the axis of least variance, as long as the median row, with the
@@ -190,9 +182,7 @@ func clipBKD(q *problem) ([]point, error) {
 	norms := audit.Each(q.x, func(row []float64) float64 { return math.Sqrt(linalg.Dot(row, row)) })
 	slices.Sort(norms)
 	median := norms[q.n/2]
-	for j := range x {
-		x[j] = float64(x[j] * median)
-	}
+	x = audit.Each(x, func(v float64) float64 { return float64(v * median) })
 	q.project(x)
 	labels := []float64{0, 1}
 	if q.table.Probability != nil && q.table.Train != nil {

@@ -1,7 +1,6 @@
 // Package format writes the reports of one or several audits: SARIF for code scanning, JUnit XML
-// for test runners, Markdown for comments and job summaries, workflow commands for GitHub Actions;
-// and for people, as a page of HTML, as a picture, as text and as JSON. All forms tell the same:
-// the verdict in words, the facts behind it, the seed and how to run it again.
+// for test runners, Markdown, workflow commands for GitHub Actions, a page of HTML, a picture,
+// text and JSON. All tell the verdict in words, the facts behind it, the seed and the command.
 package format
 
 import (
@@ -34,23 +33,22 @@ var Formats = []string{Text, JSON, SARIF, JUnit, Markdown, GitHub, HTML, SVG}
 
 // Run is what a command did.
 type Run struct {
-	Audits []Audit
-	Broken []Broken
-	// Summary says in words what several audits came to together, with the
-	// error of all; empty for one audit that stands alone.
-	Summary string
-	// Value is what JSON writes; nil: the report of the only audit.
-	Value any
-	// Strict: an inconclusive audit is a failure.
-	Strict bool
-	// Page is what a page of HTML has for those who link to it; nil: nothing.
-	Page *Page
-	// Sentence says what tells most, for the brief form of text; nil: the text is whole.
-	Sentence func(report.View) string
-	// Columns are those of the terminal that shows the brief form; 0: it is none.
-	Columns int
-	// Pictures draws those of a report, for HTML and SVG; nil: none.
-	Pictures func(report.View) ([]Picture, error)
+	Audits   []Audit
+	Broken   []Broken
+	Summary  string                               // what several audits came to together, with the error of all; empty for one alone
+	Value    any                                  // what JSON writes; nil: the report of the only audit
+	Strict   bool                                 // an inconclusive audit is a failure
+	Page     *Page                                // of HTML, for those who link to it; may be nil
+	Sentence func(report.View) string             // what tells most, for the brief form of text; nil: the text is whole
+	Columns  int                                  // of the terminal that shows the brief form; 0: it is none
+	Pictures func(report.View) ([]Picture, error) // for HTML and SVG; nil: none
+}
+
+func (r Run) pictures(v report.View) ([]Picture, error) {
+	if r.Pictures == nil {
+		return nil, nil
+	}
+	return r.Pictures(v)
 }
 
 // Page is what a page that stands at an address says of itself. Addresses are absolute.
@@ -62,7 +60,6 @@ type Page struct {
 	Note               string // stands above the report
 }
 
-// Link is a place on the web, by name.
 type Link struct{ Name, Address string }
 
 // Broken is an audit of which there is no report, as the user's program is at fault.

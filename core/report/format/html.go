@@ -18,9 +18,8 @@ import (
 type Picture struct {
 	Title, Words string
 	Headline     string // of the report, where the picture stands without it
-	// Wide, Narrow and Middle are elements svg, laid out for WideWidth, NarrowWidth and, where it
-	// may be made a card, MiddleWidth. They are written as they are. Their colours are custom
-	// properties of the page, see [cardColours].
+	// Wide, Narrow and, where it may be made a card, Middle are elements svg, written as they are.
+	// Their colours are custom properties of the page, see [cardColours].
 	Wide, Narrow, Middle template.HTML
 	MiddleHeight         float64 // of Middle, in px
 	Table                PictureTable
@@ -86,10 +85,8 @@ func html(run Run) ([]byte, error) {
 		for _, t := range h.Words() {
 			h.Shown = append(h.Shown, marked(t))
 		}
-		if run.Pictures != nil {
-			if h.Pictures, err = run.Pictures(a.Report); err != nil {
-				return nil, err
-			}
+		if h.Pictures, err = run.pictures(a.Report); err != nil {
+			return nil, err
 		}
 		if run.Value == nil {
 			if h.JSON, err = jsonText(a.Report); err != nil {

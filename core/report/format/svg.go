@@ -42,9 +42,8 @@ var cardColours = sync.OnceValue(func() (of [2]string) {
 })
 
 // svg is a card for each audit, one below the other: what was audited, the verdict, the report's
-// first picture, and what recorded it, in the colours of the page around. Its title is the
-// verdict, its description tells the picture, and, of a single audit, its metadata is the fragment
-// of the page's address that runs it again.
+// first picture, and what recorded it. Of a single audit, its metadata is the fragment of the
+// page's address that runs it again.
 func svg(run Run) ([]byte, error) {
 	var b strings.Builder
 	title := run.Summary
@@ -58,15 +57,12 @@ func svg(run Run) ([]byte, error) {
 	drawn := make([]Picture, len(run.Audits))
 	var words []string
 	for i, a := range run.Audits {
-		if run.Pictures != nil {
-			all, err := run.Pictures(a.Report)
-			if err != nil {
-				return nil, err
-			}
-			if len(all) > 0 {
-				drawn[i] = all[0]
-				words = append(words, all[0].Words)
-			}
+		all, err := run.pictures(a.Report)
+		if err != nil {
+			return nil, err
+		}
+		if len(all) > 0 {
+			drawn[i], words = all[0], append(words, all[0].Words)
 		}
 	}
 	b.WriteString("<desc>" + xmlText(strings.Join(words, "\n")) + "</desc>\n")
