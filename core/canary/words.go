@@ -250,8 +250,11 @@ func (r Report) runsFacts(rows *report.FactRows) {
 		}
 		add("Diverged", "%s%d of %s %s", explored, e.Runs.Certified.Diverged, phrase.Grouped(r.Termination.SamplesUsed), p.counted())
 	}
-	if q := p.Quantile; p.Mode == Fixed {
-		between := audit.Pick(q > 0, fmt.Sprintf(" between the %s and the %s quantile of the scores inside", phrase.Percent(q), phrase.Percent(1-q)), "")
+	if p.Mode == Fixed {
+		between := ""
+		if q := p.Quantile; q > 0 {
+			between = fmt.Sprintf(" between the %s and the %s quantile of the scores inside", phrase.Percent(q), phrase.Percent(1-q))
+		}
 		add("Exploration", "%s runs, for the threshold%s and the stakes", phrase.Grouped(p.Explore), between)
 	}
 }

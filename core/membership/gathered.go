@@ -16,7 +16,7 @@ type Gathered struct {
 	Stakes      bounds.CanaryStakes `json:"stakes" same:"near"`
 	Explored    Counted             `json:"explored"`
 	Certified   Counted             `json:"certified"`
-	ScoreSample *ScoreSample        `json:"portrait,omitempty"` // absent where no explored run has enough canaries in and out
+	ScoreSample *ScoreSample        `json:"portrait,omitempty"` // absent where no run has enough canaries
 }
 
 // Counted are runs by how many canaries were in the event.

@@ -177,7 +177,8 @@ func (e Evidence) Table(claim audit.Claim, relation audit.Relation, basis Basis,
 		}
 	}
 	whole := func(x *report.Row) {
-		holds(x, basis == OwnTrainings, report.EachItsOwn, report.MethodWords[report.MethodExact].Assumes[relation], why[basis])
+		assumes := report.MethodWords[report.MethodExact].Assumes
+		holds(x, basis == OwnTrainings, report.EachItsOwn, assumes[relation], why[basis])
 	}
 	const of = "AUROC"
 	area := e.ROC.AUROC()
@@ -187,7 +188,8 @@ func (e Evidence) Table(claim audit.Claim, relation audit.Relation, basis Basis,
 		lower, upper := bounds.AUROCInterval(r.AUROC, r.Number, beta)
 		x := add(report.AUROC, of+" within a run", 0, bounds.MethodAUROC, "pairs of scores of a run", r.AUROC, lower, upper, 1)
 		x.Claimed = nil
-		holds(x, basis == FixedRuns, report.EachRow, "runs are independent", "no interval: the audit may end because of what the runs show")
+		holds(x, basis == FixedRuns, report.EachRow, "runs are independent",
+			"no interval: the audit may end because of what the runs show")
 	}
 	for _, rate := range Rates() {
 		seen, lower, upper := e.ROC.TPRAt(rate, beta)

@@ -231,11 +231,15 @@ func parse(data []byte, kind string, r any) error {
 	if err != nil {
 		return audit.JsonError(data, "report", err)
 	}
+	const field = "report: field schemaVersion"
 	version := *cmp.Or(h.SchemaVersion, new(SchemaVersion))
 	err = audit.First(
-		audit.Remedy("is this a report of dpscope?", audit.Require(h.SchemaVersion != nil, "report: field schemaVersion", audit.Absent, "%d", SchemaVersion)),
-		audit.Remedy("use the version of dpscope that wrote it", audit.Require(version == SchemaVersion, "report: field schemaVersion", version, "%d", SchemaVersion)),
-		audit.Remedy("is this a report of another command?", audit.Require(h.Kind == kind, "report: field kind", strconv.Quote(h.Kind), "%q", kind)),
+		audit.Remedy("is this a report of dpscope?",
+			audit.Require(h.SchemaVersion != nil, field, audit.Absent, "%d", SchemaVersion)),
+		audit.Remedy("use the version of dpscope that wrote it",
+			audit.Require(version == SchemaVersion, field, version, "%d", SchemaVersion)),
+		audit.Remedy("is this a report of another command?",
+			audit.Require(h.Kind == kind, "report: field kind", strconv.Quote(h.Kind), "%q", kind)),
 	)
 	if err != nil {
 		return err

@@ -119,7 +119,7 @@ type Row struct {
 	// stopped: a bound for a fixed sample size does not hold at a time chosen while looking.
 	LowerBound *float64 `json:"lowerBound,omitempty" same:"near"`
 	UpperBound *float64 `json:"upperBound,omitempty" same:"near"` // of an interval; both ends hold together
-	Strict     bool     `json:"strict,omitempty"`                 // the quantity is above the bound, not only at least that
+	Strict     bool     `json:"strict,omitempty"`                 // the quantity is above the bound
 	Value      *float64 `json:"value,omitempty" same:"near"`      // of a form that certifies nothing, or not what decides
 	Claimed    *float64 `json:"claimed,omitempty" same:"near"`    // what the claim allows the quantity to be; absent where it says nothing
 	Largest    *float64 `json:"largest,omitempty" same:"near"`    // bound that any outcome of this size can give
@@ -133,7 +133,7 @@ type Row struct {
 	In         *float64  `json:"in,omitempty" same:"near"`  // of an interval: lower limit of the rate inside
 	Out        *float64  `json:"out,omitempty" same:"near"` // of an interval: upper limit of the rate of fresh canaries
 	Chosen     bool      `json:"chosen,omitempty"`          // it decides the verdict
-	Valid      bool      `json:"valid"`                     // for any mechanism at this size; else asymptotically or under an assumption on it
+	Valid      bool      `json:"valid"`                     // for any mechanism at this size; else asymptotically, or assuming more
 	Trainings  Trainings `json:"trainings,omitempty"`
 	Assumption string    `json:"assumption,omitempty" same:"words"` // beyond independent runs of the mechanism
 	Note       string    `json:"note,omitempty" same:"words"`       // why there is no bound, or what is wrong with the form

@@ -16,8 +16,8 @@ const (
 	leastClimb = 1e-6 // of the reach, at which it ends
 )
 
-// climb moves x uphill: value is what grows, slope its gradient or any vector along it.
-// A step is as long as the last one that helped, and halved where it does not.
+// climb moves x uphill: value is what grows, slope a vector along its gradient. A step is as long
+// as the last one that helped, and halved where it does not.
 func (q *problem) climb(x []float64, value func(x []float64) float64, slope func(x, g []float64)) ([]float64, float64) {
 	at, g, trial := slices.Clone(x), make([]float64, q.d), make([]float64, q.d)
 	q.project(at)
@@ -108,11 +108,10 @@ func (f *fit) slope(x []float64, y float64, g []float64) {
 
 // influence climbs to where the norm of the influence function is largest. "We first select
 // (x, y) closest to the corner of the hyper-rectangle containing the data [...] and initialize
-// (x*, y*) as the mean point in the opposite class" (section 4.1). The norm has several summits,
-// so it is climbed from the means of both classes, from the ends of the axis of least variance
-// and from those of the features, with either label. The summit is taken that moves coefficients
-// trained anew most, the distance of the section's step 3. A second proposal puts the same row in
-// the place of that whose removal moves the coefficients on.
+// (x*, y*) as the mean point in the opposite class" (section 4.1). The norm has several summits, so
+// it is climbed from the means of both classes, the ends of the axis of least variance and those
+// of the features, with either label. The summit is taken that moves coefficients trained anew
+// most (step 3). A second proposal takes the place of the row whose removal moves them on.
 func influence(q *problem) ([]point, error) {
 	f, err := q.fit(q.table.Base)
 	if err != nil {

@@ -2,12 +2,11 @@
 // with one row poisoned, or with several copies of it where pairs may differ by more rows.
 //
 // The attacks are those of Lu et al., A general framework for auditing differentially private
-// machine learning (NeurIPS 2022), section 4.1, with those that the paper compares them with.
-// They look at [audit.Table]: the rows, and the learner's twin without noise. "As long as
-// E[M(D, b)] ≈ M∞(D), meaning the DP model is on average equivalent to the non-private version,
-// it is sufficient to find the optimal poisoning with respect to the non-private model" (section
-// 4.1, step 2). What is proposed depends on the table and the stream alone, and has the same bits
-// on every platform.
+// machine learning (NeurIPS 2022), section 4.1, and those that it compares them with. They look at
+// [audit.Table]: the rows, and the learner's twin without noise. "As long as E[M(D, b)] ≈ M∞(D),
+// meaning the DP model is on average equivalent to the non-private version, it is sufficient to
+// find the optimal poisoning with respect to the non-private model" (step 2). What is proposed
+// depends on the table and the stream alone, and has the same bits on every platform.
 package poison
 
 import (

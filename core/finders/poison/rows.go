@@ -31,9 +31,8 @@ func (q *problem) flipped(what string, i int) point {
 	return point{what, row, q.alike(i)}
 }
 
-// cornerFlip flips the label of the row nearest to a corner: that moves what belongs to
-// either class, its share, its sums and its squares, as far as the row lies from the
-// middle. Of rows nearest to a corner those of either label are proposed.
+// cornerFlip flips the label of the row nearest to a corner, of either label: that moves the share,
+// sums and squares of either class as far as the row lies from the middle.
 func cornerFlip(q *problem) ([]point, error) {
 	order := q.cornered(q.Domain.Lower, q.Domain.Upper)
 	first := order[0]
@@ -44,8 +43,8 @@ func cornerFlip(q *problem) ([]point, error) {
 		q.flipped("the row of the other label nearest to a corner, its label flipped", other)}, nil
 }
 
-// cornerMean moves a row of a class from the corner where the class is to the one
-// furthest away: first of the class whose mean that moves most.
+// cornerMean moves a row of a class from the corner where the class is to the one furthest away:
+// first of the class whose mean that moves most.
 func cornerMean(q *problem) ([]point, error) {
 	var points []point
 	var moves []float64
@@ -62,10 +61,8 @@ func cornerMean(q *problem) ([]point, error) {
 	return points, nil
 }
 
-// farthestFlip flips the label of the row that is most distant from the others. "To
-// increase this chance we target points which are likely to be solitary in each leaf"
-// (section 4.1): the distance is to the nearest other row, and in a second proposal the
-// sum of all.
+// farthestFlip flips the label of the row most distant from the nearest other, or from all. "To
+// increase this chance we target points which are likely to be solitary in each leaf" (section 4.1).
 func farthestFlip(q *problem) ([]point, error) {
 	far := func(i int, start float64, join func(sum, v float64) float64) float64 {
 		sum := start

@@ -35,7 +35,7 @@ var Formats = []string{Text, JSON, SARIF, JUnit, Markdown, GitHub, HTML, SVG}
 type Run struct {
 	Audits   []Audit
 	Broken   []Broken
-	Summary  string                               // what several audits came to together, with the error of all; empty for one alone
+	Summary  string                               // what several came to together, with the error of all
 	Value    any                                  // what JSON writes; nil: the report of the only audit
 	Strict   bool                                 // an inconclusive audit is a failure
 	Page     *Page                                // of HTML, for those who link to it; may be nil

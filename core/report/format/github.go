@@ -7,9 +7,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// github is one workflow command an audit, and a notice with the summary of
-// several. Source: GitHub Docs, "Workflow commands for GitHub Actions"; what is
-// escaped how: actions/toolkit, packages/core/src/command.ts.
+// github is one workflow command an audit, and a notice with the summary of several (GitHub Docs,
+// "Workflow commands for GitHub Actions"; escapes: actions/toolkit, packages/core/src/command.ts).
 func github(run Run) string {
 	var b strings.Builder
 	for _, a := range run.Audits {

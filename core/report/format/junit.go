@@ -10,7 +10,6 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 )
 
-// element is one of XML.
 type element struct {
 	XMLName xml.Name
 	Attr    []xml.Attr `xml:",any,attr"`

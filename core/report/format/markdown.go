@@ -5,11 +5,15 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/report"
 )
 
 // markdown is GitHub's: a headline and facts an audit, and above several a table of all.
 func markdown(run Run) string {
 	var b strings.Builder
+	row := func(cells ...string) {
+		b.WriteString("| " + strings.Join(audit.Each(cells, markdownCell), " | ") + " |\n")
+	}
 	if run.Summary != "" {
 		fmt.Fprintf(&b, "## dpscope\n\n%s\n\n| Audit | Claim | Verdict |\n| --- | --- | --- |\n", markdownText(run.Summary))
 		for _, a := range run.Audits {
@@ -20,22 +24,16 @@ func markdown(run Run) string {
 	for _, a := range run.Audits {
 		r := a.Report.Head()
 		fmt.Fprintf(&b, "### %s%s\n\n**%s**\n\n| Fact | Value |\n| --- | --- |\n", mark(run, a), markdownText(a.Name), markdownText(r.Summary))
-		for _, row := range a.Report.Facts() {
-			fmt.Fprintf(&b, "| %s | %s |\n", markdownCell(row.Name), markdownCell(row.Value))
+		for _, f := range a.Report.Facts() {
+			row(f.Name, f.Value)
 		}
 		b.WriteString("\n")
 		for _, t := range r.Words() {
-			fmt.Fprintf(&b, "<details><summary>%s</summary>\n\n|", markdownText(t.Title))
-			for _, c := range t.Columns {
-				fmt.Fprintf(&b, " %s |", markdownCell(c.Title))
-			}
-			b.WriteString("\n|" + strings.Repeat(" --- |", len(t.Columns)) + "\n")
+			fmt.Fprintf(&b, "<details><summary>%s</summary>\n\n", markdownText(t.Title))
+			row(audit.Each(t.Columns, func(c report.Column) string { return c.Title })...)
+			b.WriteString("|" + strings.Repeat(" --- |", len(t.Columns)) + "\n")
 			for _, line := range t.Lines {
-				b.WriteString("|")
-				for _, cell := range t.Marked(line) {
-					fmt.Fprintf(&b, " %s |", markdownCell(cell))
-				}
-				b.WriteString("\n")
+				row(t.Marked(line)...)
 			}
 			b.WriteString("\n</details>\n\n")
 		}
@@ -52,8 +50,7 @@ func markdown(run Run) string {
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
-// mark is a sign before the words, never instead of them. There is none for an
-// audit that found nothing: a tick would read as a proof.
+// mark is a sign before the words; none where nothing was found: a tick would read as a proof.
 func mark(run Run, a Audit) string {
 	switch {
 	case run.failed(a):
@@ -64,8 +61,7 @@ func mark(run Run, a Audit) string {
 	return ""
 }
 
-// markdownText takes their meaning from the characters that Markdown and HTML
-// read: what stands in a report comes from files and mechanisms of others.
+// markdownText escapes Markdown and HTML: reports hold words of others' files and mechanisms.
 var markdownText = strings.NewReplacer("\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]",
 	"<", "&lt;", ">", "&gt;", "&", "&amp;", "|", "\\|", "~", "\\~", "#", "\\#", "@", "&#64;", "\r", " ", "\n", " ").Replace
 

@@ -14,7 +14,7 @@ import (
 // sarifSchema is the address of the schema of SARIF 2.1.0 with errata 01.
 const sarifSchema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
-// object is one of SARIF 2.1.0 (OASIS Standard, section 3).
+// object of SARIF 2.1.0 (OASIS Standard, section 3).
 type object = map[string]any
 
 // message is the text of one: braces are placeholders otherwise (section 3.11.5).
@@ -36,9 +36,8 @@ const ruleHelp = "dpscope certified a lower bound on how well the mechanism's ou
 	"An error means that the bound exceeds the claim: if the claim were true, this would happen with probability at most 1 minus the stated confidence. " +
 	"A note means that the audit was inconclusive. The absence of results is not a proof of privacy. The command in the message repeats the audit with the same counts."
 
-// sarif is one run. Only what somebody should look at is a result: code scanning
-// shows every result as an alert, whatever its kind. The verdicts of all audits
-// are properties of the run; an audit that failed is a notification.
+// sarif is one run. Code scanning shows every result as an alert, so only what somebody should look
+// at is one. All verdicts are properties of the run; an audit that failed is a notification.
 func sarif(run Run) object {
 	var kinds []audit.ClaimKind
 	verdicts, results, rules, notes := []object{}, []object{}, []object{}, []object{}
@@ -104,7 +103,7 @@ func result(run Run, a Audit, rule int) object {
 	return out
 }
 
-// fingerprint names the alert across runs: same audit, same kind of claim, any seed and counts.
+// fingerprint names the alert across runs of any seed and counts.
 func fingerprint(a Audit) string {
 	sum := sha256.Sum256([]byte(a.Name + "\x00" + a.Report.Head().Subject + "\x00" + string(a.Report.Head().Claim.Kind)))
 	return hex.EncodeToString(sum[:16])
