@@ -22,7 +22,6 @@ import (
 	"github.com/dpscope/dpscope/internal/shares"
 )
 
-// job is an audit that is done on Beam.
 type job struct {
 	audit shares.Search // before its search
 	store store
@@ -39,7 +38,6 @@ func (j *job) showOnly(ctx context.Context) error {
 	return beamx.Run(ctx, pipeline(j.store, all, len(all), j.flags.goroutines(), j.flags.lanes(), j.flags.trainer))
 }
 
-// do searches, draws and merges, each unless it was done before, and returns the report.
 func (j *job) do(ctx context.Context) ([]byte, error) {
 	defer closePrograms()
 	if j.flags.trainer.Exec != "" {
@@ -171,7 +169,6 @@ func (j *job) run(parent context.Context, missing []int, of int) error {
 	}
 }
 
-// watch shows the progress of the search.
 func (j *job) watch(name string, _ any, g *core.Env) {
 	if j.show.W == nil {
 		return
@@ -186,7 +183,6 @@ func (j *job) watch(name string, _ any, g *core.Env) {
 	g.Canaries = func(p canary.Progress) { tell(string(p.Phase), p.Runs, p.Total) }
 }
 
-// drawn shows how many of the shares of a job are drawn.
 func (j *job) drawn(n, of int, since time.Duration) {
 	text := fmt.Sprintf("drawing %d of %d shares", n, of)
 	if n > 0 {

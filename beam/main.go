@@ -78,7 +78,6 @@ func run(args []string, stdout, stderr io.Writer) int {
 
 func fail(stderr io.Writer, err error) int { return cli.Fail("dpscope-beam", stderr, err) }
 
-// jobFlags say how an audit is divided and what becomes of it.
 type jobFlags struct {
 	*cli.Flags
 	work    string
@@ -96,7 +95,6 @@ type jobFlags struct {
 	own [2]string // endpoint and environment_type as the user gave them; prism sets them too
 }
 
-// register defines the flags, Beam's among them.
 func (f *jobFlags) register() {
 	s := f.Flags
 	s.StringVar(&f.work, "work", "", "`folder` for the parts of the audit, gs://BUCKET/FOLDER or one of a disk that all workers see; run again with the same one, the command goes on. Default: a folder of this run's own, with a runner on this machine")
@@ -116,7 +114,6 @@ func (f *jobFlags) register() {
 	})
 }
 
-// valid refuses what cannot be.
 func (f *jobFlags) valid() error {
 	f.own = [2]string{f.beam("endpoint"), f.beam("environment_type")}
 	switch {
@@ -143,7 +140,6 @@ func (f *jobFlags) prism() bool {
 // inProcess says whether a runner that is elsewhere sends its work to this process.
 func (f *jobFlags) inProcess() bool { return strings.EqualFold(f.own[1], "loopback") }
 
-// goroutines are those of a share.
 func (f *jobFlags) goroutines() int {
 	if f.prism() || f.inProcess() {
 		return f.threads()
@@ -151,8 +147,7 @@ func (f *jobFlags) goroutines() int {
 	return max(1, *f.workers)
 }
 
-// threads are the goroutines of this process: with a program that trains one, as a training
-// has the machine to itself unless somebody knows better.
+// threads are this process's: one where a program trains, as a training has the machine to itself.
 func (f *jobFlags) threads() int {
 	if *f.workers == 0 && f.trainer.Exec == "" {
 		return runtime.GOMAXPROCS(0)
@@ -182,7 +177,6 @@ func (b beamValue) IsBoolFlag() bool {
 	return ok && own.IsBoolFlag()
 }
 
-// beam is what the user gave for a flag of Beam's.
 func (f *jobFlags) beam(name string) string {
 	if !f.Given(name) {
 		return ""
@@ -224,7 +218,6 @@ func auditCommand(args []string, stdout, stderr io.Writer) int {
 	return f.do(suite.ReportKind, plan, nil, stdout, stderr)
 }
 
-// readPlan reads a file of audits, and the files that they are given.
 func readPlan(name string, only []string) (shares.Several, error) {
 	s := shares.Several{File: name, Only: only, Data: map[string][]byte{}}
 	var err error
@@ -276,8 +269,7 @@ func canariesCommand(args []string, stdout, stderr io.Writer) int {
 	return f.do(canary.Kind, plan, data, stdout, stderr)
 }
 
-// workAs makes this program what workers run, where Beam's flags name no other: Beam would
-// compile one, from sources that a user does not have.
+// workAs makes this program what workers run: Beam would compile one, from sources that a user does not have.
 func workAs() error {
 	own, err := os.Executable()
 	if err != nil {
@@ -339,7 +331,6 @@ func (f *jobFlags) do(kind string, plan any, data []byte, stdout, stderr io.Writ
 	return f.finish(found, stdout, stderr)
 }
 
-// quiet is a logger of Beam's that says nothing.
 type quiet struct{}
 
 func (quiet) Log(context.Context, log.Severity, int, string) {}

@@ -21,7 +21,6 @@ func init() {
 	register.Function2x1(add)
 }
 
-// catalogue is all that is registered.
 var catalogue = cli.Catalogue()
 
 // given is what a part needs, with so many goroutines and, where a program trains, that.
@@ -34,7 +33,6 @@ func given(workers int, t trainer) (g core.Env, err error) {
 
 func add(a, b int) int { return a + b }
 
-// drawFn draws shares into a store.
 type drawFn struct {
 	Store   store
 	Of      int
@@ -44,7 +42,6 @@ type drawFn struct {
 	searched *shares.Search
 }
 
-// ProcessElement draws one share, and counts it.
 func (f *drawFn) ProcessElement(ctx context.Context, index int, emit func(string, int)) error {
 	if f.searched == nil {
 		s, err := shares.ReadSearch(f.Store.search(), f.Store.open(ctx))
@@ -68,7 +65,6 @@ func (f *drawFn) ProcessElement(ctx context.Context, index int, emit func(string
 	return nil
 }
 
-// mergeFn merges the shares of a store into its report, once all are drawn.
 type mergeFn struct {
 	Store   store
 	Of      int

@@ -13,9 +13,8 @@ import (
 	"google.golang.org/grpc"
 )
 
-// workerPool starts workers as processes of this program when a runner asks for them, and
-// says when one dies. Beam's own pool holds workers in its process, and prism, which can
-// start processes too, waits for ever for one that was killed.
+// workerPool starts workers as processes of this program, and says when one dies. Beam's own pool holds them in its
+// process, and prism waits for ever for one that was killed.
 type workerPool struct {
 	fnpb.UnimplementedBeamFnExternalWorkerPoolServer
 
@@ -37,8 +36,7 @@ func endWithParent() {
 	}
 }
 
-// startPool serves a pool at an address, until stop; the workers end with ctx. died is told of
-// workers that ended and were not stopped.
+// startPool serves a pool until stop; the workers end with ctx. died is told of workers that nobody stopped.
 func startPool(ctx context.Context, died func(error)) (address string, stop func(), err error) {
 	listen, err := net.Listen("tcp", "localhost:0")
 	if err != nil {

@@ -16,8 +16,7 @@ import (
 	"github.com/dpscope/dpscope/internal/shares"
 )
 
-// A store is the folder of one audit, as workers on all machines name it: of a disk that all see,
-// or gs://bucket/folder. In it are partials/search, partials/I-of-N and report.json.
+// store is the folder of one audit, of a disk that all workers see, or gs://bucket/folder.
 type store string
 
 const searchName = "search"
@@ -42,8 +41,7 @@ func (s store) use(ctx context.Context, f func(filesystem.Interface) error) erro
 	return f(fs)
 }
 
-// write writes a file whole or not at all. What writes objects shows none before it is
-// closed; a disk would, so there it gets its name last.
+// write writes a file whole or not at all: objects show once they are closed; on a disk the name comes last.
 func (s store) write(ctx context.Context, name string, data []byte) error {
 	return s.use(ctx, func(fs filesystem.Interface) error {
 		to := name
@@ -71,7 +69,6 @@ func (s store) write(ctx context.Context, name string, data []byte) error {
 	})
 }
 
-// open is a [shares.Opener].
 func (s store) open(ctx context.Context) shares.Opener {
 	return func(name string) (data []byte, err error) {
 		err = s.use(ctx, func(fs filesystem.Interface) error {
@@ -109,7 +106,6 @@ func (s store) drawn(ctx context.Context) (there map[int]bool, of int, err error
 	return there, of, err
 }
 
-// missing are the shares of so many that are not there, or not whole.
 func (s store) missing(ctx context.Context, of int) (out []int, err error) {
 	there, _, err := s.drawn(ctx)
 	for i := range of {

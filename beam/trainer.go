@@ -19,7 +19,6 @@ type trainer struct {
 	Timeout time.Duration
 }
 
-// programs are those that this process runs.
 var programs = struct {
 	sync.Mutex
 	open map[trainer]opened
@@ -55,7 +54,6 @@ func closePrograms() {
 	clear(programs.open)
 }
 
-// sources are all that audits with canaries are of; nil: those that dpscope has.
 func (t trainer) sources() ([]source.Spec, error) {
 	if t.Exec == "" {
 		return nil, nil

@@ -68,7 +68,6 @@ type Options struct {
 // ViolationError says that a mechanism broke its claim.
 type ViolationError struct{ Report pair.Report }
 
-// Error holds the verdict, the witness, the counts and the seed.
 func (e *ViolationError) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Report.Summary)
@@ -121,7 +120,6 @@ func (o Options) samples() int {
 
 func (o Options) workers() int { return cmp.Or(max(0, o.Workers), runtime.GOMAXPROCS(0)) }
 
-// prepare turns the call into a plan and a catalogue.
 func prepare(m audit.Mechanism, claim audit.Claim, opts Options) (audit.Catalogue, pair.Plan, error) {
 	cat := audit.Catalogue{Learners: append(append([]audit.LearnerSpec{}, estimators.Registry()...), opts.Learners...), Finders: finders.Registry()}
 	plan := pair.Plan{Version: pair.PlanVersion, Mode: opts.Mode, Claim: &claim, Relation: opts.Relation, Learner: opts.Learner, Samples: opts.samples(),

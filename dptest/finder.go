@@ -14,10 +14,9 @@ import (
 // TestFinder holds a registry entry to the contract of [audit.FinderSpec] on a problem, whose
 // stream it makes itself. How loud a pair is, is how far the sums of its sides lie apart.
 //
-// What it proposes are pairs of different datasets that are neighbours in the domain, each once and
-// with a label of its own, at least one and never more than are asked for, the same from the same
-// stream. One that attacks learners refuses all else by an error about the finder, and any finder
-// a problem with too few trials for it, by an error that says so.
+// Its pairs are different neighbours in the domain, each once with a label of its own, at least one and at most as
+// many as are asked for, the same from the same stream. It refuses by an input error a problem without the learner
+// that it attacks, or with too few trials.
 func TestFinder(t testing.TB, spec audit.FinderSpec, p audit.FinderProblem) {
 	t.Helper()
 	if spec.Name == "" || spec.Title == "" || spec.Source == "" || spec.New == nil {
@@ -56,7 +55,6 @@ func TestFinder(t testing.TB, spec audit.FinderSpec, p audit.FinderProblem) {
 	}
 }
 
-// proposals runs a search to its end, as the engine does.
 func proposals(t testing.TB, spec audit.FinderSpec, p audit.FinderProblem) ([]audit.Trial, error) {
 	t.Helper()
 	p.Stream = stream.New(stream.Key{Seed: 3, Purpose: "finder"})

@@ -21,12 +21,9 @@ import (
 )
 
 const (
-	// defaultScreen is the number of outputs a side of a screening.
-	defaultScreen = 2000
-	// defaultCertify is the number of certification outputs a side.
+	defaultScreen  = 2000
 	defaultCertify = 20_000
-	// screenBeta is the error of a screening's bound: of the pairs on which the
-	// mechanism keeps its claim, at most this share is certified in vain.
+	// screenBeta is the error of a screening's bound.
 	screenBeta = 0.01
 	// leastBeta is the least error that an audit may have.
 	leastBeta = 1e-9
@@ -41,35 +38,27 @@ const (
 //		})
 //	}
 //
-// The fuzzer's bytes become a pair in Options.Domain (or that of a mechanism from [From]) under
-// Options.Relation: each is a coordinate, of 241 steps, of the space that the finders search. A
-// pair is screened with few outputs, Options.Explore on a side, default 2000: it is explored, and
-// if it looks loud then, audited with as many for a bound. Louder pairs reach branches that
-// quieter ones do not, so that the fuzzer keeps them and changes them further.
+// The fuzzer's bytes become a pair in Options.Domain (or that of [From]) under Options.Relation: each is a coordinate,
+// of 241 steps, of the space that the finders search. A pair is explored with few outputs, Options.Explore on a side,
+// default 2000, and, if it looks loud, audited with as many. Louder pairs reach branches that quieter ones do not, so
+// that the fuzzer keeps them.
 //
-// Where the screening's bound exceeds the claim, the pair is certified with Options.Samples fresh
-// outputs a side, default 20000, on a stream that no screening has seen. Only a certification can
-// fail the test. The k-th of a process has the error
+// Where that bound exceeds the claim, the pair is certified with Options.Samples fresh outputs a side, default 20000.
+// Only a certification can fail the test. The k-th of a process has the error
 //
 //	FalseAlarm * 6/(pi^2 k^2)
 //
-// which sums to FalseAlarm however many pairs the fuzzer tries and however it
-// chooses them: given all that came before it, a certification of a pair on
-// which m keeps its claim errs with that probability at most. A pair that comes
-// again is not drawn again and costs nothing. A certification that would have an
-// error below 1e-9 (the 780th by default) is not done, and its input is skipped.
+// which sums to FalseAlarm however many pairs are tried and however they are chosen: given all before it, a
+// certification of a pair on which m keeps its claim errs with that probability at most. A pair that comes again is not
+// drawn again. A certification with an error below 1e-9 (the 780th by default) is not done.
 //
-// go test without -fuzz runs the seeds and what lies in testdata/fuzz in one
-// process. With -fuzz there are -parallel processes, each with a count of its
-// own: each gets FalseAlarm / -parallel, so that all of them together err with
-// probability FalseAlarm at most. A process that the fuzzer ends and starts anew
-// counts anew; FalseAlarm is then that of each generation of processes.
+// With -fuzz there are -parallel processes, each with a count of its own and FalseAlarm / -parallel. A process that the
+// fuzzer starts anew counts anew; FalseAlarm is then that of each generation of processes.
 //
 // An input takes some 10 ms; -fuzzminimizetime 10x keeps Go from long minimizing.
 //
-// A failing input is written to testdata/fuzz by the fuzzer and runs in every go
-// test from then on, on the same outputs, with the error of its turn there. The
-// message says how to run the certification alone, through [Check].
+// A failing input is written to testdata/fuzz and runs in every go test from then on, on the same outputs. The message
+// says how to run the certification alone, through [Check].
 func Fuzz(f *testing.F, m audit.Mechanism, claim audit.Claim, opts Options) {
 	f.Helper()
 	z, err := newFuzzer(m, claim, opts, processes())
@@ -110,7 +99,6 @@ type skipError string
 
 func (e skipError) Error() string { return "dptest: " + string(e) }
 
-// fuzzer screens and certifies pairs.
 type fuzzer struct {
 	m          audit.Mechanism
 	claim      audit.Claim
@@ -184,7 +172,6 @@ func (z *fuzzer) spend(k int) float64 {
 	return z.falseAlarm * 6 / (math.Pi * math.Pi * float64(k) * float64(k))
 }
 
-// alone are options that audit one pair by so many outputs a side, with a seed of that pair.
 func (z *fuzzer) alone(p audit.Pair, outputs int, beta float64, seed uint64) Options {
 	o := z.opts
 	o.Mode, o.Samples, o.Explore, o.FalseAlarm, o.Seed = pair.Fixed, outputs, outputs, beta, seed
@@ -236,8 +223,7 @@ func (z *fuzzer) try(data []byte) (pair.Report, error) {
 	return r, err
 }
 
-// screen reports whether the pair looks as if it broke the claim. Most pairs take
-// an exploration only, a quarter of the work of an audit; the first pair of all
+// screen reports whether the pair looks loud. Most take an exploration, a quarter of an audit's work; the first of all
 // takes an audit, which tells whether this size could show anything.
 func (z *fuzzer) screen(p audit.Pair, seed uint64) (r pair.Report, loud bool, err error) {
 	opts := z.alone(p, z.opts.Explore, screenBeta, seed)
@@ -273,8 +259,8 @@ func pairLiteral(p audit.Pair) string {
 	return fmt.Sprintf("{First: audit.Dataset%s, Second: audit.Dataset%s}", set(p.First), set(p.Second))
 }
 
-// rungs is how many tenths of the claim an exploration has reached, by a branch for each: the
-// fuzzer keeps inputs that reach code which none before them reached.
+// rungs is how many tenths of the claim were reached, by a branch for each: the fuzzer keeps inputs that reach new
+// code.
 func rungs(share float64) int {
 	switch {
 	case share >= 0.9:

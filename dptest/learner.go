@@ -12,13 +12,11 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// TestLearner holds a registry entry to the contract of [audit.LearnerSpec], on small
-// sets of outputs of every kind of column that it applies to.
+// TestLearner holds a registry entry to the contract of [audit.LearnerSpec], on outputs of all kinds of columns.
 //
-// A model follows from the outputs and the stream alone; its scores are finite, and come out the
-// same, bit by bit, after it was written and read; it does not read for outputs with other columns.
-// Learning ends at the first call of Check that fails, with its error. From outputs that say
-// nothing, or are odd, it makes a model with finite scores, or says why not.
+// A model follows from the outputs and the stream alone; its scores are finite, and the same bits after it was written
+// and read. Learning ends at the first call of Check that fails, with its error. From outputs that say nothing it makes
+// a model with finite scores, or says why not.
 func TestLearner(t testing.TB, spec audit.LearnerSpec) {
 	t.Helper()
 	if spec.Name == "" || spec.Name == audit.Auto || spec.Title == "" || spec.Source == "" || spec.Applies == nil || spec.Learn == nil || spec.Decode == nil {
@@ -42,10 +40,8 @@ func TestLearner(t testing.TB, spec audit.LearnerSpec) {
 	}
 }
 
-// learnerSamples is how many outputs a side it learns from.
 const learnerSamples = 100
 
-// learnerOutputs are what TestLearner shows a learner.
 var learnerOutputs = []learnerOutput{
 	{name: "a number", columns: columns(audit.Real), row: func(s *stream.Stream, side int, out []float64) { s.Gaussian(out, 1); out[0] += float64(side) }},
 	{name: "numbers", columns: columns(audit.Real, audit.Real, audit.Real), row: func(s *stream.Stream, side int, out []float64) { s.Laplace(out, 1); out[1] += float64(side) }},
@@ -93,7 +89,6 @@ func (o learnerOutput) samples(purpose string, side, n int) audit.Samples {
 	return s
 }
 
-// exploration is what a learner sees: so many outputs of each side.
 func (o learnerOutput) exploration(first, second int, check func() error) audit.Exploration {
 	return audit.Exploration{First: o.samples("learn", 0, first), Second: o.samples("learn", 1, second), Claim: audit.DPClaim(1, 0),
 		Stream: stream.New(stream.Key{Seed: 1, Purpose: "learner"}), Check: check}

@@ -20,16 +20,13 @@ import (
 // TestMechanism holds a registry entry to the contract of [audit.MechanismSpec], and
 // returns the report of the one audit that it makes.
 //
-// At the defaults, at both ends of every parameter's range, at each of its choices, and at the
-// further settings given: the claim is one, what the mechanism really satisfies is said, every pair
-// is of neighbours in the domain, and the outputs on both datasets are finite, fill what they are
-// asked to fill, and follow from the stream alone.
+// At the defaults, both ends of parameters' ranges, each choice, and the further settings: the claim is one, what the
+// mechanism satisfies is said, every pair is of neighbours in the domain, and the outputs are finite, fill what they
+// are asked to fill, and follow from the stream alone.
 //
-// The audit is of the plan, of which every field may be left out. A mechanism that
-// names a fault must be refuted (in one of two audits, where it takes no seed), and
-// any other must not; where Beta is left out, chance refutes a correct one with
-// probability 1e-6. The report reads back as it was written and replays to the same;
-// with another count or verdict it does not.
+// Every field of the plan may be left out. A mechanism that names a fault must be refuted (in one of two audits, where
+// it takes no seed), and any other must not, but by chance, with probability 1e-6 unless Beta says otherwise. The
+// report reads back and replays to the same; with another count or verdict it does not.
 func TestMechanism(t testing.TB, spec audit.MechanismSpec, plan pair.Plan, settings ...audit.Params) pair.Report {
 	t.Helper()
 	if spec.Name == "" || spec.Title == "" || spec.Source == "" || spec.Relations == nil || spec.Claim == nil || spec.Truth == nil || spec.Domain == nil || spec.Pairs == nil || spec.New == nil {
@@ -80,8 +77,7 @@ func ends(spec audit.MechanismSpec) []audit.Params {
 	return all
 }
 
-// checkSetting holds a mechanism to its contract at one setting of its parameters. The
-// error says why there is no such mechanism, or no claim that can be audited.
+// checkSetting's error says why there is no such mechanism, or no claim that can be audited.
 func checkSetting(t testing.TB, spec audit.MechanismSpec, given audit.Params) error {
 	t.Helper()
 	p, err := audit.ResolveParams(spec.Params, given, audit.Claim{})
@@ -135,7 +131,6 @@ func checkSetting(t testing.TB, spec audit.MechanismSpec, given audit.Params) er
 	return spec.Claim(p).Validate()
 }
 
-// checkOutputs draws a few outputs on d, twice.
 func checkOutputs(t testing.TB, what string, m audit.Mechanism, d audit.Dataset, seeded bool) {
 	t.Helper()
 	const rows = 20
@@ -166,7 +161,6 @@ func checkOutputs(t testing.TB, what string, m audit.Mechanism, d audit.Dataset,
 	}
 }
 
-// auditOnce audits a mechanism and holds the report to what every report must be.
 func auditOnce(t testing.TB, spec audit.MechanismSpec, plan pair.Plan) pair.Report {
 	t.Helper()
 	cat := audit.Catalogue{Mechanisms: []audit.MechanismSpec{spec}, Learners: estimators.Registry(), Finders: finders.Registry()}

@@ -17,10 +17,8 @@ import (
 	"github.com/dpscope/dpscope/core/suite"
 )
 
-// RequireNoViolation fails the test at once if the audit of m refutes the
-// claim, or could not be done. A failure tells the witness, the counts, the
-// seed and how to replay; the log of every test, its seed and size. With go
-// test -artifacts the report lies among the test's artifacts, as JSON.
+// RequireNoViolation fails the test at once if the audit refutes the claim, or could not be done, and says how to
+// replay it. With go test -artifacts the report lies among the test's artifacts, as JSON.
 func RequireNoViolation(t testing.TB, m audit.Mechanism, claim audit.Claim, opts Options) {
 	t.Helper()
 	_, err := audited(t, m, claim, opts)
@@ -47,10 +45,8 @@ func runPattern(name string) string {
 	return strings.Join(parts, "/")
 }
 
-// ExpectViolation fails the test at once unless the audit of m refutes the
-// claim: for mechanisms that are known to be broken, and for tests that a check
-// like [RequireNoViolation] can fail at all. It passes although m keeps its
-// claim with probability FalseAlarm at most.
+// ExpectViolation fails the test at once unless the audit refutes the claim, which it does by chance with probability
+// FalseAlarm at most.
 func ExpectViolation(t testing.TB, m audit.Mechanism, claim audit.Claim, opts Options) {
 	t.Helper()
 	r, err := audited(t, m, claim, opts)
@@ -64,9 +60,8 @@ func ExpectViolation(t testing.TB, m audit.Mechanism, claim audit.Claim, opts Op
 	}
 }
 
-// Run audits every pair of neighbours in a subtest of its own, and the domain, where there is one,
-// in another. The subtests share FalseAlarm in equal parts, so that a mechanism which keeps its
-// claim fails the whole call with that probability at most. Without Pairs they are those of [From].
+// Run audits every pair of neighbours in a subtest, and the domain, where there is one, in another. They share
+// FalseAlarm in equal parts. Without Pairs they are those of [From].
 func Run(t *testing.T, m audit.Mechanism, claim audit.Claim, opts Options) {
 	t.Helper()
 	pairs, err := pairsOf(m, claim, opts)
@@ -97,7 +92,6 @@ func Run(t *testing.T, m audit.Mechanism, claim audit.Claim, opts Options) {
 	}
 }
 
-// pairsOf are the pairs of the options, or those of a registered mechanism.
 func pairsOf(m audit.Mechanism, claim audit.Claim, opts Options) ([]audit.Pair, error) {
 	spec, params, err := specOf(m, claim, opts)
 	if err != nil || opts.Domain != nil {
@@ -109,7 +103,6 @@ func pairsOf(m audit.Mechanism, claim audit.Claim, opts Options) ([]audit.Pair, 
 // goodbye is how long before the test's deadline an audit ends, so that it says so.
 const goodbye = 2 * time.Second
 
-// audited runs the audit, logs what it takes to run it again, and keeps its report.
 func audited(t testing.TB, m audit.Mechanism, claim audit.Claim, opts Options) (pair.Report, error) {
 	t.Helper()
 	t.Logf("dptest: seed %d, %d samples a side", opts.Seed, opts.samples())
@@ -134,7 +127,6 @@ func audited(t testing.TB, m audit.Mechanism, claim audit.Claim, opts Options) (
 	return r, err
 }
 
-// keep writes the report among the test's artifacts, if go test keeps any.
 func keep(t testing.TB, r pair.Report) error {
 	t.Helper()
 	if f := flag.Lookup("test.artifacts"); f == nil || f.Value.String() != "true" {

@@ -9,8 +9,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// specOf is the registry's entry of a mechanism, with what the options override, or one of
-// the caller's own; and the parameters of an audit of the claim.
+// specOf is a mechanism's registry entry with what options override, or one made up; and the audit's parameters.
 func specOf(m audit.Mechanism, claim audit.Claim, opts Options) (spec audit.MechanismSpec, params audit.Params, err error) {
 	reg, ok := m.(*registered)
 	switch {
@@ -65,8 +64,7 @@ func spanOf(pairs []audit.Pair) audit.Domain {
 			}
 		}
 		if p.First.Len() == p.Second.Len() {
-			// Without a domain there is no declared sensitivity: the pairs that
-			// the caller gives are the neighbours that the caller means.
+			// Without a domain no sensitivity is declared: the caller's pairs are the neighbours.
 			for i, v := range p.First.Values {
 				dom.Reach = max(dom.Reach, math.Abs(v-p.Second.Values[i]))
 			}
@@ -75,7 +73,6 @@ func spanOf(pairs []audit.Pair) audit.Domain {
 	return dom
 }
 
-// registered is a mechanism of a registry, with its parameters.
 type registered struct {
 	audit.Mechanism
 	of     audit.MechanismSpec

@@ -17,7 +17,6 @@ import (
 	"github.com/dpscope/dpscope/internal/packed"
 )
 
-// content is something that a host keeps, read.
 type content struct {
 	data   []byte
 	audits []format.Audit // of a report
@@ -29,9 +28,8 @@ type content struct {
 	day    string // on which it was stored
 }
 
-// check reads what was uploaded, and refuses with an [audit.InputError] what is neither a
-// report nor the content of a link with code. A report is held against its own counts,
-// and the cost of its replay against what the host has.
+// check refuses with an [audit.InputError] what is neither a report nor a link's code, a report that its counts
+// contradict, and one whose replay costs more than the host has.
 func (s *Host) check(data []byte) error {
 	c, err := read(data)
 	if err != nil {
@@ -80,7 +78,7 @@ func load(ctx context.Context, s Store, id string) (*content, error) {
 	return c, nil
 }
 
-// read reads what was uploaded, and checks only that it is whole.
+// read checks only that what was uploaded is whole.
 func read(data []byte) (*content, error) {
 	if len(data) > MostBytes {
 		return nil, &audit.InputError{Field: "report", Found: "larger than 1 MiB", Want: "at most that", Remedy: "share a file instead"}

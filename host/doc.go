@@ -1,12 +1,8 @@
 // Package host is a host for reports: it takes a report, or code with its settings,
 // gives it a short address, and shows it there in words to whoever comes.
 //
-// Nothing is changed once it is there. An address is made of the content's SHA-256, so
-// that whoever has both can tell whether the host gave out what it took. The host is not
-// trusted with more: what it shows, the page or the command line verifies.
-//
-// The handlers know no file, no clock and no network; [Store] keeps what they are given,
-// natively in a folder, at the edge in a service for keys and values.
+// An address is made of the content's SHA-256: whoever has both can tell whether the host gave out what it took.
+// The handlers know no file, no clock and no network; [Store] keeps what they are given.
 package host
 
 import (
@@ -27,7 +23,6 @@ const (
 
 const base58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
-// longest is how many characters of base58 hold 32 bytes.
 const longest = 44
 
 // sumOf is the SHA-256 of content in base58, of always the same length.
@@ -52,7 +47,6 @@ func Is(id string, content []byte) bool {
 	return IsID(id) && strings.HasPrefix(sumOf(content), id)
 }
 
-// hashOf is what is kept of a token.
 func hashOf(token string) string {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(token)))
 }

@@ -150,12 +150,10 @@ func (s *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-// crossOrigin refuses what pages of other sites store or delete.
 var crossOrigin = http.NewCrossOriginProtection()
 
 func reading(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
-// begin makes what handles requests.
 func (s *Host) begin() {
 	s.working = make(chan struct{}, mostWorking)
 	s.mux = http.NewServeMux()
@@ -187,7 +185,6 @@ func about(w http.ResponseWriter, _ *http.Request) {
 	answer(w, http.StatusOK, map[string]any{"store": true, "most": MostBytes})
 }
 
-// other answers what is at no path, or cannot be done there.
 func other(w http.ResponseWriter, r *http.Request) {
 	drain(r)
 	switch {
@@ -202,7 +199,7 @@ func other(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// drain reads a body that nobody wants, within reason: some servers cannot answer before.
+// drain reads a body that nobody wants: some servers cannot answer before.
 func drain(r *http.Request) {
 	if r.Body != nil {
 		io.Copy(io.Discard, io.LimitReader(r.Body, 2*MostBytes)) //nolint:errcheck // it is not wanted
@@ -246,7 +243,6 @@ func (s *Host) post(w http.ResponseWriter, r *http.Request) {
 	answer(w, status, out)
 }
 
-// delete forgets an id, for who has the token of its upload.
 func (s *Host) delete(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	k, _, err := find(r.Context(), s.Store, id)
@@ -295,7 +291,6 @@ func write(w http.ResponseWriter, r *http.Request, kind string, data []byte) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 }
 
-// forms are the formats that a report is answered in, with their types.
 var forms = map[string]string{
 	format.HTML:     "text/html; charset=utf-8",
 	format.JSON:     "application/json",
@@ -317,7 +312,6 @@ func (s *Host) badge(w http.ResponseWriter, r *http.Request) {
 	write(w, r, "image/svg+xml", badge(c))
 }
 
-// show answers the page of an id, or its report in another format.
 func (s *Host) show(w http.ResponseWriter, r *http.Request) {
 	id, name := r.PathValue("id"), cmp.Or(r.URL.Query().Get("format"), format.HTML)
 	done := sync.OnceFunc(s.turn())

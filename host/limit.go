@@ -21,8 +21,7 @@ type Minute struct {
 	asked map[string]int
 }
 
-// Take counts a request of an address and says what is left, below 0 where the request is one
-// too many, and when the count begins anew.
+// Take counts a request and says what is left, below 0 where it is one too many, and when the count begins anew.
 func (m *Minute) Take(who string, now time.Time) (left int, anew time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -38,8 +37,7 @@ func (m *Minute) Take(who string, now time.Time) (left int, anew time.Duration) 
 	return m.Most - m.asked[who], time.Minute - now.Sub(m.since)
 }
 
-// allowed counts a request and says so in headers, one item in each: a line of several
-// would be cut at its commas on its way. Where it is one too many it answers.
+// allowed counts a request, says so in headers of one item each, as commas may be cut, and answers one too many.
 func allowed(w http.ResponseWriter, l *Minute, what, who string, now time.Time) bool {
 	left, anew := l.Take(who, now)
 	seconds := max(1, int(math.Ceil(anew.Seconds())))

@@ -25,7 +25,6 @@ type Replayed struct {
 	Version string `json:"version,omitempty"` // of the program that replayed it
 }
 
-// replayOf is the key of what came of replaying an id.
 func replayOf(id string) string { return id + ".replay" }
 
 // LastReplay is what came of the last replay of an id, or [ErrAbsent].
@@ -52,7 +51,6 @@ func KeepReplay(ctx context.Context, s Store, id string, r Replayed) error {
 // DropReplay forgets what came of replaying an id.
 func DropReplay(ctx context.Context, s Store, id string) error { return s.Delete(ctx, replayOf(id)) }
 
-// Stored is the content of an id, as it was stored.
 func Stored(ctx context.Context, s Store, id string) ([]byte, error) {
 	_, data, err := find(ctx, s, id)
 	return data, err
@@ -75,7 +73,6 @@ func (s *Host) giveReplay(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// words say on the page of a report what its host found.
 func (r Replayed) words() string {
 	if _, err := time.Parse(time.DateOnly, r.Day); err != nil {
 		return "" // not this program's

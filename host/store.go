@@ -8,33 +8,25 @@ import (
 	"fmt"
 )
 
-// Store keeps values by keys, which are letters, digits and dots. A store may be
-// eventually consistent: a value that was created is seen later, or a deleted one for a
-// while. What it gives out is checked against its key.
+// Store keeps values by keys, which are letters, digits and dots. It may be eventually consistent.
 type Store interface {
 	// Get is the value of a key, or an error that is [ErrAbsent].
 	Get(ctx context.Context, key string) ([]byte, error)
 	// Create keeps a value. When it returns, the value stays there whatever happens to the machine.
 	// Where the store knows a value of the key, the error is [ErrExists] and that value stays.
 	Create(ctx context.Context, key string, value []byte) error
-	// Replace is Create for a key that may have a value.
 	Replace(ctx context.Context, key string, value []byte) error
-	// Delete forgets a key; one that is absent is no error.
 	Delete(ctx context.Context, key string) error
 }
 
+// Errors of a [Store]: nothing under a key, something already, no room, or not what was stored.
 var (
-	// ErrAbsent says that there is no such key.
-	ErrAbsent = errors.New("there is nothing under this key")
-	// ErrExists says that there is one already.
-	ErrExists = errors.New("there is a value under this key")
-	// ErrFull says that the store takes nothing more.
-	ErrFull = errors.New("the store is full")
-	// errDamaged says that a store gave out something else than it took.
+	ErrAbsent  = errors.New("there is nothing under this key")
+	ErrExists  = errors.New("there is a value under this key")
+	ErrFull    = errors.New("the store is full")
 	errDamaged = errors.New("what is kept here is damaged")
 )
 
-// kept is what stands before a content in a store.
 type kept struct {
 	Version int    `json:"v"`
 	Token   string `json:"token"` // SHA-256 of the token to delete by

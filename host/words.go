@@ -16,8 +16,7 @@ import (
 	"github.com/dpscope/dpscope/core/report/format"
 )
 
-// badge is a small picture that says what was claimed and what was shown, with the number
-// of outputs and the day. It has no colour for good: an audit never shows privacy.
+// badge says what was claimed and what was shown. It has no colour for good: an audit never shows privacy.
 func badge(c *content) []byte {
 	left, right := "dpscope", "code to audit"
 	switch {
@@ -52,7 +51,6 @@ func badge(c *content) []byte {
 	return out.Bytes()
 }
 
-// text is text of an element of XML, or of an attribute in double quotes.
 func text(s string) string {
 	var b strings.Builder
 	xml.EscapeText(&b, []byte(s)) //nolint:errcheck // a builder takes everything

@@ -11,7 +11,6 @@ import (
 	"github.com/dpscope/dpscope/internal/cli"
 )
 
-// accountCommand is dpscope account: guarantees after sampling, composition and for groups.
 func accountCommand(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	set := cli.NewFlags("dpscope account", stderr)
 	asked := cli.Settings(set, accounting.Keys())
@@ -116,7 +115,6 @@ func accountText(a accounting.Account) string {
 	return w.String()
 }
 
-// writeRight writes a table whose cells stand on the right.
 func writeRight(w io.Writer, rows [][]string) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, row := range rows {

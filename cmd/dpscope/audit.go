@@ -34,7 +34,6 @@ func newAuditFlags(stdin io.Reader, stdout, stderr io.Writer) *auditFlags {
 	return f
 }
 
-// newSettingsFlags are those of the flags that say what is audited and how.
 func newSettingsFlags(command string, stdin io.Reader, stdout, stderr io.Writer) *auditFlags {
 	f := &auditFlags{single: single{Flags: cli.NewFlags(command, stderr), brought: brought{stdin: stdin, stdout: stdout, stderr: stderr}}}
 	s := f.Flags
@@ -88,7 +87,6 @@ func (f *auditFlags) readCurve(p *pair.Plan) error {
 	return nil
 }
 
-// strayArgument says which flag an argument without one may want.
 func strayArgument(args []string) error {
 	remedy := "-mechanism NAME names a mechanism (dpscope list), -samples-file FILE outputs that were recorded, -plan FILE several audits"
 	if _, err := catalogue.Mechanism(args[0]); err == nil {

@@ -57,7 +57,6 @@ func (b *brought) ask() error {
 	return err
 }
 
-// requests is the stream of requests to the program that started this one.
 type requests struct {
 	io.Writer
 	closed bool
@@ -140,7 +139,6 @@ func (b *brought) check(s *cli.Flags) error {
 	return refuse("absent with -samples-file", "recorded outputs are of one mechanism and one pair of datasets", append([]string{"mechanism", "param", "relation", "pair", "finder", "trials"}, namesWithin("table")...)...)
 }
 
-// userMechanism is a mechanism from outside that runs.
 type userMechanism interface {
 	audit.Mechanism
 	UserMechanism() audit.UserMechanism
@@ -185,10 +183,8 @@ func (b *brought) open(ctx context.Context, o opening) (userMechanism, error) {
 	return command.Open(ctx, command.Options{Parent: b.answers(true), Command: o.Exec, Space: o.space, Pair: o.pair, Kinds: o.Kinds, NonFinite: o.NonFinite, Columns: o.columns, Timeout: b.Timeout})
 }
 
-// moduleHost is the command with which this program runs a module in a process of its own.
 const moduleHost = "host-module"
 
-// openModule reads a module and tries it; for a replay it has to be the report's own.
 func openModule(ctx context.Context, o opening) (userMechanism, error) {
 	if o.NonFinite == "symbol" {
 		return nil, &audit.InputError{Field: "-nonfinite", Found: "symbol", Want: "refuse with -wasm", Remedy: "make the module return another number instead of NaN and infinities"}
@@ -231,7 +227,6 @@ func (b *brought) recordedCatalogue() (audit.Catalogue, error) {
 	return catalogue.With(samples.Spec()), nil
 }
 
-// reader reads the files of one audit, and show what it has read of them.
 func (b *brought) reader() (r *recordings.Reader, show *meter) {
 	r, show = &recordings.Reader{}, &meter{cli.NewMeter(b.stderr, false)}
 	if show.W != nil {
@@ -282,8 +277,7 @@ func (b *brought) readScores(names []string, columns recorded.ScoreColumns) (*sc
 	return scores.ReadScores(parsed, columns)
 }
 
-// openTable is what is registered, with the learners over the table of a file in place
-// of those over the tables that come along: see [learners.In].
+// openTable is what is registered, with the learners over the table of a file: see [learners.In].
 func openTable(path string, reading audit.LabelledReading, was *audit.Labelled) (audit.Catalogue, string, error) {
 	text, err := readFile(path, learners.MostBytes)
 	if err != nil {
@@ -292,7 +286,6 @@ func openTable(path string, reading audit.LabelledReading, was *audit.Labelled) 
 	return learners.In(catalogue, filepath.Base(path), text, reading, was)
 }
 
-// labelled is the catalogue for an audit of a learner over the table of -table.
 func (b *brought) labelled(p pair.Plan) (audit.Catalogue, error) {
 	cat, _, err := openTable(b.Table.File, b.Table.LabelledReading, nil)
 	if err != nil {
@@ -321,7 +314,6 @@ func readOneFile(names []string) ([]byte, error) {
 	return readFile(names[0], mostFile)
 }
 
-// mostFile bounds what is read as a report, or as a file of examples or vectors.
 const mostFile = 64 << 20
 
 func readFile(name string, most int64) ([]byte, error) {
@@ -347,7 +339,6 @@ func readAll(name string, in io.Reader, most int64) ([]byte, error) {
 	return data, nil
 }
 
-// readInput reads a file, or standard input where its name is -.
 func readInput(name string, stdin io.Reader) ([]byte, error) {
 	if name == "-" {
 		return readAll(name, stdin, mostFile)
@@ -355,9 +346,8 @@ func readInput(name string, stdin io.Reader) ([]byte, error) {
 	return readFile(name, mostFile)
 }
 
-// The catalogues to replay a report with. Nothing that a report names is run or read: the
-// user says again what to run and where the files are. note says that something has another
-// name now.
+// Catalogues to replay a report with: nothing that it names is run or read, the user names it again. note says
+// that something has another name now.
 
 func (b *brought) replayUser(ctx context.Context, r pair.Report) (cat audit.Catalogue, end func(), note string, err error) {
 	u := r.Inputs.User

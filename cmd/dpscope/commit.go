@@ -18,8 +18,7 @@ import (
 	"github.com/dpscope/dpscope/internal/cli"
 )
 
-// commitment is the scheme of a hash of plans: SHA-256 of this line, the salt's bytes and
-// the canonical JSON of a list of [committed].
+// commitment: the hash is SHA-256 of this line, the salt's bytes and the canonical JSON of a list of [committed].
 const commitment = "dpscope-commitment-v1\n"
 
 const gone = "use dpscope commit instead: it prints a salted hash that any service can timestamp, and dpscope verify -commitment checks it"
@@ -38,8 +37,7 @@ func commit(salt []byte, audits []committed) (string, error) {
 	return hex.EncodeToString(sum[:]), err
 }
 
-// commitCommand is dpscope commit: it prints a salted hash of an audit, or of a file of
-// audits, before it runs. All is checked as it would be before a run.
+// commitCommand prints a salted hash of audits. All is checked as it would be before a run.
 func commitCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	f := newSettingsFlags("dpscope commit", stdin, stdout, stderr)
 	f.workers = new(1)
@@ -67,7 +65,6 @@ func commitCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int
 	return cli.ExitOK
 }
 
-// committed is what the flags, or a file of audits, say is audited.
 func (f *auditFlags) committed(ctx context.Context, names []string) (out []committed, err error) {
 	var jobs []job
 	if len(names) > 1 {
@@ -116,7 +113,6 @@ func (f *auditFlags) committed(ctx context.Context, names []string) (out []commi
 	return out, nil
 }
 
-// sums are the SHA-256 of the user's files and code.
 func sums(r *audit.Recording, b *audit.UserMechanism, l *audit.Labelled) (all []string) {
 	if r != nil {
 		for _, f := range r.Files {

@@ -13,7 +13,6 @@ import (
 	"github.com/dpscope/dpscope/internal/cli"
 )
 
-// shareValue is a flag for a count of so many, such as 40/50.
 type shareValue struct {
 	k, n int
 }

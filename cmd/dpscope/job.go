@@ -17,7 +17,6 @@ import (
 	"github.com/dpscope/dpscope/internal/training"
 )
 
-// job is one audit of any kind, with what it needs.
 type job struct {
 	plan any // of the kind's type
 	env  core.Env
@@ -57,8 +56,8 @@ func (j *job) read(b *brought) (err error) {
 	return err
 }
 
-// open starts the user's program or module. One that trains is asked for its first training
-// twice, unless the partial of a search says what came of that.
+// open starts the user's program or module. One that trains is asked for its first training twice, unless the
+// partial of a search says what came of that.
 func (j *job) open(ctx context.Context, b *brought, show *meter) (err error) {
 	if p, ok := j.plan.(pair.Plan); ok {
 		if b.userKind() != "" {
@@ -98,7 +97,6 @@ func (j *job) data() ([]byte, error) {
 	return json.Marshal(spec.User)
 }
 
-// single are the flags of a command that makes one audit.
 type single struct {
 	*cli.Flags
 	brought
@@ -107,8 +105,7 @@ type single struct {
 	out     formatFlags
 }
 
-// does makes the audit of a plan, or the part of it that is asked for, and returns the exit
-// code. from is the report that it goes on from, nil where it begins.
+// does makes the audit of a plan, or the part that is asked for. from is the report that it goes on from, or nil.
 func (f *single) does(plan any, from *canary.Parent) int {
 	j := newJob(plan, *f.workers)
 	j.env.Continue = from
@@ -158,7 +155,6 @@ func (f *single) does(plan any, from *canary.Parent) int {
 	return f.out.finish(stdout, f.stderr, name, r, err)
 }
 
-// endShare ends the drawing of a share, and returns the exit code.
 func endShare(err error, show *meter, stderr io.Writer) int {
 	show.Clear()
 	if err != nil {

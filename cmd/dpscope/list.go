@@ -14,7 +14,6 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
-// list is dpscope list. Flags may stand before and behind the name.
 func list(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	set := cli.NewFlags("dpscope list", stderr)
 	var format string
@@ -48,7 +47,6 @@ func list(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	return show(stdout, stderr, format, func() string { return details }, chosen)
 }
 
-// listLine is one thing that has a name.
 type listLine struct {
 	section, name, short, details string
 	value                         any

@@ -1,7 +1,5 @@
-// Command dpscope audits differential privacy: it searches for two
-// neighbouring datasets and a test that tells a mechanism's outputs on them
-// apart, and turns the test's success into a lower confidence bound on
-// epsilon.
+// Command dpscope audits differential privacy: it searches for neighbouring datasets and a test that tells a
+// mechanism's outputs on them apart, and bounds epsilon from below.
 package main
 
 import (
@@ -53,8 +51,7 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// run is main without the process, so that tests can call it. Where standard output
-// cannot be written it says so.
+// run is main without the process. Where standard output cannot be written it says so.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	out := &outlet{Writer: stdout}
 	code := dispatch(args, stdin, out, stderr)
@@ -64,7 +61,6 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return code
 }
 
-// subcommand is one of the program's. Like main it returns the exit code.
 type subcommand struct {
 	name string
 	do   func(args []string, stdin io.Reader, stdout, stderr io.Writer) int

@@ -14,8 +14,6 @@ import (
 	"github.com/dpscope/dpscope/internal/cli"
 )
 
-// The commands that audit trainings: dpscope canaries, one-run and scores.
-
 // kindFlags are the flags of a command whose plans are of type P.
 type kindFlags[P any] struct {
 	single
@@ -62,7 +60,6 @@ func oneRun(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return auditTraining(newOneRunFlags(stdin, stdout, stderr), args, canary.OneRun)
 }
 
-// auditTraining is the command of those flags; mode is of plans that are told none.
 func auditTraining(f *kindFlags[canary.Plan], args []string, mode canary.Mode) int {
 	if code, ok := f.Parse(args, 0); !ok {
 		return code
@@ -130,7 +127,6 @@ func newScoreFlags(stdin io.Reader, stdout, stderr io.Writer) *kindFlags[scores.
 	return newKindFlags("scores", scores.Keys(), stdin, stdout, stderr)
 }
 
-// scoresCommand is dpscope scores. Flags may stand before and behind the files.
 func scoresCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	f := newScoreFlags(stdin, stdout, stderr)
 	var code int

@@ -18,7 +18,6 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/user/command"
 )
 
-// meter shows the progress of what this command does.
 type meter struct{ cli.Meter }
 
 func (m *meter) watch(_ string, plan any, g *core.Env) {
@@ -100,7 +99,6 @@ func done(phase string, n, of int) string {
 // uncertain marks a bound that is none yet.
 func uncertain(holds bool) string { return audit.Pick(holds, "", " (not certified)") }
 
-// timeLeft says how long a run still takes, once that is known.
 func timeLeft(seconds *float64, most bool) string {
 	if seconds == nil {
 		return ""

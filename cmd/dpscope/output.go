@@ -22,7 +22,6 @@ import (
 	"github.com/dpscope/dpscope/wasm/stills"
 )
 
-// formatFlags say what the commands that audit write, and where.
 type formatFlags struct {
 	format   string
 	files    []formatFile
@@ -31,7 +30,6 @@ type formatFlags struct {
 	all      bool
 }
 
-// formatFile is a file that is written beside standard output.
 type formatFile struct{ format, path string }
 
 func (f *formatFlags) register(s *cli.Flags) {
@@ -53,7 +51,6 @@ func (f *formatFlags) registerFiles(s *cli.Flags) {
 	})
 }
 
-// written writes a report that holds, as code says, into the files.
 func (f *formatFlags) written(code int, r report.View, stderr io.Writer) int {
 	if code != cli.ExitOK || len(f.files) == 0 {
 		return code
@@ -65,7 +62,6 @@ func (f *formatFlags) written(code int, r report.View, stderr io.Writer) int {
 	return code
 }
 
-// endings tell the formats of files.
 var endings = map[string]string{".html": format.HTML, ".sarif": format.SARIF, ".json": format.JSON, ".xml": format.JUnit, ".md": format.Markdown, ".txt": format.Text, ".svg": format.SVG}
 
 func parseOutput(v string) (formatFile, error) {
@@ -107,7 +103,6 @@ func (f *formatFlags) check() error {
 	return nil
 }
 
-// place is the location that the user gave; nil for none.
 func (f *formatFlags) place() (*format.Location, error) {
 	if f.location == "" {
 		return nil, nil
@@ -116,8 +111,7 @@ func (f *formatFlags) place() (*format.Location, error) {
 	return &l, err
 }
 
-// write writes all forms, whatever becomes of the others: the files first, so that a
-// reader that closes standard output early costs none.
+// write writes all forms, the files first: a reader that closes standard output early costs none.
 func (f *formatFlags) write(stdout io.Writer, run format.Run) (files, printed error) {
 	run.Pictures = stills.Of
 	for _, out := range f.files {
@@ -136,8 +130,7 @@ func (f *formatFlags) write(stdout io.Writer, run format.Run) (files, printed er
 	return files, format.Write(stdout, f.format, run)
 }
 
-// finish writes the report of a single audit in all forms, and returns the exit code.
-// Standard error says why the run failed where the text on standard output does not.
+// finish writes a single report in all forms. Standard error says why the run failed where the text does not.
 func (f *formatFlags) finish(stdout, stderr io.Writer, name string, r report.View, failed error) int {
 	if failed != nil && (f.format != format.Text || stdout == io.Discard) {
 		fail(stderr, failed)
@@ -160,9 +153,8 @@ func columns(w io.Writer) int {
 	return 0
 }
 
-// told ends a command that has a verdict. What could not be written is named, and
-// costs the verdict nothing: standard error gets the summary where standard output
-// did not take it (run names why), and a violation keeps its exit code.
+// told ends a command that has a verdict. Standard error gets the summary where standard output did not take it; a
+// violation keeps its exit code whatever could not be written.
 func told(stderr io.Writer, summary string, code int, files, printed error) int {
 	if printed != nil {
 		fmt.Fprintln(stderr, phrase.Visible(summary))
@@ -188,7 +180,6 @@ func lost(stderr io.Writer, code int, err error) int {
 	return audit.Pick(code == cli.ExitViolation, code, cli.ExitUsage)
 }
 
-// outlet remembers that writing failed.
 type outlet struct {
 	io.Writer
 	err error
@@ -202,12 +193,8 @@ func (o *outlet) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// untilSignal is a context that ends with the first SIGINT or SIGTERM, or when the terminal
-// is closed (SIGHUP; nohup has that ignored), so that a run can tell what it has. The
-// second one ends the process.
-//
-// Before it, and where there is nothing to tell, signals are left alone: they end the
-// process at once, whatever it waits for. So all input is read first.
+// untilSignal ends with the first SIGINT, SIGTERM or, but under nohup, SIGHUP, so that a run can tell what it has;
+// the second one ends the process. Before it signals end the process at once: so all input is read first.
 func untilSignal() (ctx context.Context, stop context.CancelFunc) {
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {

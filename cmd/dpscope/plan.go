@@ -80,10 +80,8 @@ func (f *planFlags) read(stdin io.Reader) (*suite.File, error) {
 	return file, nil
 }
 
-// jobs are the audits with those indices, checked: nothing runs when one of them is
-// wrong, but where they are to be run, programs that are broken are noted. All files are
-// read before signals are heard; then, where a program has to be ended or the audits are to
-// be run, ctx ends with the first one.
+// jobs are those audits, checked: nothing runs when one is wrong, but broken programs are noted where all are to run.
+// All files are read before signals are heard; then ctx ends with the first one where there is something to end.
 func (f *planFlags) jobs(file *suite.File, chosen []int, workers int, run bool, notes io.Writer) (ctx context.Context, all []job, end func(), err error) {
 	ctx, stop := context.Background(), func() {}
 	end = func() {
@@ -139,8 +137,7 @@ func (f *planFlags) jobs(file *suite.File, chosen []int, workers int, run bool, 
 	return ctx, all, end, nil
 }
 
-// placed is where audit i is in the user's code, by default its line of the plan as seen
-// from the folder in which the command runs; nil for standard input.
+// placed is where audit i is in the user's code, by default its line of the plan; nil for standard input.
 func (f *planFlags) placed(file *suite.File, i int) (*format.Location, error) {
 	if where := file.Audits[i].Location; where != "" {
 		l, err := format.ParseLocation(where)
@@ -234,9 +231,7 @@ func (f *auditFlags) runPlan(ctx context.Context, file *suite.File, chosen []int
 	return code
 }
 
-// finishPlan writes the report of the chosen audits of a file in all forms, and returns
-// the exit code. places say where each is in the user's code; broken are those that could
-// not be audited.
+// finishPlan writes the report of the chosen audits in all forms. broken are those that could not be audited.
 func (f *formatFlags) finishPlan(stdout, stderr io.Writer, file *suite.File, chosen []int, audited []suite.Audited, places []*format.Location, broken []format.Broken) int {
 	given, _ := f.place() // it was checked
 	run := format.Run{Strict: f.strict, Broken: broken}
@@ -321,7 +316,6 @@ func (b *brought) verifyPlan(name string, data []byte, f planFlags, workers int,
 	return code
 }
 
-// needsPlan refuses a report that only the plan's own files replay.
 func needsPlan(r report.View) error {
 	missing := core.Trainer(core.PlanOf(r)) != nil
 	switch r := r.(type) {

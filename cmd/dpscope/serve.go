@@ -13,12 +13,10 @@ import (
 	"github.com/dpscope/dpscope/internal/cli"
 )
 
-// siteZip is what ./build.sh zip makes.
 const siteZip = "dpscope-site.zip"
 
-// serve is dpscope serve: it serves the built site until it is interrupted. The site is no part
-// of the program: files that a build makes do not belong into git, where go install takes its
-// source from.
+// serve serves the built site until it is interrupted. The site is no part of the program: go install takes its
+// source from git, which has no files that a build makes.
 func serve(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	flags := cli.NewFlags("dpscope serve", stderr)
 	addr := flags.String("addr", "", sites.AddrUsage)
@@ -57,7 +55,6 @@ func serve(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	return cli.ExitOK
 }
 
-// findSite opens the site that -dir names, or one that is there.
 func findSite(dir string) (fs.FS, error) {
 	places := []string{dir}
 	if dir == "" {

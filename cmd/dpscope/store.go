@@ -28,14 +28,12 @@ import (
 	"github.com/dpscope/dpscope/wasm/stills"
 )
 
-// What an address may do in a minute. A report takes the host some milliseconds to check.
 const (
 	uploadsAMinute = 30
 	readsAMinute   = 600
 )
 
-// replayHost is the command, of no use to others, with which this program replays a
-// stranger's report in a process of its own.
+// replayHost is the command with which this program replays a stranger's report in a process of its own.
 const replayHost = "host-replay"
 
 func replayer(workers int) (replay.Child, error) {
@@ -43,12 +41,10 @@ func replayer(workers int) (replay.Child, error) {
 	return replay.Child{Host: []string{self, replayHost}, Workers: workers}, err
 }
 
-// storeHeader tells the page that its server stores reports.
 const storeHeader = "Dpscope-Store"
 
-// withStore is a site together with a host of reports in a folder. origin is the public
-// address of the host, "" where it is that of the request. Every so often it replays one of
-// the reports; 0 is never. What goes wrong with replays is said on out.
+// withStore is a site with a host of reports in a folder. origin is its public address, "" where it is that of the
+// request. Every so often, 0 for never, it replays a report. What goes wrong with that is said on out.
 func withStore(site http.Handler, dir, origin string, replays time.Duration, most int64, out io.Writer) (_ http.Handler, end func(), err error) {
 	if origin != "" {
 		u, err := url.Parse(origin)
@@ -95,9 +91,8 @@ func withStore(site http.Handler, dir, origin string, replays time.Duration, mos
 	}), end, nil
 }
 
-// whoAsks is the address that a request is from. Behind a server on this machine, or in
-// its private network, that passes requests on, it is what that server says last; nobody
-// else is believed.
+// whoAsks is the address that a request is from. Behind a server on this machine, or in its private network, it is
+// what that server says last; nobody else is believed.
 func whoAsks(behind bool) func(*http.Request) string {
 	return func(r *http.Request) string {
 		peer := host.Peer(r)
@@ -110,7 +105,6 @@ func whoAsks(behind bool) func(*http.Request) string {
 	}
 }
 
-// shareCommand is dpscope share: it stores a report with a host and prints its address.
 func shareCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	flags := cli.NewFlags("dpscope share", stderr)
 	base := flags.String("host", "", "`address` of the host that stores it")
@@ -147,7 +141,6 @@ func shareCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	return cli.ExitOK
 }
 
-// openCommand is dpscope open: it gets a report from its address, and replays it.
 func openCommand(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	flags := cli.NewFlags("dpscope open", stderr)
 	quick := flags.Bool("quick", false, "only check that everything in the report follows from its counts; nothing is drawn again")

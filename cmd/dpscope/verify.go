@@ -19,11 +19,9 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/user/command"
 )
 
-// differs ends what is said of a replay that gave something else.
 const differs = "Not replayed: the report does not match its own settings."
 
-// verify is dpscope verify: it replays a report. It exits with 0 when the
-// replay gives the same, whatever the verdict, and with 1 when it does not.
+// verify exits with 0 when the replay gives the same, whatever the verdict, and with 1 when it does not.
 func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	set := cli.NewFlags("dpscope verify", stderr)
 	quick := set.Bool("quick", false, "only check that everything in the report follows from its counts. This draws nothing, needs no program and no file, and cannot show that the counts come from the mechanism")
@@ -107,8 +105,7 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return out.written(printVerification(stdout, v, r, out.all), r, stderr)
 }
 
-// again gives the job of a report what the user brings to replay it. note says that something
-// has another name now.
+// again gives a report's job what the user brings. note says that something has another name now.
 func (j *job) again(ctx context.Context, b *brought, r report.View, whole bool) (note string, err error) {
 	switch r := r.(type) {
 	case pair.Report:
@@ -175,11 +172,9 @@ func printVerification(stdout io.Writer, v engine.Verification, r report.View, a
 	return cli.ExitOK
 }
 
-// mostDifferences are printed unless all are asked for.
 const mostDifferences = 6
 
-// printLines says what was found, a thing a line. Unless all fields are asked for they are
-// counted, in groups. drawn is how the counts came about again.
+// printLines says what was found. Unless all are asked for, equal fields are counted in groups.
 func printLines(stdout io.Writer, v engine.Verification, drawn string, all bool) {
 	fmt.Fprintln(stdout, phrase.Visible(v.Summary))
 	say := func(format string, args ...any) { fmt.Fprintln(stdout, "  "+phrase.Line(fmt.Sprintf(format, args...))) }

@@ -50,8 +50,7 @@ func (c Client) Delete(ctx context.Context, id, token string) error {
 	return err
 }
 
-// Open gets what is at an address that a host gave out, and holds it against the id in
-// that address. It asks that host only, whoever it is sent on to.
+// Open gets what an address holds, and checks it against the address's id. It asks that host alone.
 func Open(ctx context.Context, address string) ([]byte, error) {
 	base, id, err := split(address)
 	if err != nil {
@@ -82,8 +81,7 @@ func split(address string) (base, id string, err error) {
 	return "", "", &audit.InputError{Field: "address", Found: fmt.Sprintf("%q", address), Want: "one that a host gave out, such as https://audits.example.org/r/6yJ3WcPmQa"}
 }
 
-// ask sends a request about reports to the host and returns the answer. It follows no
-// redirection to another host. token, where there is one, shows what the asker may do.
+// ask sends a request about reports and returns the answer. It follows no redirection to another host.
 func (c Client) ask(ctx context.Context, method, path string, body []byte, token string) ([]byte, error) {
 	base, err := url.Parse(c.Base)
 	if err != nil || base.Scheme != "https" && base.Scheme != "http" || base.Host == "" {

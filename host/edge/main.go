@@ -1,8 +1,7 @@
 //go:build js && wasm
 
-// Command edge is the host of reports as a Cloudflare Worker: the handlers of package
-// host over a service for keys and values. It runs no audit; the page does. What
-// it may be asked for how often, front.mjs counts before this program is started.
+// Command edge is the host of reports as a Cloudflare Worker, over a service for keys and values. How often it
+// may be asked, front.mjs counts before this program is started.
 package main
 
 // Of github.com/syumai/workers it uses little: the library changed its name after this version.
@@ -34,15 +33,13 @@ func main() {
 	})
 }
 
-// binding is the name of the Worker's namespace of keys and values.
 const binding = "REPORTS"
 
 // absent is what the library gives for a key that there is not: JavaScript's null as
 // syscall/js writes it. No value that is stored begins so.
 const absent = "<null>"
 
-// values is a [host.Store] over Workers KV, which is eventually consistent: it never
-// knows that there is a value already.
+// values is over Workers KV, which is eventually consistent: it never knows that there is a value already.
 type values struct{}
 
 func (values) Get(_ context.Context, key string) ([]byte, error) {

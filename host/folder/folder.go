@@ -15,13 +15,10 @@ import (
 	"github.com/dpscope/dpscope/host"
 )
 
-// ending is that of a file that is being written.
 const ending = ".part"
 
-// Store keeps values in a folder, a file each. A file is written whole, to the disk, under
-// another name and then given its own, so that whoever reads sees all of a value or none,
-// and a value that was acknowledged is there when the power goes. Names are the keys in
-// hexadecimal: some systems do not tell letters from capitals.
+// Store keeps values in a folder, a file each, written to the disk under another name and then given its own:
+// a reader sees all of a value or none. Names are the keys in hexadecimal: some systems ignore case.
 type Store struct {
 	root *os.Root
 	dir  *os.File // the folder itself, to be written to the disk
@@ -36,9 +33,8 @@ func sizeOf(bytes int64) int64 { return (bytes/blockSize + 1) * blockSize }
 
 const blockSize = 4096
 
-// Open opens a folder, or makes it, for at most so many bytes, and clears away what was not
-// written to its end when a process ended. While one process has it open, no other gets
-// it, where the system has locks (Windows has none of this kind).
+// Open opens or makes a folder for so many bytes, and removes what was not written to its end. While one process
+// has it open no other gets it, but on Windows.
 func Open(name string, most int64) (*Store, error) {
 	if err := os.MkdirAll(name, 0o700); err != nil {
 		return nil, err

@@ -9,7 +9,6 @@ import (
 	"syscall"
 )
 
-// lock keeps other processes from opening the folder as a store.
 func lock(f *os.File) error {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {

@@ -18,9 +18,7 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/user/process"
 )
 
-// Most is what a stranger's report may cost. Its bytes are those that every audit holds
-// unless it asks for more, and a replay takes about five times as many; [Child] ends it
-// at the memory and the time that it has.
+// Most is what a stranger's report may cost. A replay takes about five times those bytes.
 var Most = core.Cost{Outputs: 1_000_000_000, Bytes: 256 << 20}
 
 // What a process has that replays a report.
@@ -76,9 +74,8 @@ func (c Child) Replay(ctx context.Context, data []byte) (a Answer, err error) {
 	return a, err
 }
 
-// Serve is the program of the processes in which [Child] replays. It limits its own memory,
-// replays the report that it reads from in, answers on out, and returns an exit code. When
-// in ends it ends, as whoever asked is gone.
+// Serve is the program in which [Child] replays. It limits its own memory, replays the report from in, answers
+// on out, and returns an exit code. It ends when in ends.
 func Serve(cat audit.Catalogue, in io.Reader, out io.Writer) int {
 	questions, answers := process.Parent(in, out)
 	var q question
@@ -98,7 +95,6 @@ func Serve(cat audit.Catalogue, in io.Reader, out io.Writer) int {
 	return 0
 }
 
-// verify replays a report, or each of several.
 func (a *Answer) verify(cat audit.Catalogue, q question) error {
 	if len(q.Report) > 0 && q.Report[0] != '{' {
 		return errors.New("it is code, which is not run here")

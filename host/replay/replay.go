@@ -1,5 +1,4 @@
-// Package replay replays what a host of reports keeps, by and by, and publishes what came
-// of it: who opens a report reads there whether its outputs came out again.
+// Package replay replays what a host of reports keeps, and publishes what came of it.
 package replay
 
 import (
@@ -15,7 +14,6 @@ import (
 // Store is one that knows what it keeps.
 type Store interface {
 	host.Store
-	// IDs are those of all contents, in some order.
 	IDs() ([]string, error)
 }
 
@@ -42,8 +40,8 @@ func (j Job) Run(ctx context.Context) {
 	}
 }
 
-// Once replays a report that this version has not replayed, if there is one. Until then the store
-// says that it cannot be replayed: a host that ends on it does not begin with it again.
+// Once replays a report that this version has not replayed, if there is one. Until then the store says that it
+// cannot be replayed: a host that ends on it does not begin with it again.
 func (j Job) Once(ctx context.Context) error {
 	ids, err := j.Store.IDs()
 	for _, id := range ids {

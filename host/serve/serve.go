@@ -30,15 +30,13 @@ const (
 	// otherPorts is how many ports after the default one are tried when that is taken.
 	otherPorts = 20
 	// goodbye is how long open requests may take after an interrupt.
-	goodbye = 2 * time.Second
-	// patience is how long a client may take to read an answer, or to ask again.
+	goodbye  = 2 * time.Second
 	patience = 2 * time.Minute
 )
 
 // AddrUsage describes the flag -addr, whose default is "".
 const AddrUsage = "`address` to listen on; without it " + DefaultAddr + ", or the next free port where that is taken"
 
-// Open opens a built site: a folder, or a zip of one.
 func Open(name string) (fs.FS, error) {
 	site, err := open(name)
 	if err == nil {
@@ -61,9 +59,8 @@ func open(name string) (fs.FS, error) {
 	return root.FS(), nil
 }
 
-// Run listens at addr, or where that is "" at [DefaultAddr] or the next free port,
-// says so on stdout and serves the site until ctx ends. origins are addresses by which
-// another server passes requests on to this one.
+// Run serves the site at addr, by default at [DefaultAddr] or the next free port, until ctx ends. origins are
+// addresses by which another server passes requests on.
 func Run(ctx context.Context, site http.Handler, addr string, stdout io.Writer, origins ...string) error {
 	elsewhere := addr == ""
 	if elsewhere {
@@ -77,7 +74,6 @@ func Run(ctx context.Context, site http.Handler, addr string, stdout io.Writer, 
 	return serveUntil(ctx, listener, onlyHosts(site, addr, origins...))
 }
 
-// sayEvery is how often [Say] says how long something has taken so far.
 const sayEvery = 8 * time.Second
 
 // Say says what is being done, and now and then for how long already, until done is called.
@@ -101,7 +97,6 @@ func Say(w io.Writer, what string) (done func()) {
 	}
 }
 
-// listen opens addr, or, with elsewhere, one of the ports that follow.
 func listen(addr string, elsewhere bool) (net.Listener, error) {
 	first, err := net.Listen("tcp", addr)
 	if err == nil || !elsewhere || !errors.Is(err, syscall.EADDRINUSE) {
@@ -120,9 +115,8 @@ func listen(addr string, elsewhere bool) (net.Listener, error) {
 	return nil, err
 }
 
-// onlyHosts lets through requests for this machine under the names that it is served by. A page
-// elsewhere whose name was made to point here (DNS rebinding) has another one. addr is what -addr
-// said; where that is all addresses, any of them will do, but still no name but localhost.
+// onlyHosts lets through requests for this machine under names that it is served by: a page elsewhere whose name
+// was made to point here (DNS rebinding) has another. Where addr is all addresses, any of them will do.
 func onlyHosts(site http.Handler, addr string, origins ...string) http.Handler {
 	own, _, _ := net.SplitHostPort(addr)
 	all := net.ParseIP(own).IsUnspecified() || own == ""
@@ -145,7 +139,6 @@ func onlyHosts(site http.Handler, addr string, origins ...string) http.Handler {
 	})
 }
 
-// serveUntil serves until ctx ends, and then lets open requests finish.
 func serveUntil(ctx context.Context, l net.Listener, site http.Handler) error {
 	server := &http.Server{Handler: site, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 10 * time.Second,
 		WriteTimeout: patience, IdleTimeout: patience, MaxHeaderBytes: 1 << 16} // it waits for no client without end
@@ -164,9 +157,8 @@ func serveUntil(ctx context.Context, l net.Listener, site http.Handler) error {
 	return nil
 }
 
-// openPolicy keeps a page from running any script but its own and from sending anything anywhere
-// but to this server. WebAssembly needs 'wasm-unsafe-eval'. Anybody may frame a page that has it,
-// which is the embed's; policy is that of all others.
+// openPolicy, of the embed, lets anybody frame a page; it runs its own scripts only and sends nothing elsewhere.
+// WebAssembly needs 'wasm-unsafe-eval'.
 const openPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; " +
 	"style-src 'self'; img-src 'self' blob: data:; frame-src 'self'; base-uri 'none'; form-action 'none'"
 
@@ -187,19 +179,14 @@ var mimeTypes = map[string]string{
 	".png":  "image/png",
 }
 
-// codings are what a file may be served in, the best first.
 var codings = []struct{ name, suffix string }{{"br", ".br"}, {"gzip", ".gz"}}
 
 // buildingHeader marks an answer, to be shown, for a file that is being built: ask again.
 const buildingHeader = "Dpscope-Building"
 
-// Site serves a built site: files only, no listings, nothing
-// outside of it, no name that begins with a dot. Where a file has a compressed
-// sibling that the client takes, that is served. A file is held in memory once,
-// however many read it, and read again when it has changed.
-//
-// While building returns words, the programs are still being built: who asks for one
-// gets these words and is to ask again. A nil building is that of a whole site.
+// Site serves files only, none outside of it or with a dot before its name, compressed where there is a sibling
+// that the client takes. A file is held in memory once, and read again when it has changed.
+// While building, which may be nil, returns words, who asks for a program gets them and is to ask again.
 func Site(files fs.FS, building func() string) http.Handler {
 	kept := &keep{fs: files, files: map[string]*keptFile{}}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

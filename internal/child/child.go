@@ -1,6 +1,5 @@
-// Package child lets tests depend on what their child processes read. The cache of go test
-// knows the files at which a test looks itself; without this package it calls a test that
-// builds another package "(cached)" after that package has changed.
+// Package child lets tests depend on what their child processes read: the cache of go test knows only the files
+// at which a test looks itself.
 package child
 
 import (
@@ -13,7 +12,6 @@ import (
 	"testing"
 )
 
-// noted says that the packages were looked at: once is enough for a process.
 var noted sync.Once
 
 // Go is the go command in the project's root. Its test depends on all packages of the project.
@@ -59,7 +57,6 @@ func Reads(t testing.TB, folders ...string) {
 	}
 }
 
-// projectRoot is the folder of the project's go.work.
 func projectRoot(t testing.TB) string {
 	t.Helper()
 	folder, err := os.Getwd()

@@ -1,5 +1,4 @@
-// Package cli is what the commands dpscope and bench share: flags and their
-// checks, exit codes, what is registered, and how errors are printed.
+// Package cli is what the commands share: flags and their checks, exit codes, what is registered, errors.
 package cli
 
 import (
@@ -353,7 +352,6 @@ type CountValue int
 
 func (v *CountValue) String() string { return strconv.Itoa(int(*v)) }
 
-// Set reads the number.
 func (v *CountValue) Set(s string) error {
 	if n, err := strconv.ParseInt(s, 0, 64); err == nil {
 		*v = CountValue(n)
@@ -443,7 +441,6 @@ func (a Asked[P]) Blame(err error) error {
 	return err
 }
 
-// settingValue keeps the text of a flag.
 type settingValue struct {
 	texts settings.Texts
 	name  string
@@ -459,7 +456,6 @@ func (v *settingValue) String() string {
 	return v.shown
 }
 
-// Set keeps the text.
 func (v *settingValue) Set(text string) error {
 	if before, given := v.texts[v.name]; given && v.each {
 		text = before + settings.Between + text
@@ -468,5 +464,4 @@ func (v *settingValue) Set(text string) error {
 	return nil
 }
 
-// IsBoolFlag lets a switch stand without a value.
 func (v *settingValue) IsBoolFlag() bool { return v.alone }

@@ -26,9 +26,8 @@ func (m Mutation) Field() string { return index.ReplaceAllString(m.Path, "[]") }
 
 func (m Mutation) String() string { return m.Path + " " + m.What }
 
-// All returns the mutations of a document, in the order of its sorted names: every
-// member and element deleted, every value changed in a few ways that keep its type
-// and set to null, every two neighbours of an array swapped where they differ.
+// All deletes every member and element, changes every value in a few ways and to null, and swaps neighbours that
+// differ in an array. Names are in order.
 func All(doc []byte) ([]Mutation, error) {
 	d := json.NewDecoder(bytes.NewReader(doc))
 	d.UseNumber()
@@ -47,7 +46,6 @@ type walker struct {
 	err  error
 }
 
-// emit takes the document as it stands.
 func (w *walker) emit(path, format string, args ...any) {
 	data, err := json.Marshal(w.root)
 	if err != nil {
@@ -91,7 +89,6 @@ func (w *walker) walk(path string, x any, set func(any), without func()) {
 	}
 }
 
-// changed are other values in place of x.
 func changed(x any) []any {
 	switch x := x.(type) {
 	case bool:
@@ -134,8 +131,7 @@ func changed(x any) []any {
 	return []any{0, ""}
 }
 
-// Few keeps the mutations at the first place of each field and at its last: of arrays
-// whose elements are alike not all are worth the time.
+// Few keeps the mutations at the first and at the last place of each field.
 func Few(all []Mutation) []Mutation {
 	places := map[string][]string{} // paths by field, in order
 	for _, m := range all {
@@ -149,9 +145,8 @@ func Few(all []Mutation) []Mutation {
 	})
 }
 
-// Unnoticed are the mutations that accepts lets pass, by field, and how many were
-// tried. A document that same says to be the original in another spelling, such as
-// without a field whose absence means what it said, is no mutation; same may be nil.
+// Unnoticed are the mutations that accepts lets pass, by field, and how many were tried. What same, which may be
+// nil, says to be the original in another spelling is not tried.
 func Unnoticed(all []Mutation, same, accepts func([]byte) bool) (passed map[string][]Mutation, tried int) {
 	passed = map[string][]Mutation{}
 	for _, m := range all {

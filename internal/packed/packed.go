@@ -1,5 +1,4 @@
-// Package packed writes and reads values in an address as the page does (site/page/packed.js):
-// form, check and deflated JSON, with dots between, in letters that an address takes.
+// Package packed is the form of values in an address, as site/page/packed.js: form, check and deflated JSON.
 package packed
 
 import (

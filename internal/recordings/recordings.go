@@ -64,7 +64,6 @@ func (r *Reader) Stream(in io.Reader, o recorded.Options) (*recorded.File, error
 	return r.read(struct{ io.Reader }{in}, o)
 }
 
-// maxCells is how many numbers the files of one audit may hold: 1 GiB.
 const maxCells = 1 << 27
 
 func (r *Reader) read(in io.Reader, o recorded.Options) (*recorded.File, error) {

@@ -15,7 +15,7 @@ import (
 	"github.com/dpscope/dpscope/core/suite"
 )
 
-// Search is an audit, or a file of audits, to which shares add counts, and what its search found.
+// Search is an audit, or a file of audits, and what its search found.
 type Search struct {
 	Kind string          `json:"kind"`           // as reports name it
 	Plan json.RawMessage `json:"plan"`           // of the kind; of a file of audits a [Several]
@@ -32,7 +32,7 @@ type Several struct {
 	Data map[string][]byte `json:"data,omitempty"` // files that audits are given, by the audit's name
 }
 
-// New is the audit of this kind, plan and file of data, before its search.
+// New is an audit before its search; data is its file.
 func New(kind string, plan any, data []byte) (Search, error) {
 	text, err := json.Marshal(plan)
 	return Search{Kind: kind, Plan: text, Data: data}, err
@@ -47,10 +47,8 @@ func (s Search) After(name string, open Opener) (Search, error) {
 	return done, err
 }
 
-// Draw draws share index of so many, or searches alone where of is 0, and returns the file of
-// it and of how many pieces the longest audit is: in more shares nothing gets faster. Where
-// there is no search, it searches too. g is what the audits are of, its pool included; watch,
-// which may be nil, is called before each audit, and puts in what hears of its progress.
+// Draw draws share index of so many, or only searches where of is 0; it searches where that is not done. It returns
+// the file, and of how many pieces the longest audit is. watch, which may be nil, is called before each audit.
 func (s Search) Draw(ctx context.Context, g core.Env, index, of int, watch Watch) (data []byte, most int, err error) {
 	audits, err := s.Audits(g)
 	if err != nil {
@@ -87,7 +85,6 @@ func (s Search) Draw(ctx context.Context, g core.Env, index, of int, watch Watch
 	return data, most, err
 }
 
-// draw draws a share of one audit, after a search that found this.
 func (t todo) draw(ctx context.Context, g core.Env, found json.RawMessage, index, of int) (d drawn, err error) {
 	after, err := t.Shared(found)
 	d.Pieces = after.Pieces
@@ -97,7 +94,6 @@ func (t todo) draw(ctx context.Context, g core.Env, found json.RawMessage, index
 	return d, err
 }
 
-// of is an error of one of the audits.
 func (a *Audits) of(t todo, err error) error {
 	if a.File == nil {
 		return err
@@ -186,8 +182,7 @@ func (s Search) audits(g core.Env) (*Audits, error) {
 	return a, nil
 }
 
-// named is what is given, with the user's mechanism of a single audit known by its name
-// alone: shares start it, and a merge does not, see [pair.Named].
+// named knows the user's mechanism of a single audit by its name alone: a merge starts nothing, see [pair.Named].
 func (s Search) named(g core.Env) (core.Env, error) {
 	if s.Kind != report.Pair || len(s.Data) == 0 {
 		return g, nil
@@ -200,8 +195,7 @@ func (s Search) named(g core.Env) (core.Env, error) {
 	return g, err
 }
 
-// Dividable refuses chosen audits of a file that need a program, outputs or scores of the
-// user's on every machine: a merge starts nothing that only a partial names.
+// Dividable refuses audits that need a program, outputs or scores of the user's on every machine.
 func Dividable(file *suite.File, chosen []int) error {
 	for _, i := range chosen {
 		if e := file.Audits[i]; e.User != nil || e.Recorded != nil || e.Scores != nil || e.Trains() {

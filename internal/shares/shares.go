@@ -1,5 +1,5 @@
-// Package shares divides an audit, or a file of audits, among machines. Each leaves a partial:
-// the search, or a share of what is certified. A merge makes of them the report of one machine.
+// Package shares divides audits among machines. Each leaves a partial, a search or a share of what is certified; a
+// merge makes of them the report of one machine.
 package shares
 
 import (
@@ -39,7 +39,7 @@ type Flags struct {
 	to     string
 }
 
-// Register defines the flags of an audit that searches.
+// Register defines the flags.
 func (f *Flags) Register(s *cli.Flags) {
 	s.StringVar(&f.shards, "shards", "", "draw share `I/N` of what is certified, I from 0 to N-1, and write it to the file of -partial; dpscope merge joins the shares (docs/scale.md)")
 	s.StringVar(&f.to, "partial", "", "`file` to which a share or a search is written")
@@ -141,8 +141,7 @@ func Names(args []string, stdin io.Reader) iter.Seq2[string, error] {
 	}
 }
 
-// partial is what one machine did of an audit. Its file is this in a line of JSON, and a line
-// with the SHA-256 of that one, by which a file that was cut short or changed is known.
+// partial is what one machine did. Its file is this in a line of JSON, and a line with the SHA-256 of that.
 type partial struct {
 	Schema   string  `json:"schema"`
 	Version  int     `json:"version"` // of the form
@@ -154,7 +153,6 @@ type partial struct {
 	Drawn    []drawn `json:"drawn,omitempty"` // of each audit
 }
 
-// drawn is the share of one audit.
 type drawn struct {
 	Pieces int             `json:"pieces"`           // of all shares
 	Result json.RawMessage `json:"result,omitempty"` // what those of this share came to; absent of none
@@ -166,14 +164,12 @@ const (
 	largest = 1 << 30 // bytes of a file
 )
 
-// sum is the SHA-256 of the JSON of v, and that JSON.
 func sum(v any) (digest string, data []byte, err error) {
 	data, err = json.Marshal(v)
 	h := sha256.Sum256(data)
 	return hex.EncodeToString(h[:]), data, err
 }
 
-// encode is the file of the partial of that search.
 func (p partial) encode(s Search) ([]byte, error) {
 	p.Schema, p.Version, p.Product = schema, version, cli.Generator().Version
 	if p.Index == 0 {
@@ -253,12 +249,10 @@ func Check(name string, open Opener) error {
 	return err
 }
 
-// mergeGarbage is how much a merge lets its memory grow between collections, in percent: what
-// is alive is the search and some hundred bytes a partial.
+// mergeGarbage is how much, in percent, memory grows between collections: what is alive is small.
 const mergeGarbage = 30
 
-// Merge makes of the partials of those names what one machine would have found. It reads them once,
-// and once more for each audit, one at a time, and refuses those that do not make one audit.
+// Merge makes of partials what one machine would have found. It reads them once, and once more for each audit.
 func Merge(ctx context.Context, names iter.Seq2[string, error], open Opener, g core.Env) (*Audits, error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(mergeGarbage))
 	m, err := newMerge(ctx, names, open)
@@ -289,7 +283,6 @@ func Merge(ctx context.Context, names iter.Seq2[string, error], open Opener, g c
 	return audits, nil
 }
 
-// held is what a merge remembers of a partial.
 type held struct{ name, digest string }
 
 type merge struct {
@@ -299,8 +292,7 @@ type merge struct {
 	open   Opener
 }
 
-// newMerge reads all partials once, one at a time, and refuses those that do not make one
-// audit. Of equal ones, as a share that was tried again leaves two, it keeps one.
+// newMerge reads all partials once and refuses those that do not make one audit. Of equal ones it keeps one.
 func newMerge(ctx context.Context, names iter.Seq2[string, error], open Opener) (*merge, error) {
 	m := &merge{open: open, shares: map[int]held{}}
 	whose, search := "", ""
@@ -346,7 +338,6 @@ func newMerge(ctx context.Context, names iter.Seq2[string, error], open Opener) 
 	return m, nil
 }
 
-// gapsNamed is how many missing ranges an error names.
 const gapsNamed = 20
 
 func (m *merge) gaps() string {
@@ -366,7 +357,6 @@ func (m *merge) gaps() string {
 	return strings.Join(gaps, ", ")
 }
 
-// parts are those of audit number k, which has so many pieces.
 func (m *merge) parts(k, pieces int) iter.Seq2[report.Part, error] {
 	return func(yield func(report.Part, error) bool) {
 		for i := range m.of {

@@ -1,8 +1,6 @@
 // Package testsize says how long the tests may take.
 //
-// Plain `go test ./...`, and ./build.sh test, run short tests: every property once, at
-// sizes that take minutes in all. ./build.sh test-all, by DPSCOPE_TEST_ALL=1, runs the same
-// tests at full size, and those that say [Long].
+// ./build.sh test runs every property once; ./build.sh test-all, by DPSCOPE_TEST_ALL=1, at full size, and [Long].
 package testsize
 
 import (
@@ -13,14 +11,13 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Variable is the name of the environment variable that chooses the full tests.
+// Variable of the environment chooses the full tests.
 const Variable = "DPSCOPE_TEST_ALL"
 
 // All says whether these are the full tests.
 func All() bool { return os.Getenv(Variable) != "" }
 
-// Long skips a test, in the short tests, that only says again, at greater length,
-// what other tests say: studies of coverage and power, measurements of time.
+// Long skips, in the short tests, what only says again at length what others say: coverage, power, time.
 func Long(t testing.TB) {
 	t.Helper()
 	if !All() {
@@ -28,8 +25,7 @@ func Long(t testing.TB) {
 	}
 }
 
-// Native skips, as WebAssembly, a test that measures error rates, power or what learning comes to.
-// They follow from counts, which other tests hold to be the same everywhere, and take longer there.
+// Native skips, as WebAssembly, a test of error rates, power or learning: the counts are the same everywhere.
 func Native(t testing.TB) {
 	t.Helper()
 	if runtime.GOARCH == "wasm" {
@@ -45,8 +41,7 @@ func Of[T any](short, full T) T {
 	return short
 }
 
-// Most is the most of n independent events of probability p that chance makes: more come up with
-// probability below alarm. It bounds the failures of a simulation, of whatever size.
+// Most is the most of n events of probability p that chance makes: more come with probability below alarm.
 func Most(n int, p, alarm float64) int {
 	law := distuv.Binomial{N: float64(n), P: p}
 	k := int(float64(n) * p)

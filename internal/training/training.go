@@ -1,5 +1,4 @@
-// Package training is what the commands share that let a program of the user's train for
-// audits with canaries: its flags, its sources, and the check of it before an audit.
+// Package training lets a program of the user's train for audits with canaries.
 package training
 
 import (
@@ -51,8 +50,8 @@ func Open(ctx context.Context, line string, timeout time.Duration, parent *comma
 	return program, append(source.Sources(), source.TrainerSpec(program.Train)), nil
 }
 
-// Check has the program do its first training of a plan more than once, and puts what came of
-// it into the plan. tell may be nil. What the user should know goes to notes.
+// Check has the program do a plan's first training more than once and puts what came of it into the plan. tell may
+// be nil.
 func Check(program *command.Trainer, plan any, g core.Env, tell command.Checked, notes io.Writer) error {
 	a, err := core.Resolve(plan, g)
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package typescript writes Go types as TypeScript declares the JSON values that encoding/json
-// makes of them. It is for programs that run in the repository: comments of types and fields, and
-// the words of an enumeration, are read from the sources.
+// Package typescript writes Go types as TypeScript declares their JSON. Comments of types and fields, and the words
+// of an enumeration, are read from the sources.
 package typescript
 
 import (
@@ -26,7 +25,6 @@ const Module = "github.com/dpscope/dpscope"
 
 // Writer collects declarations.
 type Writer struct {
-	// Root is the folder of the module.
 	Root string
 	// Main is the folder of package main, whose types do not tell it.
 	Main string
@@ -152,7 +150,6 @@ func (w *Writer) name(t reflect.Type) string {
 	return name
 }
 
-// fieldsOf are the members of a struct, those of embedded ones among them.
 func (w *Writer) fieldsOf(t reflect.Type, comments map[string]string, out []string, end string) []string {
 	for f := range t.Fields() {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -188,7 +185,6 @@ func (w *Writer) fieldsOf(t reflect.Type, comments map[string]string, out []stri
 	return out
 }
 
-// link is a link of a comment in Go.
 var link = regexp.MustCompile(`\[((?:[a-z]+\.)?[A-Z][A-Za-z.]*)\]`)
 
 func comment(text string) string {
@@ -201,7 +197,6 @@ func comment(text string) string {
 
 func (w *Writer) comment(t reflect.Type) string { return comment(w.source(t).types[t.Name()]) }
 
-// source reads the package of a type.
 func (w *Writer) source(t reflect.Type) source {
 	folder, own := strings.CutPrefix(t.PkgPath(), Module+"/")
 	if t.PkgPath() == "main" {
@@ -275,12 +270,9 @@ func firstOf(groups ...*ast.CommentGroup) string {
 
 // Message is one message of a channel.
 type Message struct {
-	// Name is the interface in TypeScript.
 	Name string
-	// Type tells it from others.
 	Type string
-	// Doc says what it is.
-	Doc string
+	Doc  string
 	// Carries are its further fields and their types in TypeScript, with what is in JSON.
 	Carries map[string]string
 }

@@ -1,6 +1,5 @@
-// Command wheel writes the Python package as wheels, one for each platform, with the
-// dpscope binary of that platform in it. The same sources and the same Go give the same
-// bytes.
+// Command wheel writes the Python package as a wheel for each platform, with its dpscope binary. The same sources
+// and the same Go give the same bytes.
 //
 //	go run ./python/wheel [-out DIR] [-only linux/amd64,...]
 package main
@@ -25,17 +24,16 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/try"
 )
 
-// platform is what Go and what Python's installers call a platform. The binary is static,
-// so one wheel serves both of Linux' C libraries.
+// platform is what Go and Python's installers call it. The binary is static: one wheel serves both C libraries.
 type platform struct {
 	goos, goarch string
 	tags         string // of the name, joined by dots
 }
 
-// platforms are those that wheels are built for: of macOS the least version that Go 1.26
-// runs on.
+// platforms: of macOS the least version that Go 1.26 runs on.
 var platforms = []platform{
 	{"linux", "amd64", "manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64"},
 	{"linux", "arm64", "manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64"},
@@ -56,17 +54,13 @@ func main() {
 	}
 }
 
-func run(out, only, binary, site string) error {
-	chosen, err := choose(only)
-	if err != nil {
-		return err
-	}
+func run(out, only, binary, site string) (err error) {
+	defer try.To(&err)
+	chosen := try.Get(choose(only))
 	if binary != "" && len(chosen) != 1 {
 		return errors.New("-binary is of one platform: name it with -only")
 	}
-	if err := os.MkdirAll(out, 0o755); err != nil {
-		return err
-	}
+	try.Do(os.MkdirAll(out, 0o755))
 	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/dpscope/dpscope").Output()
 	if err != nil {
 		return fmt.Errorf("go list: %w", err)
@@ -74,32 +68,19 @@ func run(out, only, binary, site string) error {
 	dir := strings.TrimSpace(string(root))
 	var static []entry
 	if site != "" {
-		if static, err = staticFiles(os.DirFS(site)); err != nil {
-			return err
-		}
+		static = try.Get(staticFiles(os.DirFS(site)))
 	}
 	for _, p := range chosen {
 		level, file := flate.BestCompression, binary
 		if file == "" {
-			if file, err = build(dir, p); err != nil {
-				return err
-			}
+			file = try.Get(build(dir, p))
 			defer os.Remove(file)
 		} else {
 			level = flate.NoCompression
 		}
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		w, err := wheel(os.DirFS(filepath.Join(dir, "python", "src")), static, p, data, level)
-		if err != nil {
-			return err
-		}
+		w := try.Get(wheel(os.DirFS(filepath.Join(dir, "python", "src")), static, p, try.Get(os.ReadFile(file)), level))
 		name := filepath.Join(out, p.name())
-		if err := os.WriteFile(name, w, 0o644); err != nil {
-			return err
-		}
+		try.Do(os.WriteFile(name, w, 0o644))
 		fmt.Printf("%s: %.1f MB\n", name, float64(len(w))/1e6)
 	}
 	return nil
@@ -124,7 +105,6 @@ func (p platform) name() string {
 	return fmt.Sprintf("dpscope-%s-py3-none-%s.whl", audit.Version, p.tags)
 }
 
-// build compiles the binary into a file of its own.
 func build(dir string, p platform) (string, error) {
 	file, err := os.CreateTemp("", "dpscope-*")
 	if err != nil {
@@ -178,10 +158,8 @@ func wheel(src fs.FS, static []entry, p platform, binary []byte, level int) ([]b
 	return pack(files, level)
 }
 
-// summary is the package's line in lists.
 const summary = "Audits of differential privacy: looks for a violation of a mechanism's claim and certifies a lower bound on epsilon"
 
-// below are the files of a folder, named behind a prefix, but for what is left out.
 func below(files fs.FS, folder, prefix string, out func(name string, d fs.DirEntry) bool) (all []entry, err error) {
 	err = fs.WalkDir(files, folder, func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -208,8 +186,7 @@ func sources(src fs.FS) ([]entry, error) {
 	})
 }
 
-// staticFiles are those of the site that the embed needs, where a notebook's server
-// looks for files: the documents and what is compressed already stay out.
+// staticFiles are what the embed needs, where a notebook's server looks for files.
 func staticFiles(site fs.FS) ([]entry, error) {
 	if _, err := fs.Stat(site, "dp-audit.js"); err != nil {
 		return nil, fmt.Errorf("-site is not a built site (%w): ./build.sh build makes one in dist", err)
@@ -219,24 +196,16 @@ func staticFiles(site fs.FS) ([]entry, error) {
 	})
 }
 
-// pack makes a zip whose bytes follow from the files alone.
-func pack(files []entry, level int) ([]byte, error) {
+func pack(files []entry, level int) (data []byte, err error) {
+	defer try.To(&err)
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, level) })
 	for _, f := range files {
 		h := &zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)}
 		h.SetMode(f.mode)
-		w, err := z.CreateHeader(h)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := w.Write(f.data); err != nil {
-			return nil, err
-		}
+		try.Get(try.Get(z.CreateHeader(h)).Write(f.data))
 	}
-	if err := z.Close(); err != nil {
-		return nil, err
-	}
+	try.Do(z.Close())
 	return b.Bytes(), nil
 }

@@ -10,10 +10,10 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"github.com/dpscope/dpscope/internal/try"
 	"github.com/dpscope/dpscope/site/pages"
 )
 
-// docsFolder is where the pages of docs and their styles are in the site.
 const docsFolder = "docs/"
 
 // asIs are files that the site has unchanged. Those of the second list may be absent.
@@ -23,13 +23,10 @@ var (
 )
 
 // wrappers are extensions of other programs that make pages with the element in them.
-// They lie in the site's folder wrappers, from which whoever writes such pages takes them.
 var wrappers = []string{"wrappers/sphinx/dpaudit.py", "wrappers/mkdocs/dpaudit.py"}
 
-// entries are the scripts and styles of the site, each bundled with what it imports
-// into one file of its name: those of the page and of its theme, of the picture, of the
-// embed and of its element, of the workers and for use offline, and of the files that
-// the page writes. A folder is where it goes in the site.
+// entries are the site's scripts and styles, each bundled with what it imports into one file of its name.
+// A folder is where it goes in the site.
 var entries = []struct {
 	path   string // in site/
 	format api.Format
@@ -52,13 +49,10 @@ var entries = []struct {
 }
 
 // bundle makes all that is not compiled: scripts, with wasm_exec.js of a GOROOT, styles, documents.
-func bundle(goroot string) ([]pages.File, error) {
-	var files []pages.File
+func bundle(goroot string) (files []pages.File, err error) {
+	defer try.To(&err)
 	for _, entry := range entries {
-		data, err := bundleOne(filepath.Join("site", entry.path), entry.format, goroot)
-		if err != nil {
-			return nil, err
-		}
+		data := try.Get(bundleOne(filepath.Join("site", entry.path), entry.format, goroot))
 		files = append(files, pages.File{Name: entry.folder + filepath.Base(entry.path), Data: data})
 	}
 	for i, name := range slices.Concat(asIs, asIsOptional) {
@@ -66,16 +60,11 @@ func bundle(goroot string) ([]pages.File, error) {
 		if i >= len(asIs) && errors.Is(err, os.ErrNotExist) {
 			continue
 		}
-		if err != nil {
-			return nil, err
-		}
+		try.Do(err)
 		files = append(files, pages.File{Name: filepath.Base(name), Data: data})
 	}
 	for _, name := range wrappers {
-		data, err := os.ReadFile(filepath.Join("site", filepath.FromSlash(name)))
-		if err != nil {
-			return nil, err
-		}
+		data := try.Get(os.ReadFile(filepath.Join("site", filepath.FromSlash(name))))
 		files = append(files, pages.File{Name: name, Data: data})
 	}
 	more, _, err := code()
@@ -108,7 +97,6 @@ func bundleOptions(path string, format api.Format) api.BuildOptions {
 	return o
 }
 
-// bundled is the one file that a script was bundled into.
 func bundled(path string, res api.BuildResult) ([]byte, error) {
 	if len(res.Errors) > 0 {
 		lines := api.FormatMessages(res.Errors, api.FormatMessagesOptions{Kind: api.ErrorMessage})

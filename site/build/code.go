@@ -13,21 +13,19 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/try"
 	"github.com/dpscope/dpscope/site/pages"
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// The editor of "Your code" and what runs Python there are packages of npm, which
-// package-lock.json in codeFolder pins. Where they are not installed the site is built
-// without them: its files are then a text field's and JavaScript's alone, and the page
-// sees from build-info.json that they are absent.
+// The editor of "Your code" and what runs Python there are packages of npm, which package-lock.json pins. Without
+// them the site has a text field and JavaScript alone, as the page sees from build-info.json.
 const (
 	codeFolder   = "site/code"
 	pythonFolder = "python/" // of the site
 	npmFolder    = "node_modules"
 )
 
-// codeScripts are bundled from codeFolder, each with the packages that it imports.
 var codeScripts = []struct {
 	path   string
 	format api.Format
@@ -38,7 +36,6 @@ var codeScripts = []struct {
 	{"pyodide.js", api.FormatIIFE, pythonFolder},
 }
 
-// codeData are files of packages that the site has as they are.
 var codeData = []string{
 	"@micropython/micropython-webassembly-pyscript/micropython.wasm",
 	"pyodide/pyodide-lock.json",
@@ -46,7 +43,6 @@ var codeData = []string{
 	"pyodide/python_stdlib.zip",
 }
 
-// wheelsFolder has numpy for Pyodide, where build.sh could fetch it.
 const wheelsFolder = codeFolder + "/" + npmFolder + "/.wheels"
 
 // licencesOfCode are texts in codeFolder of packages that come without them.
@@ -74,8 +70,7 @@ func readLock(name string) (lock locked, err error) {
 	return lock, nil
 }
 
-// codePackages are the packages that are installed in the folder; none where npm has
-// not been there, and an error where it installed others than package-lock.json names.
+// codePackages are those installed in the folder; none where npm has not been, an error for others than locked.
 func codePackages(folder string) (locked, error) {
 	const remedy = "run npm ci --ignore-scripts in " + codeFolder
 	there, err := readLock(filepath.Join(folder, npmFolder, ".package-lock.json"))
@@ -96,18 +91,15 @@ func codePackages(folder string) (locked, error) {
 	return there, nil
 }
 
-// code makes the files of the editor and of Python, and names the folders of the packages
-// that are part of them; none without their packages.
+// code makes the files of the editor and of Python, and names the folders of their packages; none without those.
 func code() (files []pages.File, used []string, err error) {
-	packages, err := codePackages(codeFolder)
-	if err != nil || packages.Packages == nil {
-		return nil, nil, err
+	defer try.To(&err)
+	packages := try.Get(codePackages(codeFolder))
+	if packages.Packages == nil {
+		return nil, nil, nil
 	}
 	for _, s := range codeScripts {
-		data, more, err := bundleCode(filepath.Join(codeFolder, s.path), s.format)
-		if err != nil {
-			return nil, nil, err
-		}
+		data, more := try.Get2(bundleCode(filepath.Join(codeFolder, s.path), s.format))
 		files, used = append(files, pages.File{Name: s.folder + s.path, Data: data}), append(used, more...)
 		for _, name := range more {
 			if _, known := packages.Packages[name]; !known {
@@ -115,28 +107,22 @@ func code() (files []pages.File, used []string, err error) {
 			}
 		}
 	}
-	data, err := filepath.Glob(wheelsFolder + "/*.whl")
-	if err != nil {
-		return nil, nil, err
-	}
+	data := try.Get(filepath.Glob(wheelsFolder + "/*.whl"))
 	for _, name := range codeData {
 		name = npmFolder + "/" + name
 		data, used = append(data, filepath.Join(codeFolder, filepath.FromSlash(name))), append(used, packageOf(name))
 	}
 	for _, name := range data {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			return nil, nil, err
-		}
+		text := try.Get(os.ReadFile(name))
 		files = append(files, pages.File{Name: pythonFolder + filepath.Base(name), Data: text})
 	}
 	slices.Sort(used)
 	return files, slices.Compact(used), nil
 }
 
-// bundleCode bundles a script with the packages that it imports, and names their folders.
-// Python's loaders look for their files nowhere: the page hands these to them.
+// bundleCode bundles a script with its packages, and names their folders. Python's loaders are handed their files.
 func bundleCode(name string, format api.Format) (data []byte, packages []string, err error) {
+	defer try.To(&err)
 	options := bundleOptions(name, format)
 	options.Metafile = true
 	options.Alias = map[string]string{"style-mod": "./" + codeFolder + "/styles.js"}
@@ -145,15 +131,11 @@ func bundleCode(name string, format api.Format) (data []byte, packages []string,
 		options.External = []string{"node:*", "child_process", "crypto", "fs", "module", "path", "url", "ws"} // asked for in Node only
 	}
 	res := api.Build(options)
-	if data, err = bundled(name, res); err != nil {
-		return nil, nil, err
-	}
+	data = try.Get(bundled(name, res))
 	var meta struct {
 		Inputs map[string]struct{} `json:"inputs"`
 	}
-	if err := json.Unmarshal([]byte(res.Metafile), &meta); err != nil {
-		return nil, nil, err
-	}
+	try.Do(json.Unmarshal([]byte(res.Metafile), &meta))
 	for input := range meta.Inputs {
 		if folder := packageOf(input); folder != "" {
 			packages = append(packages, folder)
@@ -172,41 +154,23 @@ func packageOf(input string) string {
 	return strings.Join(parts[:audit.Pick(strings.HasPrefix(parts[1], "@"), 3, 2)], "/")
 }
 
-// codeLicences writes the licences of the packages that are part of the site's files.
-func codeLicences(out *bytes.Buffer) error {
-	packages, err := codePackages(codeFolder)
-	if err != nil {
-		return err
-	}
-	wheels, err := filepath.Glob(wheelsFolder + "/*.whl")
-	if err != nil {
-		return err
-	}
-	for _, name := range wheels {
+func codeLicences(out *bytes.Buffer) (err error) {
+	defer try.To(&err)
+	for _, name := range try.Get(filepath.Glob(wheelsFolder + "/*.whl")) {
 		wheel, err := zip.OpenReader(name)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		defer wheel.Close()
-		found, err := fs.Glob(wheel, "*.dist-info/licenses/LICENSE*")
-		if err != nil {
-			return err
-		}
-		if err := addLicences(out, filepath.Base(name), wheel, found); err != nil {
-			return err
-		}
+		found := try.Get(fs.Glob(wheel, "*.dist-info/licenses/LICENSE*"))
+		try.Do(addLicences(out, filepath.Base(name), wheel, found))
 	}
-	_, used, err := code()
+	packages := try.Get(codePackages(codeFolder))
+	_, used := try.Get2(code())
 	for _, folder := range used {
 		name := strings.TrimPrefix(folder, npmFolder+"/")
-		found, err := licenceFiles(os.DirFS(codeFolder), folder)
-		if err != nil {
-			return err
-		}
-		found = append(found, licencesOfCode[name]...)
-		if err := addLicences(out, name+" "+packages.Packages[folder].Version, os.DirFS(codeFolder), found); err != nil {
-			return err
-		}
+		found := append(try.Get(licenceFiles(os.DirFS(codeFolder), folder)), licencesOfCode[name]...)
+		try.Do(addLicences(out, name+" "+packages.Packages[folder].Version, os.DirFS(codeFolder), found))
 	}
-	return err
+	return nil
 }

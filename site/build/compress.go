@@ -10,7 +10,6 @@ import (
 	"github.com/andybalholm/brotli"
 )
 
-// coding is a way to compress a file. Its output depends on the input alone.
 type coding struct {
 	suffix string
 	pack   func([]byte) ([]byte, error)
@@ -39,8 +38,8 @@ func packing(begin func(io.Writer) (io.WriteCloser, error)) func([]byte) ([]byte
 	}
 }
 
-// sibling writes the compressed form of data beside path and returns its size. One that was
-// there when a build of the same data ended is kept: brotli takes seconds. Zero: there was none.
+// sibling writes the compressed form of data beside path and returns its size. One is kept that was there when a
+// build of the same data ended: brotli takes seconds.
 func (c coding) sibling(path string, data []byte, ended time.Time) (int, error) {
 	if old, err := os.Stat(path + c.suffix); err == nil && !old.ModTime().After(ended) {
 		return int(old.Size()), nil

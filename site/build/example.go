@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/try"
 	"github.com/dpscope/dpscope/site/pages"
 	"github.com/dpscope/dpscope/wasm/scene"
 	"github.com/dpscope/dpscope/wasm/scene/plot"
@@ -15,8 +16,8 @@ import (
 // exampleWidths are those of the example's picture, in px, which is shown until the core draws.
 var exampleWidths = []float64{290, 420, 560, 700}
 
-// examplePicture draws the example among the files of the site, if there is one.
-func examplePicture(files []pages.File) ([]pages.File, error) {
+func examplePicture(files []pages.File) (drawn []pages.File, err error) {
+	defer try.To(&err)
 	i := slices.IndexFunc(files, func(f pages.File) bool { return f.Name == "example.json" })
 	if i < 0 {
 		return nil, nil
@@ -26,10 +27,7 @@ func examplePicture(files []pages.File) ([]pages.File, error) {
 		return nil, fmt.Errorf("the example: %w", err)
 	}
 	in := scene.InputOf(r)
-	picture, err := drawnAs("example-picture.json", func() *plot.View { return scene.NewOutputs(in.Report) })
-	if err != nil {
-		return nil, err
-	}
+	picture := try.Get(drawnAs("example-picture.json", func() *plot.View { return scene.NewOutputs(in.Report) }))
 	var planted scene.CanaryReport
 	data, err := os.ReadFile("docs/pictures/canaries.json") // which the docs show, too
 	if err == nil {

@@ -19,11 +19,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/try"
 	"github.com/dpscope/dpscope/site/pages"
 )
 
-// buildInfo is build-info.json: what was built and how large it is. The page
-// reads the core's size and hash from it.
+// buildInfo is build-info.json. The page reads the core's size and hash from it.
 type buildInfo struct {
 	Version string     `json:"version"`
 	Build   string     `json:"build"` // a hash of all files, which the service worker knows too
@@ -43,7 +43,6 @@ type fileInfo struct {
 
 const infoName = "build-info.json"
 
-// serviceWorker is the script that keeps a build for use offline, with its hash at buildMark.
 const (
 	serviceWorker = "sw.js"
 	buildMark     = "@BUILD@"
@@ -64,9 +63,8 @@ func stamp(files []pages.File) string {
 	return build
 }
 
-// budgets are how large what a browser loads may be: the sum of the files that the
-// patterns match, in bytes of brotli. A file counts to the first budget that it
-// matches. The pages of docs, which nobody loads who does not read them, match none.
+// budgets bound what a browser loads: the sum of the files that patterns match, in bytes of brotli. A file counts
+// to the first that it matches. The pages of docs match none.
 var budgets = []budget{
 	{"core", 2_000_000, []string{"core.wasm"}, "import less in wasm/worker"},
 	{"picture", 1_900_000, []string{"view.wasm"}, "import less in wasm/view"},
@@ -87,11 +85,11 @@ type budget struct {
 	remedy string
 }
 
-// write puts the files, their siblings and build-info.json into the folder
-// out, and removes what an earlier build left there that is no more.
-func write(out, goVersion string, files []pages.File, compress bool) (buildInfo, error) {
+// write puts files, siblings and build-info.json into out, and removes what an earlier build left there.
+func write(out, goVersion string, files []pages.File, compress bool) (info buildInfo, err error) {
+	defer try.To(&err)
 	slices.SortFunc(files, func(a, b pages.File) int { return strings.Compare(a.Name, b.Name) })
-	info := buildInfo{Version: audit.Version, Build: stamp(files), Go: goVersion}
+	info = buildInfo{Version: audit.Version, Build: stamp(files), Go: goVersion}
 	info.Files = make([]fileInfo, len(files))
 	old := builtBefore(out)
 	var all errgroup.Group // brotli takes nearly all of the time
@@ -104,29 +102,18 @@ func write(out, goVersion string, files []pages.File, compress bool) (buildInfo,
 			return err
 		})
 	}
-	if err := all.Wait(); err != nil {
-		return info, err
-	}
-	if err := removeStale(out, info, old); err != nil {
-		return info, err
-	}
-	data, err := json.MarshalIndent(info, "", "  ")
-	if err != nil {
-		return info, err
-	}
+	try.Do(all.Wait())
+	try.Do(removeStale(out, info, old))
+	data := try.Get(json.MarshalIndent(info, "", "  "))
 	return info, os.WriteFile(filepath.Join(out, infoName), append(data, '\n'), 0o644)
 }
 
-// writeFile puts a file and its siblings at path. Without compress it removes the
-// siblings of an earlier build, which would be served in the file's place.
-func writeFile(path string, f pages.File, compress bool, old buildInfo) (fileInfo, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fileInfo{}, err
-	}
-	if err := os.WriteFile(path, f.Data, 0o644); err != nil {
-		return fileInfo{}, err
-	}
-	info := fileInfo{Name: f.Name, SHA256: fmt.Sprintf("%x", sha256.Sum256(f.Data)), Bytes: len(f.Data)}
+// writeFile puts a file and its siblings at path. Without compress it removes those of an earlier build.
+func writeFile(path string, f pages.File, compress bool, old buildInfo) (info fileInfo, err error) {
+	defer try.To(&err)
+	try.Do(os.MkdirAll(filepath.Dir(path), 0o755))
+	try.Do(os.WriteFile(path, f.Data, 0o644))
+	info = fileInfo{Name: f.Name, SHA256: fmt.Sprintf("%x", sha256.Sum256(f.Data)), Bytes: len(f.Data)}
 	if !compress {
 		info.Gzip, info.Brotli = info.Bytes, info.Bytes // so much is loaded
 		return info, remove(path+gzipCoding.suffix, path+brotliCoding.suffix)
@@ -135,12 +122,9 @@ func writeFile(path string, f pages.File, compress bool, old buildInfo) (fileInf
 	if slices.ContainsFunc(old.Files, func(o fileInfo) bool { return o.Name == f.Name && o.SHA256 == info.SHA256 }) {
 		same = old.ended
 	}
-	var err error
-	if info.Gzip, err = gzipCoding.sibling(path, f.Data, same); err != nil {
-		return fileInfo{}, err
-	}
-	info.Brotli, err = brotliCoding.sibling(path, f.Data, same)
-	return info, err
+	info.Gzip = try.Get(gzipCoding.sibling(path, f.Data, same))
+	info.Brotli = try.Get(brotliCoding.sibling(path, f.Data, same))
+	return info, nil
 }
 
 func remove(names ...string) error {

@@ -10,34 +10,25 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dpscope/dpscope/internal/try"
 	"github.com/dpscope/dpscope/site/pages"
 )
 
 const licencesName = "licences.txt"
 
-// licences are the licences of all that is part of the site's programs, but for dpscope
-// itself: the Go distribution's, those of the modules and those of npm's packages.
-func licences(goroot string) (pages.File, error) {
+// licences are those of Go, of the modules and of npm's packages that are part of the site's programs.
+func licences(goroot string) (file pages.File, err error) {
+	defer try.To(&err)
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "The programs of this site contain code of others, under these licences.\n")
-	modules, err := linkedModules()
-	if err != nil {
-		return pages.File{}, err
+	for _, m := range append([]linked{{"Go", goroot}}, try.Get(linkedModules())...) {
+		dir := os.DirFS(m.dir)
+		try.Do(addLicences(&out, m.name, dir, try.Get(licenceFiles(dir, "."))))
 	}
-	for _, m := range append([]linked{{"Go", goroot}}, modules...) {
-		found, err := licenceFiles(os.DirFS(m.dir), ".")
-		if err == nil {
-			err = addLicences(&out, m.name, os.DirFS(m.dir), found)
-		}
-		if err != nil {
-			return pages.File{}, err
-		}
-	}
-	err = codeLicences(&out)
-	return pages.File{Name: licencesName, Data: out.Bytes()}, err
+	try.Do(codeLicences(&out))
+	return pages.File{Name: licencesName, Data: out.Bytes()}, nil
 }
 
-// addLicences writes what is licensed under the texts in these files of a folder or wheel.
 func addLicences(out *bytes.Buffer, name string, of fs.FS, found []string) error {
 	if len(found) == 0 {
 		return fmt.Errorf("%s has no file that is called LICENSE or NOTICE", name)
@@ -54,8 +45,7 @@ func addLicences(out *bytes.Buffer, name string, of fs.FS, found []string) error
 
 type linked struct{ name, dir string }
 
-// linkedModules are the modules that any of the binaries is made of, by name. What
-// go.work replaces by a folder of this repository is dpscope's own.
+// linkedModules are those of the binaries, by name, but for what go.work replaces by a folder of this repository.
 func linkedModules() ([]linked, error) {
 	args := []string{"list", "-deps", "-f", "{{with .Module}}{{if not (or .Main .Replace)}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}{{end}}"}
 	for _, b := range binaries {
@@ -77,8 +67,7 @@ func linkedModules() ([]linked, error) {
 	return slices.Compact(all), nil
 }
 
-// licenceFiles are the licence and the notices of a module. Those of a module that
-// lies in a folder of its repository may be all that there is.
+// licenceFiles are a module's own: those of one in a folder of its repository may be all that there is.
 func licenceFiles(of fs.FS, dir string) ([]string, error) {
 	entries, err := fs.ReadDir(of, dir)
 	if err != nil {

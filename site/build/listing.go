@@ -16,8 +16,7 @@ import (
 	"github.com/dpscope/dpscope/site/pages"
 )
 
-// listing is catalogue.json: what the core knows. The page's forms are made of it
-// before the core has arrived.
+// listing is catalogue.json: what the core knows, for the page's forms before the core has arrived.
 type listing struct {
 	Mechanisms  []mechanism          `json:"mechanisms"`
 	Learners    []audit.NamedListing `json:"learners"`
@@ -27,8 +26,7 @@ type listing struct {
 	Canaries    canaries             `json:"canaries"`
 }
 
-// accountKind is a kind of account with the fields of its [accounting.Query], in the
-// order in which to show them.
+// accountKind has the fields of its [accounting.Query] in the order in which to show them.
 type accountKind struct {
 	Kind   accounting.Kind `json:"kind"`
 	Title  string          `json:"title"`
@@ -51,8 +49,7 @@ type canarySource struct {
 	Designs   []source.Design   `json:"designs"`
 	Examples  bool              `json:"examples,omitempty"` // a file of examples may be given
 	Runs      int               `json:"runs"`               // by default
-	// Canaries of one run and their design, by default; absent where the source
-	// cannot be audited so.
+	// By default; absent where the source cannot be audited so.
 	OneRun       int           `json:"oneRun,omitempty"`
 	OneRunDesign source.Design `json:"oneRunDesign,omitempty"`
 }
@@ -62,8 +59,7 @@ type canaryInterval struct {
 	Valid bool                  `json:"valid,omitempty"` // at every number of runs
 }
 
-// calibrating is what the page offers to calibrate: its plan, whose mechanisms
-// are those chosen at first, and all that there are.
+// calibrating is what the page offers to calibrate: its plan, the mechanisms chosen at first, and all.
 type calibrating struct {
 	Plan       calibration.Plan       `json:"plan"`
 	Mechanisms []calibratingMechanism `json:"mechanisms"`
@@ -76,8 +72,7 @@ type calibratingMechanism struct {
 	Met   bool   `json:"met"`
 }
 
-// mechanism is a mechanism. Library: it runs that library. Samples: of a plan that
-// does not say.
+// mechanism: Library is the one that it runs, Samples of a plan that does not say.
 type mechanism struct {
 	audit.MechanismListing
 	Library string `json:"library,omitempty"`

@@ -31,6 +31,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/host/serve"
+	"github.com/dpscope/dpscope/internal/try"
 	"github.com/dpscope/dpscope/site/pages"
 	"github.com/dpscope/dpscope/wasm/stills"
 )
@@ -82,50 +83,38 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// build makes the site in the folder out; compressed, it prints and judges sizes.
 func build(out string, compress bool, stdout io.Writer) (info buildInfo, err error) {
+	defer try.To(&err)
 	done := serve.Say(stdout, "Compiling the core and the picture")
 	programs, err := compile()
 	done()
-	if err != nil {
-		return info, err
-	}
-	files, version, err := uncompiled()
-	if err != nil {
-		return info, err
-	}
+	try.Do(err)
+	files, version := try.Get2(uncompiled())
 	if compress {
 		defer serve.Say(stdout, "Compressing")()
 	}
-	info, err = write(out, version, append(files, programs...), compress)
-	if err != nil || !compress {
-		return info, err
+	info = try.Get(write(out, version, append(files, programs...), compress))
+	if compress {
+		info.table(stdout)
+		err = info.overBudget()
 	}
-	info.table(stdout)
-	return info, info.overBudget()
+	return info, err
 }
 
-func checkReproducible(stdout io.Writer) error {
+func checkReproducible(stdout io.Writer) (err error) {
+	defer try.To(&err)
 	var built [2]buildInfo
 	for i := range built {
-		dir, err := os.MkdirTemp("", "dpscope-build-")
-		if err != nil {
-			return err
-		}
+		dir := try.Get(os.MkdirTemp("", "dpscope-build-"))
 		defer os.RemoveAll(dir)
 		fmt.Fprintf(stdout, "build %d of 2\n", i+1)
-		if built[i], err = build(dir, true, stdout); err != nil {
-			return err
-		}
+		built[i] = try.Get(build(dir, true, stdout))
 	}
-	if err := built[0].sameAs(built[1]); err != nil {
-		return err
-	}
+	try.Do(built[0].sameAs(built[1]))
 	fmt.Fprintf(stdout, "%d files, the same bytes in both builds\n", len(built[0].Files))
 	return nil
 }
 
-// sameAs returns an error that names the first file that is another in the other build.
 func (b buildInfo) sameAs(other buildInfo) error {
 	for i, f := range b.Files {
 		if len(other.Files) != len(b.Files) || other.Files[i] != f {
@@ -135,10 +124,10 @@ func (b buildInfo) sameAs(other buildInfo) error {
 	return nil
 }
 
-// buildAndServe makes the site, uncompressed, in the folder out and serves it. Its
-// pages are there first, without the service worker, which keeps whole builds only;
-// who asks for a program is told that it is being built.
-func buildAndServe(ctx context.Context, out, addr string, stdout io.Writer, compile func() ([]pages.File, error)) error {
+// buildAndServe makes the site, uncompressed, and serves it: the pages first, without the service worker, which
+// keeps whole builds only.
+func buildAndServe(ctx context.Context, out, addr string, stdout io.Writer, compile func() ([]pages.File, error)) (err error) {
+	defer try.To(&err)
 	done := serve.Say(stdout, "Making the page")
 	files, version, err := uncompiled()
 	if err == nil {
@@ -146,13 +135,8 @@ func buildAndServe(ctx context.Context, out, addr string, stdout io.Writer, comp
 		_, err = write(out, version, slices.DeleteFunc(slices.Clone(files), isWorker), false)
 	}
 	done()
-	if err != nil {
-		return err
-	}
-	site, err := serve.Open(out)
-	if err != nil {
-		return err
-	}
+	try.Do(err)
+	site := try.Get(serve.Open(out))
 	begun := time.Now()
 	var built atomic.Bool
 	building := func() string {
@@ -176,54 +160,27 @@ func buildAndServe(ctx context.Context, out, addr string, stdout io.Writer, comp
 		built.Store(true)
 		fmt.Fprintf(stdout, "The site is built: the page can run audits (%.0f s).\n", time.Since(begun).Seconds())
 	}()
-	if err := serve.Run(ctx, serve.Site(site, building), addr, stdout); err != nil {
-		return err
-	}
+	try.Do(serve.Run(ctx, serve.Site(site, building), addr, stdout))
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
 		return cause
 	}
 	return nil
 }
 
-// uncompiled makes all files of the site but the programs, and tells the version of Go.
 func uncompiled() (files []pages.File, version string, err error) {
+	defer try.To(&err)
 	if _, err := os.Stat("wasm/worker"); err != nil {
 		return nil, "", fmt.Errorf("run it from the root of the module: %w", err)
 	}
-	goroot, err := goEnv("GOROOT")
-	if err != nil {
-		return nil, "", err
-	}
-	version, err = goEnv("GOVERSION")
-	if err != nil {
-		return nil, "", err
-	}
-	files, err = bundle(goroot)
-	if err != nil {
-		return nil, "", err
-	}
+	goroot := try.Get(goEnv("GOROOT"))
+	version = try.Get(goEnv("GOVERSION"))
+	files = try.Get(bundle(goroot))
 	docs := os.DirFS("docs")
 	element := slices.ContainsFunc(files, func(f pages.File) bool { return f.Name == "dp-audit.js" })
-	written, err := pages.Build(docs, element, stills.Draw)
-	if err != nil {
-		return nil, "", err
-	}
-	museum, err := pages.Museum(docs)
-	if err != nil {
-		return nil, "", err
-	}
-	known, err := json.Marshal(list(museum))
-	if err != nil {
-		return nil, "", err
-	}
-	terms, err := licences(goroot)
-	if err != nil {
-		return nil, "", err
-	}
-	example, err := examplePicture(files)
-	if err != nil {
-		return nil, "", err
-	}
+	written := try.Get(pages.Build(docs, element, stills.Draw))
+	known := try.Get(json.Marshal(list(try.Get(pages.Museum(docs)))))
+	terms := try.Get(licences(goroot))
+	example := try.Get(examplePicture(files))
 	return append(slices.Concat(files, written, example), pages.File{Name: "catalogue.json", Data: known}, terms), version, nil
 }
 

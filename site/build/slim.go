@@ -7,10 +7,9 @@ import (
 	"slices"
 )
 
-// slim makes a program by Go's linker smaller to load, by an eighth, and does not change what
-// it does. The linker leaves out zeros and so cuts the data into up to 100,000 segments. Zeros
-// compress and the addresses of segments do not, so slim makes one segment of all. It also
-// clears tables that a browser has no use for ([clearLines]). wasm-opt does neither.
+// slim makes a program of Go's linker an eighth smaller to load. The linker leaves out zeros, so that the data has
+// up to 100,000 segments; zeros compress and segments' addresses do not, so slim makes one of all, and clears
+// tables that a browser has no use for ([clearLines]). wasm-opt does neither.
 func slim(program []byte) ([]byte, error) {
 	const data = 11 // the section of that number
 	out, rest := slices.Clone(program[:8]), program[8:]

@@ -10,19 +10,17 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/dpscope/dpscope/internal/try"
 )
 
 // packTime is when all files in the zip were changed: the same site is the same zip.
 var packTime = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// pack writes a zip of the site that was built in the folder out, with the
-// compressed siblings, and of nothing else that lies there. Unpacked into any
-// folder of any static server, it runs.
-func pack(out, name string, stdout io.Writer) error {
-	data, err := os.ReadFile(filepath.Join(out, infoName))
-	if err != nil {
-		return err
-	}
+// pack writes a zip of the site that was built in out, with the compressed siblings, and of nothing else there.
+func pack(out, name string, stdout io.Writer) (err error) {
+	defer try.To(&err)
+	data := try.Get(os.ReadFile(filepath.Join(out, infoName)))
 	var info buildInfo
 	if err := json.Unmarshal(data, &info); err != nil {
 		return fmt.Errorf("%s: %w", infoName, err)
@@ -35,29 +33,16 @@ func pack(out, name string, stdout io.Writer) error {
 	var packed bytes.Buffer
 	w := zip.NewWriter(&packed)
 	for _, name := range names {
-		data, err := os.ReadFile(filepath.Join(out, filepath.FromSlash(name)))
-		if err != nil {
-			return err
-		}
+		data := try.Get(os.ReadFile(filepath.Join(out, filepath.FromSlash(name))))
 		h := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: packTime}
 		if ext := filepath.Ext(name); ext == gzipCoding.suffix || ext == brotliCoding.suffix {
 			h.Method = zip.Store
 		}
 		h.SetMode(0o644)
-		f, err := w.CreateHeader(h)
-		if err != nil {
-			return err
-		}
-		if _, err := f.Write(data); err != nil {
-			return err
-		}
+		try.Get(try.Get(w.CreateHeader(h)).Write(data))
 	}
-	if err := w.Close(); err != nil {
-		return err
-	}
-	if err := os.WriteFile(name, packed.Bytes(), 0o644); err != nil {
-		return err
-	}
+	try.Do(w.Close())
+	try.Do(os.WriteFile(name, packed.Bytes(), 0o644))
 	fmt.Fprintf(stdout, "%s: %d files, %d bytes\n", name, len(names), packed.Len())
 	return nil
 }

@@ -114,8 +114,7 @@ func TestEngines(t *testing.T) {
 	said, link := eval[string](t, tab, headline)+eval[string](t, tab, shows), eval[string](t, tab, shareLink)
 	for _, engine := range webdriver.Engines {
 		t.Run(engine, func(t *testing.T) {
-			b := must.Get(webdriver.Start(engine))(t)
-			t.Cleanup(b.Close)
+			b := webdriver.Start(t, engine)
 			t.Log(b.Name)
 			step := func(name string, do func(other), allowed ...string) {
 				t.Run(name, func(t *testing.T) {

@@ -12,8 +12,7 @@ import (
 // Audit is the settings of an audit, in the order of its command line.
 type Audit []audit.Argument
 
-// ParseCommand reads a line "dpscope audit -mechanism svt4 -epsilon 1 ..." as a shell does:
-// flags with a value each, and switches.
+// ParseCommand reads a command as a shell does: flags with a value each, and switches.
 func ParseCommand(line string) (Audit, error) {
 	words, err := audit.ShellWords("audit", line)
 	if err != nil {

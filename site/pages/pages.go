@@ -1,7 +1,5 @@
-// Package pages makes the static pages of the site from the Markdown files of
-// docs: one page a file, at the same place, with relative links only and without
-// scripts but the search and the element that runs an audit. The search reads what
-// pages say from a file that is made with them.
+// Package pages makes the static pages of the site from the Markdown files of docs, one page a file, at the same
+// place, with relative links only, and the file that the search reads.
 //
 // A fenced code block of kind audit is a command line and, below it, what came
 // of it:
@@ -11,14 +9,12 @@
 //	Violation: epsilon >= 1.521 with 95 % confidence; claimed 1.
 //	```
 //
-// It becomes the same text under a dp-audit element with the command's settings
-// as attributes, and in it, for browsers that do not run the element, a link to
-// the page with the same settings. In the museum it runs by itself once it is seen.
+// It becomes that text under a dp-audit element with the command's settings, and in it a link to the page with
+// the same settings. In the museum it runs by itself once it is seen.
 //
-// Two words after audit, a view and a name, put the picture of that view into the element,
-// until it runs, drawn of the report that is kept as pictures/NAME.json. A block of kind
-// picture has such an element too, or a picture alone where its command is no audit: its
-// first line is the command that made the report, the others its caption.
+// A view and a name after audit put that view of pictures/NAME.json into the element until it runs. A block of
+// kind picture has such an element too, or a picture alone where its command is no audit; lines below the command
+// are its caption.
 //
 //	```picture outputs svt1
 //	dpscope audit -mechanism svt1 -epsilon 1 -samples 20000 -seed 42
@@ -27,8 +23,7 @@
 //
 // A page ends with links to the ones before and after it, in the order of its folder's index.
 //
-// A fenced code block of kind formula is a formula in plain characters, which is
-// typeset, as formulas in the text are: e^(alpha h), D_alpha, x <= 1.
+// A block of kind formula is typeset, as formulas in the text are: e^(alpha h), D_alpha, x <= 1.
 package pages
 
 import (
@@ -69,7 +64,6 @@ var layout string
 
 var tmpl = template.Must(template.New("page").Parse(layout))
 
-// layoutData is what page.html is filled with.
 type layoutData struct {
 	Title, Site   string // Site: the way to the root of the site, empty or ending in a slash
 	Script        string // the way to the element's script, empty where the page needs none
@@ -91,11 +85,8 @@ var sections = []struct{ title, page string }{
 	{"Tutorial", "tutorial.md"}, {"Docs", "index.md"}, {"Museum", "museum/index.md"}, {"Findings", "findings/index.md"}, {"Bounds", "bounds/index.md"},
 }
 
-// Build makes all pages of docs, whose root is the folder docs, and the files of it that they link
-// to. withElement: the site has the script of dp-audit. draw draws the pictures.
-//
-// It returns an error for a link that leaves docs or leads nowhere, a page without a title, an
-// audit that cannot be read, and a picture that cannot be drawn.
+// Build makes all pages of docs, and the files of it that they link to. withElement: the site has dp-audit's script.
+// It refuses a link that leaves docs or leads nowhere, a page without a title, and what cannot be read or drawn.
 func Build(docs fs.FS, withElement bool, draw Draw) ([]File, error) {
 	sources, err := markdown(docs)
 	if err != nil {
@@ -147,7 +138,6 @@ func markdown(docs fs.FS) (all []File, err error) {
 
 func htmlName(name string) string { return strings.TrimSuffix(name, ".md") + ".html" }
 
-// up is the way from a page of docs to the root of docs.
 func up(name string) string { return strings.Repeat("../", strings.Count(name, "/")) }
 
 func (p *page) layOut(docs fs.FS, withElement bool) ([]byte, error) {
@@ -234,7 +224,6 @@ func Museum(docs fs.FS) (map[string]Exhibit, error) {
 
 var marked = regexp.MustCompile(`(?m)^(.+) // mend$`)
 
-// mechanismsOf reads the names in the comment at the top of a page.
 func mechanismsOf(source []byte) []string {
 	line, _, _ := strings.Cut(string(source), "\n")
 	names, ok := strings.CutPrefix(line, comment)

@@ -25,7 +25,6 @@ import (
 	"github.com/dpscope/dpscope/internal/packed"
 )
 
-// page is one Markdown file on its way.
 type page struct {
 	docs   fs.FS
 	draw   Draw
@@ -109,8 +108,7 @@ func (p *page) resolve(to *[]byte) error {
 	return nil
 }
 
-// blocks renders what the site wants otherwise than goldmark does: code and
-// tables that scroll by keyboard too, formulas, and audits.
+// blocks renders what goldmark does otherwise: code and tables that scroll by keyboard too, formulas, audits.
 type blocks struct{ *page }
 
 func (b blocks) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
@@ -195,8 +193,8 @@ func (b blocks) code(w util.BufWriter, source []byte, n ast.Node, entering bool)
 	return ast.WalkSkipChildren, nil
 }
 
-// own is a function with a link that opens it in the door of the user's own code, with the settings
-// that it needs there; or, of the kind mended, the lines in place of those with the mark.
+// own is a function with a link that opens it in the door of the user's own code with the settings there; or, of
+// the kind mended, the lines in place of those with the mark.
 func (b blocks) own(w util.BufWriter, info []string, code string) error {
 	text := string(util.EscapeHTML([]byte(code)))
 	if info[0] == mended {
@@ -247,7 +245,6 @@ var figure = template.Must(template.New("figure").Parse(`<figure class="drawn" s
 </figure>
 `))
 
-// picture is the figure of a view, of the report that is kept under a name.
 func (b blocks) picture(what []string, command, caption string) (string, error) {
 	if len(what) != 2 {
 		return "", fmt.Errorf("the picture of %q has %d words after its kind, must have a view and a name", command, len(what))

@@ -7,7 +7,6 @@ import (
 	east "github.com/yuin/goldmark/extension/ast"
 )
 
-// searchIndex is the file that the search over docs reads, from the root of docs.
 const searchIndex = "search.json"
 
 // passage is what stands below a heading: what the search finds.

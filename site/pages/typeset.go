@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Formulas are written in plain characters, e^(alpha h), D_alpha, x <= 1, and
-// typeset with superscripts, subscripts, Greek letters and signs.
+// Formulas are written in plain characters, e^(alpha h), D_alpha, x <= 1.
 
 var (
 	tag    = regexp.MustCompile(`<[^>]*>`)
@@ -32,7 +31,6 @@ var (
 // words are letters that are words in running text, but for scripts.
 var words = map[string]bool{"beta": true, "delta": true, "epsilon": true, "mu": true, "nu": true, "rho": true}
 
-// typesetText typesets the text of a page outside of code and of pictures.
 func typesetText(html string) string {
 	var b strings.Builder
 	code, drawn := 0, 0
@@ -70,7 +68,6 @@ func typesetText(html string) string {
 	return b.String()
 }
 
-// typesetFormula typesets a formula that stands by itself, of which html is the escaped text.
 func typesetFormula(html string) string {
 	return greek(scripts(minuses(signs.Replace(html))), nil)
 }

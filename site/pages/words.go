@@ -9,8 +9,7 @@ import (
 	"text/tabwriter"
 )
 
-// notByHand is what is no prose of ours: fenced and indented code, rows of tables, quotations
-// with a block of their own, comments, where links lead.
+// notByHand is code, rows of tables, blocks of quotations, comments, and where links lead.
 var notByHand = regexp.MustCompile("(?ms)^```.*?^```$|^ {4}.*?$|^[|>].*?$|<!--.*?-->|\\]\\([^)]*\\)")
 
 // counted is what stands between spaces and is not a mark alone, such as the = of a formula.

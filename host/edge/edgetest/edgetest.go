@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Start starts the Worker on this machine, with the services that it has at the edge, and
-// returns its address. What ./build.sh edge made is taken as it is; without that, the test is skipped.
+// Start starts what ./build.sh edge made, with the services that it has at the edge, and returns its address.
+// Without that the test is skipped.
 func Start(t testing.TB) string {
 	t.Helper()
 	_, here, _, _ := runtime.Caller(0)

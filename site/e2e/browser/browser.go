@@ -1,5 +1,4 @@
-// Package browser starts a headless Chromium that talks to nobody but the
-// page under test, and records what the page says and asks for.
+// Package browser starts a headless Chromium that records what the page under test says and asks for.
 package browser
 
 import (
@@ -21,7 +20,6 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// names under which Chromium is installed.
 var names = []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"}
 
 // Path finds the browser.
@@ -57,8 +55,7 @@ func Start(parent context.Context) (context.Context, context.CancelFunc, error) 
 	return ctx, func() { cancel(); stop() }, nil
 }
 
-// Profile makes a profile in a browser, with storage and cookies of its own, and
-// returns a context for [Open]; cancel closes its tabs and forgets it.
+// Profile makes a profile with storage of its own, and a context for [Open]; cancel forgets it.
 func Profile(browser context.Context) (context.Context, context.CancelFunc, error) {
 	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
@@ -129,7 +126,6 @@ func open(browser context.Context, url string, bypass, still bool) (*Tab, error)
 // readBack is what software WebGL says of every picture whose pixels are read.
 const readBack = "GPU stall due to ReadPixels"
 
-// Close closes the tab.
 func (t *Tab) Close() { t.cancel() }
 
 func (t *Tab) hear(ev any) {

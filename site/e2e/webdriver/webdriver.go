@@ -1,12 +1,7 @@
-// Package webdriver starts Firefox and WebKitGTK, and speaks WebDriver with them
-// (W3C Recommendation, 5 June 2018): with WebKitGTK by HTTP through Debian's
-// WebKitWebDriver, with Firefox by Marionette, its own way of taking the same commands,
-// a number of bytes, a colon and an array of JSON over TCP. So Firefox needs no
-// geckodriver, which Debian does not have.
-//
-// Why no library: those for Go (tebeka/selenium, fedesog/webdriver) had no release for
-// years, want a Selenium server or geckodriver, and would become a requirement of the
-// module. Six commands are what the tests need.
+// Package webdriver starts Firefox and WebKitGTK, and speaks WebDriver with them (W3C Recommendation, 5 June 2018):
+// with WebKitGTK through Debian's WebKitWebDriver, with Firefox by Marionette, the same commands over TCP as a number
+// of bytes, a colon and an array of JSON: Debian has no geckodriver. Go's libraries (tebeka/selenium,
+// fedesog/webdriver) had no release for years and want one, or a Selenium server.
 package webdriver
 
 import (
@@ -24,7 +19,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"testing"
 	"time"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // patience is how long a browser has to start, on a machine that does other things too.
@@ -36,13 +34,11 @@ type Browser struct {
 	engine  string
 	call    func(ctx context.Context, command string, body any) (json.RawMessage, error)
 	console func() ([]string, error)
-	stop    []func() // last first
 }
 
-// An engine starts a browser into b, of which the caller calls stop whatever comes.
 type engine struct {
 	programs []string // all are needed
-	start    func(b *Browser, dir string) error
+	start    func(t testing.TB, b *Browser, dir string)
 }
 
 var engines = map[string]engine{
@@ -53,40 +49,23 @@ var engines = map[string]engine{
 // Engines are the names that [Start] knows.
 var Engines = []string{"firefox", "webkit"}
 
-// Start starts a browser; [exec.ErrNotFound] where its programs are not installed.
-func Start(name string) (*Browser, error) {
-	e, ok := engines[name]
-	if !ok {
-		return nil, fmt.Errorf("no engine %q; there are %v", name, Engines)
-	}
+// Start starts a browser, which ends with the test.
+func Start(t testing.TB, name string) *Browser {
+	t.Helper()
+	e := engines[name]
 	for _, p := range e.programs {
 		if _, err := exec.LookPath(p); err != nil {
-			return nil, fmt.Errorf("%s needs %s: %w; on Debian: apt-get install firefox-esr webkit2gtk-driver xvfb (./build.sh test-all does it)", name, p, exec.ErrNotFound)
+			t.Fatalf("%s needs %s: %v; on Debian: apt-get install firefox-esr webkit2gtk-driver xvfb (./build.sh test-all does it)", name, p, exec.ErrNotFound)
 		}
 	}
-	dir, err := os.MkdirTemp("", "dpscope-"+name+"-")
-	if err != nil {
-		return nil, err
-	}
-	b := &Browser{engine: name, stop: []func(){func() { os.RemoveAll(dir) }}}
-	if err := e.start(b, dir); err != nil {
-		b.Close()
-		return nil, fmt.Errorf("starting %s: %w", name, err)
-	}
+	dir := must.Get(os.MkdirTemp("", "dpscope-"+name+"-"))(t)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	b := &Browser{engine: name}
+	e.start(t, b, dir)
 	// A script is waited for as long as its context says.
-	if _, err := b.do(context.Background(), "timeouts", map[string]any{"script": time.Hour.Milliseconds(), "pageLoad": time.Minute.Milliseconds()}); err != nil {
-		b.Close()
-		return nil, err
-	}
-	return b, nil
-}
-
-// Close ends the browser and forgets its profile.
-func (b *Browser) Close() {
-	for i := len(b.stop) - 1; i >= 0; i-- {
-		b.stop[i]()
-	}
-	b.stop = nil
+	limits := map[string]any{"script": time.Hour.Milliseconds(), "pageLoad": time.Minute.Milliseconds()}
+	must.Get(b.do(context.Background(), "timeouts", limits))(t)
+	return b
 }
 
 func (b *Browser) do(ctx context.Context, command string, body any) (json.RawMessage, error) {
@@ -97,8 +76,8 @@ func (b *Browser) do(ctx context.Context, command string, body any) (json.RawMes
 	return answer, nil
 }
 
-// opened is what the session says of itself.
-func (b *Browser) opened(answer json.RawMessage) (session string, err error) {
+// opened keeps what the session says of itself.
+func (b *Browser) opened(t testing.TB, answer json.RawMessage) (session string) {
 	var s struct {
 		SessionID    string `json:"sessionId"`
 		Capabilities struct {
@@ -106,15 +85,12 @@ func (b *Browser) opened(answer json.RawMessage) (session string, err error) {
 			Version string `json:"browserVersion"`
 		} `json:"capabilities"`
 	}
-	if err := json.Unmarshal(answer, &s); err != nil {
-		return "", err
-	}
+	must.Do(t, json.Unmarshal(answer, &s))
 	b.Name = s.Capabilities.Name + " " + s.Capabilities.Version
-	return s.SessionID, nil
+	return s.SessionID
 }
 
-// Navigate goes to an address and waits until it is loaded. An address that differs
-// from the one before in its fragment alone loads the page again.
+// Navigate loads an address, again where it differs from the one before in its fragment alone.
 func (b *Browser) Navigate(ctx context.Context, url string) error {
 	for _, u := range []string{"about:blank", url} {
 		if _, err := b.do(ctx, "url", map[string]any{"url": u}); err != nil {
@@ -148,8 +124,7 @@ func (b *Browser) Click(ctx context.Context, selector string) error {
 	return b.ClickAt(ctx, fmt.Sprintf("document.querySelector(%q)", selector))
 }
 
-// ClickAt presses the mouse over the middle of the element that an expression is, after
-// scrolling to it. It fails where something else is over it.
+// ClickAt presses the mouse over the middle of an element after scrolling to it, if nothing else is over it.
 func (b *Browser) ClickAt(ctx context.Context, element string) error {
 	at, err := Eval[[]any](ctx, b, `((e) => {
 		if (!e) return ["is not there"];
@@ -217,22 +192,17 @@ func Eval[T any](ctx context.Context, b *Browser, expression string) (T, error) 
 	return v, nil
 }
 
-// run starts a program that Close ends, and returns what it has printed so far.
-func (b *Browser) run(dir string, environment []string, program string, args ...string) (func() string, error) {
-	printed, err := os.Create(filepath.Join(dir, program+".txt"))
-	if err != nil {
-		return nil, err
-	}
+// run starts a program that ends with the test, and returns what it has printed so far.
+func run(t testing.TB, dir string, environment []string, program string, args ...string) func() string {
+	printed := must.Get(os.Create(filepath.Join(dir, program+".txt")))(t)
 	defer printed.Close() // of this process; the program has its own
 	cmd := exec.Command(program, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, printed, printed
 	cmd.Env = append(append(os.Environ(), "HOME="+dir, "XDG_RUNTIME_DIR="+dir), environment...)
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
+	must.Do(t, cmd.Start())
 	ended := make(chan struct{})
 	go func() { cmd.Wait(); close(ended) }()
-	b.stop = append(b.stop, func() {
+	t.Cleanup(func() {
 		cmd.Process.Signal(os.Interrupt)
 		select {
 		case <-ended:
@@ -244,49 +214,37 @@ func (b *Browser) run(dir string, environment []string, program string, args ...
 	return func() string {
 		text, _ := os.ReadFile(printed.Name())
 		return string(text)
-	}, nil
+	}
 }
 
 // appears waits until try gives something.
-func appears[T any](what string, said func() string, try func() (T, bool)) (T, error) {
+func appears(t testing.TB, what string, said func() string, try func() string) string {
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		if v, ok := try(); ok {
-			return v, nil
+		if v := try(); v != "" {
+			return v
 		}
 	}
-	var none T
-	return none, fmt.Errorf("no %s after %v; it said:\n%.2000s", what, patience, said())
+	t.Fatalf("no %s after %v; it said:\n%.2000s", what, patience, said())
+	return ""
 }
 
 // startWebKit starts WebKitGTK's small browser by its driver, on a screen, which it needs.
-func startWebKit(b *Browser, dir string) error {
+func startWebKit(t testing.TB, b *Browser, dir string) {
 	// The screen's number is printed when it is there.
-	said, err := b.run(dir, nil, "Xvfb", "-displayfd", "1", "-screen", "0", "1800x1400x24", "-nolisten", "tcp")
-	if err != nil {
-		return err
-	}
-	screen, err := appears("screen", said, func() (string, bool) {
+	said := run(t, dir, nil, "Xvfb", "-displayfd", "1", "-screen", "0", "1800x1400x24", "-nolisten", "tcp")
+	screen := appears(t, "screen", said, func() string {
 		for line := range strings.Lines(said()) {
 			if _, err := strconv.Atoi(strings.TrimSpace(line)); err == nil && strings.HasSuffix(line, "\n") {
-				return strings.TrimSpace(line), true
+				return strings.TrimSpace(line)
 			}
 		}
-		return "", false
+		return ""
 	})
-	if err != nil {
-		return err
-	}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	port := free.Addr().(*net.TCPAddr).Port
+	free := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
+	address := free.Addr().String()
 	free.Close()
-	printed, err := b.run(dir, []string{"DISPLAY=:" + screen, "GDK_BACKEND=x11", "NO_AT_BRIDGE=1", "LIBGL_ALWAYS_SOFTWARE=1"}, "WebKitWebDriver", fmt.Sprintf("--port=%d", port))
-	if err != nil {
-		return err
-	}
-	base := fmt.Sprintf("http://127.0.0.1:%d/session", port)
+	printed := run(t, dir, []string{"DISPLAY=:" + screen, "GDK_BACKEND=x11", "NO_AT_BRIDGE=1", "LIBGL_ALWAYS_SOFTWARE=1"}, "WebKitWebDriver", "--port="+address[strings.LastIndex(address, ":")+1:])
+	base := "http://" + address + "/session"
 	ask := func(ctx context.Context, method, url string, body any) (json.RawMessage, error) {
 		data, err := json.Marshal(body)
 		if err != nil {
@@ -313,34 +271,29 @@ func startWebKit(b *Browser, dir string) error {
 		}
 		return answer.Value, nil
 	}
-	if _, err := appears("driver", printed, func() (struct{}, bool) {
-		c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
-		if err == nil {
-			c.Close()
+	appears(t, "driver", printed, func() string {
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			return ""
 		}
-		return struct{}{}, err == nil
-	}); err != nil {
-		return err
-	}
+		c.Close()
+		return address
+	})
 	options := map[string]any{}
-	if path, err := miniBrowser(); err == nil { // it prints what the console says
+	if path := miniBrowser(); path != "" { // it prints what the console says
 		options["webkitgtk:browserOptions"] = map[string]any{"binary": path, "args": []string{"--automation", "--enable-write-console-messages-to-stdout=true"}}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	answer, err := ask(ctx, http.MethodPost, base, map[string]any{"capabilities": map[string]any{"alwaysMatch": options}})
 	if err != nil {
-		return fmt.Errorf("%w\n%.2000s", err, printed())
+		t.Fatalf("%v\n%.2000s", err, printed())
 	}
-	session, err := b.opened(answer)
-	if err != nil {
-		return err
-	}
-	base += "/" + session
+	base += "/" + b.opened(t, answer)
 	b.call = func(ctx context.Context, command string, body any) (json.RawMessage, error) {
 		return ask(ctx, http.MethodPost, base+"/"+command, body)
 	}
-	b.stop = append(b.stop, func() {
+	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
 		ask(ctx, http.MethodDelete, base, nil)
@@ -354,17 +307,16 @@ func startWebKit(b *Browser, dir string) error {
 		}
 		return lines, nil
 	}
-	return nil
 }
 
 // miniBrowser finds the browser that the driver starts.
-func miniBrowser() (string, error) {
+func miniBrowser() string {
 	for _, pattern := range []string{"/usr/lib/*/webkit*gtk-*/MiniBrowser", "/usr/libexec/webkit*gtk-*/MiniBrowser", "/usr/lib/webkit*gtk-*/MiniBrowser"} {
 		if found, err := filepath.Glob(pattern); err == nil && len(found) > 0 {
-			return found[len(found)-1], nil
+			return found[len(found)-1]
 		}
 	}
-	return "", exec.ErrNotFound
+	return ""
 }
 
 // marionette are the names that Firefox has for commands of WebDriver.
@@ -388,40 +340,21 @@ user_pref("network.proxy.type", 0);
 `
 
 // startFirefox starts Firefox without a screen and connects to it.
-func startFirefox(b *Browser, dir string) error {
-	if err := os.WriteFile(filepath.Join(dir, "user.js"), []byte(preferences), 0o600); err != nil {
-		return err
-	}
-	printed, err := b.run(dir, []string{"MOZ_CRASHREPORTER_DISABLE=1"}, "firefox-esr", "--headless", "--marionette", "--remote-allow-system-access", "--no-remote", "--profile", dir, "about:blank")
-	if err != nil {
-		return err
-	}
-	port, err := appears("port", printed, func() (string, bool) {
-		data, err := os.ReadFile(filepath.Join(dir, "MarionetteActivePort"))
-		return string(data), err == nil && len(data) > 0
+func startFirefox(t testing.TB, b *Browser, dir string) {
+	must.Do(t, os.WriteFile(filepath.Join(dir, "user.js"), []byte(preferences), 0o600))
+	printed := run(t, dir, []string{"MOZ_CRASHREPORTER_DISABLE=1"}, "firefox-esr", "--headless", "--marionette", "--remote-allow-system-access", "--no-remote", "--profile", dir, "about:blank")
+	port := appears(t, "port", printed, func() string {
+		data, _ := os.ReadFile(filepath.Join(dir, "MarionetteActivePort"))
+		return string(data)
 	})
-	if err != nil {
-		return err
-	}
-	link, err := net.Dial("tcp", "127.0.0.1:"+port)
-	if err != nil {
-		return err
-	}
-	b.stop = append(b.stop, func() { link.Close() })
+	link := must.Get(net.Dial("tcp", "127.0.0.1:"+port))(t)
+	t.Cleanup(func() { link.Close() })
 	m := &marionetteLink{link: link, read: bufio.NewReader(link)}
-	if _, err := m.next(); err != nil { // it greets
-		return err
-	}
+	must.Get(m.next())(t) // it greets
 	b.call = func(ctx context.Context, command string, body any) (json.RawMessage, error) {
 		return m.call(ctx, marionette[command], body)
 	}
-	answer, err := b.do(context.Background(), "session", map[string]any{"capabilities": map[string]any{}})
-	if err != nil {
-		return err
-	}
-	if _, err := b.opened(answer); err != nil {
-		return err
-	}
+	b.opened(t, must.Get(b.do(context.Background(), "session", map[string]any{"capabilities": map[string]any{}}))(t))
 	b.console = func() ([]string, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
@@ -441,7 +374,6 @@ func startFirefox(b *Browser, dir string) error {
 		_, err = m.call(ctx, "Marionette:SetContext", map[string]any{"value": "content"})
 		return lines, err
 	}
-	return nil
 }
 
 // marionetteLink sends one command at a time and waits for its answer.

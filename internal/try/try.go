@@ -1,0 +1,36 @@
+// Package try is for programs that build something, of which any error is the end. A function that
+// defers [To] returns the first error that [Get] or [Do] finds.
+package try
+
+// failure is an error on its way to [To].
+type failure struct{ error }
+
+// Get is the value of a call that returns an error too: data := try.Get(os.ReadFile(name)).
+func Get[T any](value T, err error) T {
+	Do(err)
+	return value
+}
+
+// Get2 is for calls that return two values.
+func Get2[T, U any](first T, second U, err error) (T, U) {
+	Do(err)
+	return first, second
+}
+
+// Do is for calls that return an error alone.
+func Do(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+// To is where the error goes: defer try.To(&err).
+func To(err *error) {
+	switch why := recover().(type) {
+	case nil:
+	case failure:
+		*err = why.error
+	default:
+		panic(why)
+	}
+}
