@@ -44,7 +44,7 @@ export interface CalibrationPlan {
   trials: number;
   beta: number;
   seed: number;
-  /** Cheap leaves out learners that take more than a tenth of a second. */
+  /** without learners that take more than a tenth of a second */
   cheap?: boolean;
   /** Mechanisms are names; where they are given, no other is audited. */
   mechanisms?: string[];
@@ -86,7 +86,7 @@ export interface CanarySource {
   oneRunDesign?: Design;
 }
 
-/** Claim is the guarantee under audit. Which fields count depends on Kind; the others are zero. In a plan, Kind may be absent: then epsilon and delta mean an (epsilon, delta) claim, and one that is zero is what the mechanism itself claims at its parameters. */
+/** Claim is the guarantee under audit. Which fields count depends on Kind; the others are zero. In a plan, Kind may be absent: then epsilon and delta mean an (epsilon, delta) claim, and one that is zero is the mechanism's own. */
 export interface Claim {
   kind?: ClaimKind;
   /** pure, approximate, renyi; > 0 */
@@ -225,7 +225,7 @@ export interface ParamSpec {
   fault?: boolean;
 }
 
-/** PrivacyProfile is a claim as a curve: at each of its points the mechanism claims to be (Epsilon, Delta) differentially private. Nothing is claimed between points, but for what they imply: the Delta of a point holds at every larger epsilon. So what refutes one point refutes the claim, and nothing else does. */
+/** PrivacyProfile is a claim as a curve: at each of its points the mechanism claims to be (Epsilon, Delta) private. Nothing else is claimed but what they imply, at larger epsilons. So what refutes one point refutes the claim, and nothing else does. */
 export interface PrivacyProfile {
   /** by epsilon, increasing; 1 to 4096 */
   points: ProfilePoint[];

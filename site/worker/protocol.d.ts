@@ -149,7 +149,7 @@ export interface AccountQuery {
   group?: number;
   /** With are further mechanisms of the composition, see Query.parts. */
   with?: string;
-  /** TargetEpsilon asks for the least noise at which the whole composition has at most this epsilon at Delta; gaussian, laplace. Then the noise may be absent: it is the one that is found. */
+  /** TargetEpsilon asks for the least noise at which the whole composition has at most this epsilon at Delta; gaussian, laplace. Then the noise may be absent. */
   targetEpsilon?: number;
   /** Profile asks for points of the curve of delta over epsilon. */
   profile?: boolean;
@@ -175,13 +175,12 @@ export interface AccountedValue {
   /** KL is the curve at order 1, MaxDivergence at infinity; nil if not finite. */
   kl?: number;
   maxDivergence?: number;
-  /** Epsilon is the least valid epsilon at the query's delta, nil if none is finite; Epsilons are all the ways to one, the loosest too. */
+  /** Epsilon is the least valid epsilon at the query's delta, nil if none is finite; Epsilons are all the ways to one. Delta and Deltas likewise at AtEpsilon, if that was asked. */
   epsilon?: number;
   epsilons: Guarantee[];
-  /** Delta and Deltas likewise at AtEpsilon, if that was asked. */
   delta?: number;
   deltas?: Guarantee[];
-  /** Needed is the least noise of all steps that meets (TargetEpsilon, Delta), if that was asked; Query has it where no noise was given. */
+  /** Needed is the least noise that meets (TargetEpsilon, Delta), if that was asked. */
   needed?: Needed;
   /** Outcomes answer Event, Factors answer Odds, in their order; none without a curve. */
   outcomes?: Outcome[];
@@ -226,11 +225,11 @@ export interface BoundRow {
   fpr?: number;
   /** without any guarantee */
   estimate?: number;
-  /** LowerBound is the certified bound, rounded down. Absent where nothing is known, and in a run that was stopped and is not valid at any time: a bound for a fixed sample size does not hold at a time chosen while looking. */
+  /** LowerBound is certified, rounded down. Absent where nothing is known, and in a run that was stopped: a bound for a fixed sample size does not hold at a time chosen while looking. */
   lowerBound?: number;
-  /** UpperBound is the other end of an interval, rounded up where it is shown: both ends hold together with the row's confidence. */
+  /** of an interval; both ends hold together */
   upperBound?: number;
-  /** Strict: the quantity is above the bound, not only at least that. */
+  /** the quantity is above the bound */
   strict?: boolean;
   /** of a form that certifies nothing, or not what decides */
   value?: number;
@@ -242,7 +241,7 @@ export interface BoundRow {
   confidence?: number;
   /** its share of the error, of rows that hold together */
   beta?: number;
-  /** Group is by how many steps of the relation the datasets differ, where it is more than one: the bound was divided back. */
+  /** Group is by how many steps of the relation the datasets differ, if by more than one: the bound was divided back. */
   group?: number;
   /** bound on mu that the row follows from */
   mu?: number;
@@ -250,9 +249,9 @@ export interface BoundRow {
   in?: number;
   /** of an interval: upper limit of the rate of fresh canaries */
   out?: number;
-  /** Chosen: the row decides the verdict. */
+  /** it decides the verdict */
   chosen?: boolean;
-  /** Valid: for any mechanism at this size; else asymptotically or under an assumption on it. */
+  /** for any mechanism at this size; else asymptotically, or assuming more */
   valid: boolean;
   trainings?: Trainings;
   /** beyond independent runs of the mechanism */
@@ -286,7 +285,7 @@ export interface BoundsCanaryCell {
 /** CanaryInterval names a way to bound epsilon from a CanaryTable. */
 export type BoundsCanaryInterval = "paired-betting" | "betting" | "maurer-pontil" | "kl" | "bernstein-1" | "bernstein-2" | "bernstein-4" | "wilson-1" | "wilson-2" | "wilson-4";
 
-/** CanaryStakes are the stakes of the betting intervals on a CanaryTable, mixed with equal weights. They are fixed before the runs that certify: by TuneCanary, or, where a list is empty, once and for all, which costs a factor of two to three in runs. */
+/** CanaryStakes are the stakes of the betting intervals, mixed with equal weights and fixed before the runs that certify: by TuneCanary, or, where a list is empty, once and for all, which costs a factor of two to three in runs. */
 export interface BoundsCanaryStakes {
   /** of CanaryPairedBetting; each above 0 */
   paired?: number[];
@@ -296,7 +295,7 @@ export interface BoundsCanaryStakes {
   out?: number[];
 }
 
-/** CanarySums are what a bet on the next training is made of: sums over past trainings of X, the canaries inside that are in the event, and Y, the fresh ones. Whole numbers, so that they are the same wherever they are added up. */
+/** CanarySums are sums over past trainings of X, the canaries inside that are in the event, and Y, the fresh ones. Whole numbers, so that they are the same wherever they are added up. */
 export interface BoundsCanarySums {
   runs: number;
   x: number;
@@ -307,7 +306,7 @@ export interface BoundsCanarySums {
   xy: number;
 }
 
-/** CanaryTable is the evidence of an audit with canaries (LiDP, algorithm 1): pairs of runs by how many of the K canaries that were in the data fell into the event, and how many of M fresh ones that were not. The counts of a table are all that the bounds need. Pairs are independent of one another; the two sides of a pair need not be. */
+/** CanaryTable is the evidence of an audit with canaries (LiDP, algorithm 1): pairs of runs by how many of the K canaries in the data fell into the event, and how many of M fresh ones. Pairs are independent of one another; the two sides of a pair need not be. */
 export interface BoundsCanaryTable {
   /** canaries in the data, 1 to 65536 */
   k: number;
@@ -317,7 +316,7 @@ export interface BoundsCanaryTable {
   cells: BoundsCanaryCell[];
 }
 
-/** Counts of an event: X of N1 outputs on the first dataset, Y of N0 on the second. Counts of disjoint shards of the same experiment add up. */
+/** Counts of an event on two datasets. Those of disjoint shards of an experiment add up. */
 export interface BoundsCounts {
   /** outputs of the first dataset in the event, 0..N1 */
   x: number;
@@ -329,14 +328,14 @@ export interface BoundsCounts {
   n0: number;
 }
 
-/** ROC counts membership scores of two classes above thresholds: the higher a score, the likelier its canary was in. */
+/** ROC counts membership scores of two classes above thresholds: high ones speak for in. */
 export interface BoundsROC {
   /** scores of canaries that were in, and that were out */
   in: number;
   out: number;
   /** thresholds from the highest down */
   steps: BoundsROCStep[];
-  /** Wins are the pairs of a score in and one out of which that in is higher; Ties those of two equal scores. */
+  /** Wins are the pairs of a score in and a lower one out; Ties those of two equal scores. */
   wins: number;
   ties: number;
 }
@@ -348,7 +347,7 @@ export interface BoundsROCStep {
   out: number;
 }
 
-/** Table counts pairs of outputs by bin: N[a*Bins+b] pairs whose first output, drawn on the first dataset, lies in bin a and whose second, drawn on the second, lies in bin b. The bins are fixed before the pairs are drawn, and all outputs are independent. A witness that is constant on every bin is then a slice of Bins values, and a product over pairs depends on the table alone. Tables of disjoint shards add up. */
+/** Table counts pairs of outputs by bin: N[a*Bins+b] pairs whose first output, of the first dataset, lies in bin a and whose second, of the second, in bin b. The bins are fixed before the pairs are drawn, and all outputs are independent. A witness is a value for each bin. */
 export interface BoundsTable {
   /** 1 to 1024 */
   bins: number;
@@ -425,7 +424,7 @@ export interface CalibratedValue {
 /** Bets is the evidence of a sequential audit: what was bet on, and what came of it. */
 export interface CanaryBets {
   epochs: CanaryEpoch[];
-  /** Scores of all trainings, K in and M out each, as float64 packed little-endian; absent where they would be more than 3 MiB (4 MB in base64). A run that goes on learns from them. */
+  /** Scores of all trainings, K in and M out each, as float64 packed little-endian; absent where they would be more than 3 MiB. A run that goes on learns from them. */
   scores?: string;
 }
 
@@ -449,19 +448,19 @@ export interface CanaryEpoch {
   threshold: number;
   /** Learnt are the trainings before, at this threshold: the stakes follow from them. */
   learnt: BoundsCanarySums;
-  /** Counts are, of each training in its order, the canaries inside in the event and the fresh ones, as unsigned varints. */
+  /** Counts are, of each training, the canaries inside in the event and the fresh ones, as uvarints. */
   counts: string;
 }
 
 /** Evidence is what the bounds are computed from. */
 export interface CanaryEvidence {
-  /** Runs are absent of one run. Of a sequential audit Certified counts the trainings that were bet on, each by the event of its epoch, and Threshold is the last; nothing is explored, and the portrait is of the first trainings. */
+  /** Runs are absent of one run. Of a sequential audit Certified counts the trainings that were bet on, each by the event of its epoch, Threshold is the last, and the portrait is of the first. */
   runs?: MembershipGathered;
-  /** Sequential is what a sequential audit bet, and came to. */
+  /** of a sequential audit */
   sequential?: CanaryBets;
   /** of one run */
   oneRun?: CanaryCoins;
-  /** Membership is of all explored scores; of a sequential audit, and of one run, of all. Absent where all canaries were in, or none. */
+  /** Membership is of all explored scores, or of all where none explore. Absent where all canaries were in, or none. */
   membership?: MembershipEvidence;
 }
 
@@ -498,28 +497,28 @@ export type CanaryPhase = "explore" | "certify" | "bet" | "one-run";
 /** Plan says what to audit with canaries and how. Zero values mean the documented defaults. */
 export interface CanaryPlan {
   version: number;
-  /** Mode: default Fixed where runs are cheap and for a plan that says what a fixed audit alone has (explore, interval, quantile), else Sequential; never OneRun. */
+  /** Mode: default Fixed where runs are cheap and for a plan that says explore, interval or quantile, else Sequential. */
   mode?: CanaryMode;
   /** gaussian-sum, ... */
   source: string;
   /** Trainer is the program whose trainings are audited; the source is source.TrainerName. */
   trainer?: CanaryTrainer;
   parameters?: Record<string, number | string>;
-  /** Claim of kind approximate or pure; no default. */
+  /** approximate or pure; no default */
   claim?: Claim;
   /** DeltaDefaulted: the claim named no delta and has report.DefaultDelta. */
   deltaDefaulted?: boolean;
-  /** Relation is the neighbouring relation of the claim; default: the source's first, add-remove. Of one run it is add-remove: a coin decides whether a canary is there. */
+  /** default: the source's first; of one run add-remove */
   relation: Relation;
   /** default: the source's first */
   design?: CanaryDesign;
   /** how a file of examples is read, for dp-sgd */
   csv?: CSV;
-  /** Data is the SHA-256 of the user's file, in hexadecimal: its content is passed beside the plan. Empty: none, or whatever is passed. */
+  /** Data is the SHA-256 of the user's file, in hexadecimal. Empty: none, or whatever is passed. */
   data?: string;
   /** of the designs tail-singular and vectors */
   pool?: CanaryPool;
-  /** Runs n: of a fixed audit those that certify, of a sequential one all, the most that there will be. Default: the source's, twice that where all count. Of one run 1. */
+  /** Runs n: of a fixed audit those that certify, of a sequential one the most that there will be. Default: the source's, twice that where all count. */
   runs?: number;
   /** canaries inside; default ceil(sqrt n); of one run all, default the source's */
   k?: number;
@@ -532,9 +531,9 @@ export interface CanaryPlan {
   /** Quantile q limits the threshold to the range between the q and the 1-q quantile of the exploration scores of canaries inside; 0: any. In [0, 0.5). */
   quantile?: number;
   sides?: MembershipSides;
-  /** Guesses are numbers of guesses, fixed before the run. One number, or several of which the best counts and which share the allowed error. Default: chosen with the sides, or bounds.OneRunGuessesFor the claim; of the f-DP method bounds.OneRunGDPGuesses of the canaries that may be guessed. */
+  /** Guesses are numbers of guesses, fixed before the run. Of several the best counts, and they share the allowed error. Default: chosen with the sides, or bounds.OneRunGuessesFor the claim. */
   guesses?: number[];
-  /** of the f-DP method; default: Guesses where given */
+  /** of the f-DP method; default: Guesses, or bounds.OneRunGDPGuesses */
   gdpGuesses?: number[];
   /** allowed error of the bound, in [1e-9, 0.5]; default 0.05 */
   beta?: number;
@@ -557,9 +556,9 @@ export interface CanaryProgress {
   runs: number;
   /** to draw in all */
   total: number;
-  /** Left is how many seconds the runs that are to come take if each costs what those that are done did; absent while too few are. */
+  /** Left is how many seconds the runs to come take if each costs what those that are done did; absent while too few are. */
   left?: number;
-  /** Certified runs so far, those that diverged among all, and the bound of every interval on them, as if the audit were planned to end here: none is a certificate, but in a sequential audit (Holds). They are not computed at every call. */
+  /** Certified runs so far, those that diverged, and every interval's bound on them, computed now and then, as if the audit were planned to end here: no certificate unless Holds. */
   certified: number;
   diverged?: number;
   bounds?: CanaryLiveBound[];
@@ -567,7 +566,7 @@ export interface CanaryProgress {
   claimed: number;
   /** a worker was lost */
   message?: string;
-  /** Scored are runs that came since the last call, at most MostScored scores in all. To look at them changes no error rate: runs that explore certify nothing, each training of a sequential audit was bet on before, and the runs that certify a fixed audit leave no scores. */
+  /** Scored are runs since the last call, at most MostScored scores in all. To look at them changes no error rate: runs that explore certify nothing, trainings of a sequential audit were bet on before, and the runs that certify a fixed audit leave no scores. */
   scored?: MembershipScored[];
   /** certification runs */
   planned: number;
@@ -578,7 +577,7 @@ export interface CanaryProgress {
 /** Repeats says whether the same request gives the same scores. */
 export type CanaryRepeats = "same" | "other";
 
-/** Report is all that came out of a canary audit, and all that is needed to run it again, but for the user's file. */
+/** Report is all that came out of a canary audit, and that running it again needs, but for the file. */
 export interface CanaryReport {
   "$schema": string;
   kind: string;
@@ -594,7 +593,7 @@ export interface CanaryReport {
   headline: string;
   /** the headline, and what else there is to say of the verdict */
   summary: string;
-  /** LowerBound is the certified bound on the Quantity that the claim limits, at least 0; absent where there is none, as in a run that did not complete and is not valid at any time. */
+  /** LowerBound is the certified bound on the Quantity that the claim limits, at least 0. */
   lowerBound?: number;
   quantity?: string;
   /** of the bound: 1 - beta */
@@ -615,9 +614,9 @@ export interface CanaryReport {
   /** every default written out */
   plan: CanaryPlan;
   source: CanaryNote;
-  /** Continued are the runs that the audit went on from, the first one first: see Continue. Nothing depends on them. */
+  /** runs that the audit went on from, the first one first */
   continued?: CanaryPart[];
-  /** Evidence is absent where nothing was drawn. */
+  /** absent where nothing was drawn */
   evidence?: CanaryEvidence;
   /** canaries that were inside */
   in?: CanarySide;
@@ -634,7 +633,7 @@ export interface CanarySide {
   canaries: number;
   /** of canaries in the event, the first moment */
   rate: number;
-  /** Moments mu_1, ..., mu_4 of the exchangeable vector: the chance that so many given canaries are all in the event (LiDP proposition 6). As many as there are canaries, four at most. */
+  /** Moments mu_1, ..., mu_4 of the exchangeable vector, but no more than canaries: the chance that so many given canaries are all in the event (LiDP proposition 6). */
   moments: number[];
   /** Correlations |mu_2 - mu_1^2| and |mu_4 - mu_2^2|, by which second- and fourth-order intervals are narrow; absent where a moment is. */
   correlation2?: number;
@@ -695,7 +694,7 @@ export interface Choice {
   words: string;
 }
 
-/** Claim is the guarantee under audit. Which fields count depends on Kind; the others are zero. In a plan, Kind may be absent: then epsilon and delta mean an (epsilon, delta) claim, and one that is zero is what the mechanism itself claims at its parameters. */
+/** Claim is the guarantee under audit. Which fields count depends on Kind; the others are zero. In a plan, Kind may be absent: then epsilon and delta mean an (epsilon, delta) claim, and one that is zero is the mechanism's own. */
 export interface Claim {
   kind?: ClaimKind;
   /** pure, approximate, renyi; > 0 */
@@ -756,7 +755,7 @@ export interface Curves {
   renyi?: RenyiCurve;
 }
 
-/** Dataset is a table of numbers, flat by rows: row i is Values[i*Columns : (i+1)*Columns]. A row is one privacy unit. For the relation LInfinity the rows are the answers of queries instead. */
+/** Dataset is a table of numbers, flat by rows: row i is Values[i*Columns : (i+1)*Columns], one privacy unit. For the relation LInfinity rows are the answers of queries. */
 export interface Dataset {
   columns: number;
   values: number[];
@@ -797,7 +796,7 @@ export interface Event {
   edge: number;
   above: boolean;
   words: string;
-  /** Where is absent where the event has no place in the chart. */
+  /** absent where the event has no place in the chart */
   where?: Where;
 }
 
@@ -833,7 +832,7 @@ export interface FactRow {
   value: string;
 }
 
-/** Factor bounds by Markov's inequality how probable it is that the posterior odds of one dataset over a neighbour are more than Odds times the prior ones: with a divergence of at most d at order alpha the factor's mean power of alpha-1 is at most e^((alpha-1)d), so that is (e^d/Odds)^(alpha-1) (Mironov 2017, section III). It is the delta of Classical at epsilon = log Odds. */
+/** Factor bounds by Markov's inequality how probable it is that the posterior odds of one dataset over a neighbour are more than Odds times the prior ones: with a divergence of at most d at order alpha it is (e^d/Odds)^(alpha-1) (Mironov 2017, section III), the delta of Classical at epsilon = log Odds. */
 export interface Factor {
   odds: number;
   /** at the best order */
@@ -893,7 +892,7 @@ export interface Guarantee {
   order?: number;
   /** no smaller figure holds for all such mechanisms */
   exact: boolean;
-  /** AtLeast is a figure that does not hold, rounded down: the answer lies between the two. Nil where no such thing is known. */
+  /** AtLeast is a figure that does not hold, rounded down; nil where none is known. */
   atLeast?: number;
   /** where it is proven */
   source: string;
@@ -970,7 +969,7 @@ export interface Label {
   text: string;
 }
 
-/** Labelled says where a learner's table of labelled examples comes from that the user brought. */
+/** Labelled says where a table of labelled examples comes from that the user brought. */
 export interface Labelled {
   file: RecordedFile;
   rows: number;
@@ -1084,14 +1083,14 @@ export interface MembershipEvidence {
 
 /** Gathered are the counts of runs with K canaries inside and M fresh ones. */
 export interface MembershipGathered {
-  /** Threshold and Stakes were chosen on the explored runs: a canary is in the event if its score exceeds the threshold. */
+  /** Threshold and Stakes were chosen on the explored runs. A score above it is in the event. */
   threshold: number;
   /** all explored scores were the same */
   ties?: boolean;
   stakes: BoundsCanaryStakes;
   explored: MembershipCounted;
   certified: MembershipCounted;
-  /** ScoreSample are scores of explored runs, to be looked at. Absent where no explored run has enough canaries in and out. */
+  /** absent where no run has enough canaries */
   portrait?: MembershipScoreSample;
 }
 
@@ -1110,25 +1109,26 @@ export interface MembershipHistogram {
   out: number[];
 }
 
-/** Runs are independent runs with scores of both classes, and the mean of the areas within each. */
+/** Runs are independent runs with scores of both classes, and the mean of their areas. */
 export interface MembershipRuns {
   number: number;
   auroc: number;
 }
 
-/** ScoreSample are scores of exploration runs, to be looked at: threshold and stakes were chosen on them, the bounds know nothing of them. Canaries are named by their places in a run, in which their law is the same; most sources draw them anew in every run. */
+/** ScoreSample are scores of exploration runs, to be looked at: no bound depends on them. Canaries are named by their places in a run, in which their law is the same. */
 export interface MembershipScoreSample {
-  /** In and Out have a row for each of the first runs, at most 64, with the scores of its first canaries inside and of its first fresh ones, at most 16 each, to five digits; null where a score is no finite number. */
+  /** In and Out have a row for each of the first runs, at most 64, with the scores of its first canaries inside and fresh, at most 16 each, to five digits; null where there is none. */
   in: number[][];
   out: number[][];
-  /** Correlations between the scores of two of these canaries, those inside before the fresh ones: row i has those with the places before i, to four decimals; null where one's scores are all the same. Absent where fewer than two runs have all scores. */
+  /** Correlations between these canaries, those inside before the fresh ones: row i has those with the places before i, to four decimals; null where one's scores are all the same. Absent where fewer than two runs have all scores. */
   correlations?: number[][];
-  /** Correlated are the runs that they are taken over: of the first 4096 those in which all these scores are finite. */
+  /** runs they are of: of the first 4096 those with all scores */
   correlated?: number;
 }
 
-/** Scored are the scores of runs that follow each other, for whoever looks on while an audit runs: K canaries inside and then M fresh ones a run, the first of which has a number. */
+/** Scored are the scores of runs that follow each other, K canaries inside and M fresh ones each, for whoever looks on while an audit runs. */
 export interface MembershipScored {
+  /** run */
   first: number;
   k: number;
   m: number;
@@ -1359,12 +1359,13 @@ export interface Point {
 
 /** Power says what an audit of this size can show. */
 export interface Power {
-  /** Smallest is the smallest true value of what the claim limits that a witness like the one found would show in about half of all runs of this size. Absent where none would, and for audits that do not say. */
+  /** Smallest is the smallest true value of what the claim limits that a witness like the one found would show in about half of all runs of this size; absent where none would. */
   smallest?: number;
-  /** Largest is the largest lower bound that any outcome can give, by the method that decides. */
+  /** lower bound that any outcome can give, by the method that decides */
   largest: number;
-  /** Needed is the size from which on some outcome could refute the claim; 0: no size that is tried, or the audit does not say. Unit is what it counts, in words. */
+  /** Needed is the size from which on some outcome could refute the claim; 0: none that is tried. */
   neededForClaim?: number;
+  /** what Needed counts */
   unit?: string;
 }
 
@@ -1407,7 +1408,7 @@ export interface PreviewedValue {
   picture?: string;
 }
 
-/** PrivacyProfile is a claim as a curve: at each of its points the mechanism claims to be (Epsilon, Delta) differentially private. Nothing is claimed between points, but for what they imply: the Delta of a point holds at every larger epsilon. So what refutes one point refutes the claim, and nothing else does. */
+/** PrivacyProfile is a claim as a curve: at each of its points the mechanism claims to be (Epsilon, Delta) private. Nothing else is claimed but what they imply, at larger epsilons. So what refutes one point refutes the claim, and nothing else does. */
 export interface PrivacyProfile {
   /** by epsilon, increasing; 1 to 4096 */
   points: ProfilePoint[];
@@ -1589,7 +1590,7 @@ export interface Report {
   headline: string;
   /** the headline, and what else there is to say of the verdict */
   summary: string;
-  /** LowerBound is the certified bound on the Quantity that the claim limits, at least 0; absent where there is none, as in a run that did not complete and is not valid at any time. */
+  /** LowerBound is the certified bound on the Quantity that the claim limits, at least 0. */
   lowerBound?: number;
   quantity?: string;
   /** of the bound: 1 - beta */
@@ -1672,7 +1673,7 @@ export interface ScoresEvidence {
   gdpGuesses: MembershipGuess[];
   /** Runs of a matrix: threshold and stakes from half of them, counts of the rest. */
   runs?: MembershipGathered;
-  /** Membership is of all scores. */
+  /** of all scores */
   membership?: MembershipEvidence;
 }
 
@@ -1689,12 +1690,12 @@ export interface ScoresPlan {
   member?: string;
   /** Lower says that a lower score speaks for in, as a loss does. The scores are negated. */
   lower?: boolean;
-  /** Method is whose bound the verdict is by: named before, since the largest of all has no confidence. Default: one-run, which holds for scores of one training under add-remove; of a matrix paired-betting, by runs. Without runs there is none under replace. */
+  /** Method is whose bound the verdict is by: named before, since the largest of all has no confidence. Default: one-run, of a matrix paired-betting; without runs none under replace. */
   method?: string;
   sides?: MembershipSides;
-  /** Guesses are numbers of guesses, fixed before the run. One number, or several of which the best counts and which share the allowed error. Default: chosen with the sides, or bounds.OneRunGuessesFor the claim; of the f-DP method bounds.OneRunGDPGuesses of the canaries that may be guessed. */
+  /** Guesses are numbers of guesses, fixed before the run. Of several the best counts, and they share the allowed error. Default: chosen with the sides, or bounds.OneRunGuessesFor the claim. */
   guesses?: number[];
-  /** of the f-DP method; default: Guesses where given */
+  /** of the f-DP method; default: Guesses, or bounds.OneRunGDPGuesses */
   gdpGuesses?: number[];
   /** SHA-256 of the files */
   data?: string[];
@@ -1704,7 +1705,7 @@ export interface ScoresPlan {
   seed: number;
 }
 
-/** Report is all that came out of an audit of scores. The scores are not in it, only the SHA-256 of their files, and of a matrix a membership.ScoreSample. */
+/** Report is all that came out of an audit of scores, but for the scores. */
 export interface ScoresReport {
   "$schema": string;
   kind: string;
@@ -1720,7 +1721,7 @@ export interface ScoresReport {
   headline: string;
   /** the headline, and what else there is to say of the verdict */
   summary: string;
-  /** LowerBound is the certified bound on the Quantity that the claim limits, at least 0; absent where there is none, as in a run that did not complete and is not valid at any time. */
+  /** LowerBound is the certified bound on the Quantity that the claim limits, at least 0. */
   lowerBound?: number;
   quantity?: string;
   /** of the bound: 1 - beta */
@@ -1746,7 +1747,7 @@ export interface ScoresReport {
   evidence: ScoresEvidence | null;
 }
 
-/** ScoreEvent is an event that was chosen on one half of the scores, and its counts. X and N1 are of the class in which it is likelier: of those in where Side is above, of those out where it is below. Differential privacy bounds both. */
+/** ScoreEvent is an event that was chosen on one half of the scores, and its counts. X and N1 are of the class in which it is likelier: in where Side is above, out where it is below. */
 export interface ScoresScoreEvent {
   /** that use it */
   methods: string[];
@@ -1777,17 +1778,17 @@ export interface ScoresShape {
   out: number;
   /** of a matrix */
   runs?: number;
-  /** Canaries a run of the matrix. Under replace, K of those in and M of those out are used, of Used runs that have as many. (The portrait shows them under add-remove too, where the bounds use all canaries of all runs.) */
+  /** Canaries a run of the matrix. Under replace, K of those in and M of those out are used, of Used runs that have as many; under add-remove the portrait alone is of these. */
   canaries?: number;
   k?: number;
   m?: number;
   usedRuns?: number;
-  /** Fixed: in every run the same canaries were in. */
+  /** in every run the same canaries were in */
   fixed?: boolean;
   /** Half are the runs in which half of the canaries were in, rounded down; Farthest is how often the canary was in whose number of runs is farthest from half. */
   half?: number;
   farthest?: number;
-  /** CertifiedIn are the memberships in, over the runs that certify; of add-remove. */
+  /** memberships in, over the runs that certify; of add-remove */
   certifiedIn?: number;
 }
 
@@ -1811,7 +1812,7 @@ export interface SequentialResult {
   chart?: SequentialChart;
 }
 
-/** Space is the Domain of a mechanism that the user brought, with the relation that the user means. */
+/** Space is the Domain of a mechanism that the user brought, with the relation that is meant. */
 export interface Space {
   /** columns of a row */
   columns: number;
@@ -1874,7 +1875,7 @@ export interface TableRequest {
   was?: Labelled;
 }
 
-/** TableWords is a table as it is shown: in a terminal, on a page, in Markdown. */
+/** TableWords is a table as it is shown. */
 export interface TableWords {
   name: string;
   title: string;
@@ -1923,7 +1924,7 @@ export interface Timing {
   workers: number;
 }
 
-/** Trace is how epsilon changes: points (steps, epsilon) at the query's delta and (delta, epsilon) at its steps, in increasing order of both, epsilon rounded up. Where nothing finite holds there is no point. */
+/** Trace is how epsilon changes: points (steps, epsilon) at the query's delta and (delta, epsilon) at its steps, both increasing, epsilon rounded up; none where nothing finite holds. */
 export interface Trace {
   overSteps: [number, number][];
   overDelta: [number, number][];
@@ -1938,7 +1939,7 @@ export interface TradeoffCurve {
   direction: string;
 }
 
-/** Trainings says how the scores must have come about for a method to hold. */
+/** Trainings says how scores must have come about for a method to hold. */
 export type Trainings = "one, by fair coins" | "one a score" | "one a run" | "one a run, by fair coins";
 
 /** TrialNote is one explored pair. Values are in units of the goal, and no certificates. */
@@ -1955,7 +1956,7 @@ export interface TrialNote {
 /** UserKind says how a mechanism from outside dpscope runs. */
 export type UserKind = "command" | "webassembly" | "javascript" | "python";
 
-/** UserMechanism says of a mechanism that the user brought what it takes to find and run it again. */
+/** UserMechanism says what it takes to find and run again a mechanism that the user brought. */
 export interface UserMechanism {
   kind: UserKind;
   /** the command line, or the file without its folder */
