@@ -8,7 +8,7 @@ import (
 type Mechanism interface {
 	// Columns describes one output, the same in every call and on every dataset.
 	Columns() []Column
-	// Sample fills out with independent outputs on d, of Width(Columns()) numbers each. All
+	// Sample fills out with independent outputs on d, of Width(Columns()) finite numbers each. All
 	// randomness comes from s. It must not keep s or out; d is a copy of its own.
 	Sample(d Dataset, s *stream.Stream, out []float64) error
 }

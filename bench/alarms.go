@@ -12,6 +12,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators/classifier"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/try"
 )
 
 // alarmCell is a claim that just holds.
@@ -64,7 +65,7 @@ func (l lab) alarms(runs, samples int, seed uint64, forced bool) (rows []alarmRo
 			continue
 		}
 		p := pair.Plan{Version: pair.PlanVersion, Mode: pair.UntilRefuted, Mechanism: c.mechanism, Parameters: c.parameters, Claim: &c.claim, Samples: samples, Beta: alarmBeta}
-		a := get(p.Resolve(seeded))
+		a := try.Get(p.Resolve(seeded))
 		if forced || c.pair > 0 {
 			p.Pair = &a.Spec.Pairs(a.Plan.Parameters, a.Plan.Relation)[max(0, c.pair-1)]
 		}
@@ -74,8 +75,8 @@ func (l lab) alarms(runs, samples int, seed uint64, forced bool) (rows []alarmRo
 			}
 			q := p
 			q.Seed = seed + uint64(run)
-			test := get(q.Resolve(seeded)).SequentialTest()
-			return get(engine.Result[pair.SequentialResult](test, func(int) error { return ctx.Err() })).Refuted > 0
+			test := try.Get(q.Resolve(seeded)).SequentialTest()
+			return try.Get(engine.Result[pair.SequentialResult](test, func(int) error { return ctx.Err() })).Refuted > 0
 		})
 		row := alarmRow{c.name, a.Claim.String(), audit.Count(refuted, func(alarm bool) bool { return alarm }), len(refuted)}
 		l.say("%s: %d of %d", row.name, row.alarms, row.runs)
@@ -149,7 +150,7 @@ func forcedBest(stakes *bounds.Stakes, tables [classifier.Candidates]*classifier
 // forcedRun reports whether the wealth of a bettor on the plan's pair, who may keep next to
 // nothing back, ever reached 1/beta after an output of each side.
 func forcedRun(ctx context.Context, p pair.Plan, seed uint64) bool {
-	a := get(p.Resolve(seeded))
+	a := try.Get(p.Resolve(seeded))
 	stakes := a.ClaimStakes()
 	sides := [2]audit.Dataset{a.Plan.Pair.First, a.Plan.Pair.Second}
 	var streams [2]*stream.Stream
@@ -167,7 +168,7 @@ func forcedRun(ctx context.Context, p pair.Plan, seed uint64) bool {
 		var cells [2][]uint16
 		for side, d := range sides {
 			rows[side], cells[side] = make([]float64, n*width), make([]uint16, n)
-			check(a.Mechanism.Sample(d, streams[side], rows[side]))
+			try.Do(a.Mechanism.Sample(d, streams[side], rows[side]))
 			if model != nil {
 				model.Score([]classifier.Candidate{bet.candidate}, rows[side], cells[side:side+1])
 			}
@@ -186,6 +187,6 @@ func forcedRun(ctx context.Context, p pair.Plan, seed uint64) bool {
 		bet = forcedBest(stakes, tables)
 		done += n
 	}
-	check(ctx.Err())
+	try.Do(ctx.Err())
 	return false
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/try"
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
@@ -46,7 +47,7 @@ func benchBrowser(c *call) {
 	dir := c.String("dir", "dist", "folder of the built site")
 	c.parse()
 	if _, err := os.Stat(filepath.Join(*dir, "index.html")); err != nil {
-		check(fmt.Errorf("no site in %s, run ./build.sh build first: %w", *dir, err))
+		try.Do(fmt.Errorf("no site in %s, run ./build.sh build first: %w", *dir, err))
 	}
 	plans, first := []pair.Plan{plan}, uint64(7)
 	if *museum {
@@ -54,7 +55,7 @@ func benchBrowser(c *call) {
 	} else {
 		seeds = 1
 	}
-	get(plans[0].Resolve(catalogue))
+	try.Get(plans[0].Resolve(catalogue))
 	refuse(seeds < 1, "-seeds", fmt.Sprint(seeds), "at least 1")
 	b, address, stop := served(c.ctx, *dir)
 	defer stop()
@@ -102,7 +103,7 @@ func benchBrowser(c *call) {
 
 func (c *call) both(b context.Context, address string, p pair.Plan) (x bothRuns) {
 	run := pair.Run{Plan: p, Catalogue: catalogue, Pool: engine.LocalPool(c.workers), Generator: cli.Generator(), Now: cli.Clock()}
-	x.native = get(run.Do(c.ctx))
+	x.native = try.Get(run.Do(c.ctx))
 	in("in the browser", func() { x.inBrowser(b, address, c.workers) })
 	// A p-value may differ in its last digit, as exponentials do.
 	here, there := x.native.Rows(report.Bounds)[0], x.page.Rows(report.Bounds)[0]
@@ -113,11 +114,11 @@ func (c *call) both(b context.Context, address string, p pair.Plan) (x bothRuns)
 
 // inBrowser presses Run twice in a fresh tab with the settings of the native report.
 func (x *bothRuns) inBrowser(b context.Context, address string, workers int) {
-	tab := get(browser.Open(b, address+x.native.Reproduce.URL+fmt.Sprintf("&workers=%d", workers)))
+	tab := try.Get(browser.Open(b, address+x.native.Reproduce.URL+fmt.Sprintf("&workers=%d", workers)))
 	defer tab.Close()
-	check(tab.Until(`document.body.dataset.state === "ready"`, time.Minute))
+	try.Do(tab.Until(`document.body.dataset.state === "ready"`, time.Minute))
 	for _, w := range []*waited{&x.fresh, &x.warm} {
-		get(browser.Eval[bool](tab, `(() => {
+		try.Get(browser.Eval[bool](tab, `(() => {
 			const begun = performance.now(), seconds = () => (performance.now() - begun) / 1000;
 			const waited = window.waited = {};
 			let runs = false; // not the result of the run before
@@ -132,21 +133,21 @@ func (x *bothRuns) inBrowser(b context.Context, address string, workers int) {
 			document.querySelector("#run").click();
 			return true;
 		})()`))
-		check(tab.Until(`window.waited.Shown > 0`, 10*time.Minute))
-		*w = get(browser.Eval[waited](tab, `window.waited`))
+		try.Do(tab.Until(`window.waited.Shown > 0`, 10*time.Minute))
+		*w = try.Get(browser.Eval[waited](tab, `window.waited`))
 	}
-	text := get(browser.Eval[string](tab, `JSON.stringify(window.dpscope.report)`))
-	check(json.Unmarshal([]byte(text), &x.page))
+	text := try.Get(browser.Eval[string](tab, `JSON.stringify(window.dpscope.report)`))
+	try.Do(json.Unmarshal([]byte(text), &x.page))
 }
 
 func served(ctx context.Context, dir string) (b context.Context, address string, stop func()) {
-	listener := get(net.Listen("tcp", "127.0.0.1:0"))
+	listener := try.Get(net.Listen("tcp", "127.0.0.1:0"))
 	server := &http.Server{Handler: http.FileServer(http.Dir(dir)), ReadHeaderTimeout: 10 * time.Second}
 	go server.Serve(listener)
 	b, end, err := browser.Start(ctx)
 	if err != nil {
 		server.Close()
 	}
-	check(err)
+	try.Do(err)
 	return b, "http://" + listener.Addr().String() + "/", func() { end(); server.Close() }
 }

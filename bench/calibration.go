@@ -8,6 +8,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/calibration"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/try"
 )
 
 var calibrationQuick = calibration.Plan{Runs: 6, Samples: 1000, Explore: 1000}
@@ -21,7 +22,7 @@ func benchCalibration(c *call) {
 	quick := c.Bool("quick", false, fmt.Sprintf("a minute: -runs %d -samples %d -explore %d where they are not given, without slow learners that -learners does not name",
 		calibrationQuick.Runs, calibrationQuick.Samples, calibrationQuick.Explore))
 	c.parse()
-	check(asked.Read(&plan))
+	try.Do(asked.Read(&plan))
 	if plan.Cheap = *quick; *quick {
 		size := func(flag string, p *int, quick int) { *p = audit.Pick(c.Given(flag), *p, quick) }
 		size("runs", &plan.Runs, calibrationQuick.Runs)
@@ -29,10 +30,10 @@ func benchCalibration(c *call) {
 		size("explore", &plan.Explore, calibrationQuick.Explore)
 	}
 	cells, left, err := plan.Cells(seeded)
-	check(err)
+	try.Do(err)
 	some := len(plan.Mechanisms)+len(plan.Learners)+len(plan.Finders) > 0
 	if *sharpOnly && some {
-		check(&audit.InputError{Field: "-sharp", Found: "beside -mechanisms, -learners or -finders", Want: "one of them",
+		try.Do(&audit.InputError{Field: "-sharp", Found: "beside -mechanisms, -learners or -finders", Want: "one of them",
 			Remedy: "sharp cells are of bounds, not of mechanisms or learners: leave the other flags out"})
 	}
 	var tables []*table
@@ -59,7 +60,7 @@ func (l lab) calibrate(plan calibration.Plan, cells []calibration.Cell, left []s
 		if run == 0 {
 			l.say("%s: cell %d of %d", c.Name, cell+1, len(cells))
 		}
-		in(fmt.Sprintf("%s, run %d", c.Name, run), func() { o = get(c.Audit(ctx, catalogue, plan.Seed, run)) })
+		in(fmt.Sprintf("%s, run %d", c.Name, run), func() { o = try.Get(c.Audit(ctx, catalogue, plan.Seed, run)) })
 		return o
 	})
 	rows := audit.Listed(len(cells), func(i int) calibration.Row { return calibration.Tally(cells[i], outcomes[i]) })

@@ -14,6 +14,7 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/membership"
+	"github.com/dpscope/dpscope/internal/try"
 	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
@@ -120,7 +121,7 @@ func (b *canaryBench) simulate(c canaryCell, seed int, ways []canaryWay) map[can
 	if c.orthogonal {
 		p.Design = source.Orthogonal
 	}
-	a := get(p.Resolve(source.Sources(), nil))
+	a := try.Get(p.Resolve(source.Sources(), nil))
 	s := simulate(a)
 	out := map[canaryWay]judged{}
 	for _, way := range ways {
@@ -175,8 +176,8 @@ type simulation struct {
 
 // simulate draws all runs of an audit. It holds (explore + n)(K + M) numbers.
 func simulate(a *canary.Audit) *simulation {
-	explored := get(a.Scores(canary.Exploring, a.Plan.Explore))
-	return newSimulation(a.Plan, explored, get(a.Scores(canary.Certifying, a.Plan.Runs)))
+	explored := try.Get(a.Scores(canary.Exploring, a.Plan.Explore))
+	return newSimulation(a.Plan, explored, try.Get(a.Scores(canary.Certifying, a.Plan.Runs)))
 }
 
 func newSimulation(p canary.Plan, explored, certified []float64) *simulation {

@@ -10,6 +10,7 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/internal/try"
 )
 
 // hiddenAdversaries of a training by DP-SGD go from all that the accounting covers to what a
@@ -37,7 +38,7 @@ func benchHidden(c *call) {
 	only := c.String("only", "", "only adversaries whose name contains this")
 	c.parse()
 	mu := bounds.GaussianMuFromDelta(delta, epsilon)
-	spec := get(catalogue.Mechanism(learner))
+	spec := try.Get(catalogue.Mechanism(learner))
 	type found struct {
 		mu, epsilon, seconds float64
 		trainings            int
@@ -49,13 +50,13 @@ func benchHidden(c *call) {
 		}
 		params := audit.Params{"table": {Text: data}, "epsilon": {Number: epsilon}, "delta": {Number: delta}, "steps": {Number: float64(steps)},
 			"summary": {Text: x.summary}, "start": {Text: x.start}}
-		resolved := get(audit.ResolveParams(spec.Params, params, audit.Claim{}))
+		resolved := try.Get(audit.ResolveParams(spec.Params, params, audit.Claim{}))
 		two := spec.Pairs(resolved, audit.AddRemove)[0]
 		if x.natural {
 			two = mislabelled(spec.Table(resolved).Base)
 		}
 		began := time.Now()
-		r := get(audited(ctx, pair.Plan{Mode: pair.Fixed, Mechanism: learner, Parameters: params, Claim: &audit.Claim{Kind: audit.GaussianDP, Mu: mu},
+		r := try.Get(audited(ctx, pair.Plan{Mode: pair.Fixed, Mechanism: learner, Parameters: params, Claim: &audit.Claim{Kind: audit.GaussianDP, Mu: mu},
 			Relation: audit.AddRemove, Pair: &two, Samples: n, Explore: n, Seed: 42}, catalogue))
 		f = found{mu: *r.LowerBound, trainings: r.Termination.Outputs, seconds: time.Since(began).Seconds()}
 		for _, row := range r.Rows(report.Bounds) {

@@ -19,6 +19,7 @@ import (
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/try"
 )
 
 // lab is what every study is run with. Its workers decide nothing but the time.
@@ -28,33 +29,9 @@ type lab struct {
 	say     func(format string, a ...any) // progress
 }
 
-// failure ends a study by a panic, since nothing of it goes on after an error; run prints it.
-type failure struct{ error }
-
-// check ends the study where there is an error.
-func check(err error) {
-	if err != nil {
-		panic(failure{err})
-	}
-}
-
-// get is x, where no error ends the study.
-func get[X any](x X, err error) X {
-	check(err)
-	return x
-}
-
 // caught is the error that ended what it calls, nil where none did.
 func caught(call func()) (err error) {
-	defer func() {
-		switch x := recover().(type) {
-		case nil:
-		case failure:
-			err = x.error
-		default:
-			panic(x)
-		}
-	}()
+	defer try.To(&err)
 	call()
 	return nil
 }
@@ -62,7 +39,7 @@ func caught(call func()) (err error) {
 // in names the place of what fails in the call.
 func in(place string, call func()) {
 	if err := caught(call); err != nil {
-		check(fmt.Errorf("%s: %w", place, err))
+		try.Do(fmt.Errorf("%s: %w", place, err))
 	}
 }
 
@@ -92,7 +69,7 @@ func results[R any](l lab, n int, do func(ctx context.Context, job int) R) []R {
 	if errors.Is(err, context.Canceled) {
 		err = cli.ErrStopped
 	}
-	check(err)
+	try.Do(err)
 	return all
 }
 
@@ -240,12 +217,15 @@ type call struct {
 	exit   int
 }
 
+// errEnded ends a study of which all is said.
+var errEnded = errors.New("the study has ended")
+
 // parse reads the arguments; help, and wrong ones, end the study.
 func (c *call) parse() {
 	workers := c.Workers(c.workers, "parallel workers; 0: one a processor. No figure but seconds depends on it")
 	exit, ok := c.Parse(c.args, 0)
 	if c.exit, c.workers = exit, *workers; !ok {
-		panic(failure{})
+		try.Do(errEnded)
 	}
 }
 
@@ -258,13 +238,13 @@ func (c *call) print(head string, tables ...*table) {
 
 func within[N int | uint64](flag string, value, least, most N) {
 	if value < least || value > most {
-		check(&audit.InputError{Field: flag, Found: fmt.Sprint(value), Want: fmt.Sprintf("in [%d, %d]", least, most)})
+		try.Do(&audit.InputError{Field: flag, Found: fmt.Sprint(value), Want: fmt.Sprintf("in [%d, %d]", least, most)})
 	}
 }
 
 func refuse(wrong bool, flag, text, want string) {
 	if wrong {
-		check(&audit.InputError{Field: flag, Found: fmt.Sprintf("%q", text), Want: want})
+		try.Do(&audit.InputError{Field: flag, Found: fmt.Sprintf("%q", text), Want: want})
 	}
 }
 
@@ -280,7 +260,7 @@ func pick[B any](only string, parts []part[B]) []part[B] {
 		return parts
 	}
 	return audit.Each(namesOf(only), func(name string) part[B] {
-		return get(audit.Find("-only", name, parts, func(p part[B]) string { return p.name }))
+		return try.Get(audit.Find("-only", name, parts, func(p part[B]) string { return p.name }))
 	})
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/bounds/published"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/try"
 	"github.com/dpscope/dpscope/mechanisms/learners"
 )
 
@@ -85,12 +86,12 @@ func benchLearners(c *call) {
 		r.claims, r.seeds = []float64{0.5, 1, 2}, audit.Pick(c.Given("seeds"), r.seeds, 1)
 	}
 	if r.table == "" && (reading.Label != "" || reading.Bounds != "") {
-		check(&audit.InputError{Field: "-table", Found: audit.Absent, Want: "the file that -label and -bounds are of"})
+		try.Do(&audit.InputError{Field: "-table", Found: audit.Absent, Want: "the file that -label and -bounds are of"})
 	}
 	if r.table != "" {
 		var err error
-		r.cat, _, err = learners.In(catalogue, filepath.Base(r.table), get(os.ReadFile(r.table)), reading, nil)
-		check(err)
+		r.cat, _, err = learners.In(catalogue, filepath.Base(r.table), try.Get(os.ReadFile(r.table)), reading, nil)
+		try.Do(err)
 	}
 	cells := r.cells()
 	refuse(len(cells) == 0 && !strings.Contains("figure 3", r.only), "-only", r.only, "part of a learner's name, or of a figure's, as figure 8")
@@ -170,7 +171,7 @@ func (r learnersRun) measure(ctx context.Context, x learnerCell) learnerBounds {
 		plan.Group = max(1, int(400/x.claim))
 	}
 	if x.only > 0 {
-		f := get(cat.Finder(x.attack))
+		f := try.Get(cat.Finder(x.attack))
 		cat.Finders = append(slices.Clone(cat.Finders), exactly(f, x.only))
 		plan.Finder = cat.Finders[len(cat.Finders)-1].Name
 		plan.Group = max(plan.Group, x.only)
@@ -180,7 +181,7 @@ func (r learnersRun) measure(ctx context.Context, x learnerCell) learnerBounds {
 		plan.Seed = uint64(seed + 1)
 		report, err := audited(ctx, plan, cat)
 		if err != nil {
-			check(fmt.Errorf("%s, %s at %g: %w", x.learner, x.attack, x.claim, err))
+			try.Do(fmt.Errorf("%s, %s at %g: %w", x.learner, x.attack, x.claim, err))
 		}
 		row := report.Deciding()
 		k := max(1, row.Group)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/internal/try"
 	"github.com/dpscope/dpscope/mechanisms/learners"
 )
 
@@ -132,7 +133,7 @@ func (r learnersRun) cells() []learnerCell {
 }
 
 func (r learnersRun) spec(name string) audit.MechanismSpec {
-	return get(r.cat.Mechanism(name))
+	return try.Get(r.cat.Mechanism(name))
 }
 
 // exactly keeps, of an attack's pairs, those of so many copies.
@@ -251,15 +252,15 @@ func (r learnersRun) sphericity() (rows []sphericityRow) {
 
 // sphericityOf is a row, of a logistic regression over its first table.
 func sphericityOf(spec audit.MechanismSpec) (row sphericityRow) {
-	p := get(audit.ResolveParams(spec.Params, audit.Params{"lambda": {Number: sphericityLambda}}, audit.Claim{}))
+	p := try.Get(audit.ResolveParams(spec.Params, audit.Params{"lambda": {Number: sphericityLambda}}, audit.Claim{}))
 	relation := spec.Relations(p)[0]
 	table := spec.Table(p)
 	moved := func(attack string) float64 {
-		f := get(catalogue.Finder(attack))
-		find := get(f.New(audit.FinderProblem{Relation: relation, Domain: spec.Domain(p, relation), Table: table, Stream: stream.New(stream.Key{Seed: 1, Purpose: "sphericity"}), Trials: 1}))
+		f := try.Get(catalogue.Finder(attack))
+		find := try.Get(f.New(audit.FinderProblem{Relation: relation, Domain: spec.Domain(p, relation), Table: table, Stream: stream.New(stream.Key{Seed: 1, Purpose: "sphericity"}), Trials: 1}))
 		most := 0.0
 		for _, two := range find.Propose(nil, learnersTrials) {
-			most = max(most, floats.Distance(get(table.Train(two.First)), get(table.Train(two.Second)), 2))
+			most = max(most, floats.Distance(try.Get(table.Train(two.First)), try.Get(table.Train(two.Second)), 2))
 		}
 		return most
 	}

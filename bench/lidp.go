@@ -11,6 +11,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/internal/try"
 	"github.com/dpscope/dpscope/mechanisms/source"
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
@@ -68,7 +69,7 @@ type lidpDataset struct {
 var lidpDatasets = []lidpDataset{
 	{"mnist", "MNIST", "FMNIST", func(b *lidpBench) (examples, error) {
 		if b.data == "" {
-			b.data = get(mnistFiles(b.ctx))
+			b.data = try.Get(mnistFiles(b.ctx))
 		}
 		return idxExamples(b.data, b.train, b.test, b.pool)
 	}},
@@ -104,7 +105,7 @@ func benchLiDP(c *call) {
 	for _, name := range namesOf(*epsilons) {
 		x, err := strconv.ParseFloat(name, 64)
 		if err != nil || !slices.Contains(lidpEpsilons, x) {
-			check(&audit.InputError{Field: "-epsilons", Found: fmt.Sprintf("%q", name), Want: "some of 2, 4, 8 and 16, those of table 1"})
+			try.Do(&audit.InputError{Field: "-epsilons", Found: fmt.Sprintf("%q", name), Want: "some of 2, 4, 8 and 16, those of table 1"})
 		}
 		p.epsilons = append(p.epsilons, x)
 	}
@@ -117,10 +118,10 @@ func benchLiDP(c *call) {
 
 func newLiDP(l lab, p lidpPlan) *lidpBench {
 	b := &lidpBench{lidpPlan: p, lab: l, cells: map[lidpCell]*lidpMeasured{}}
-	dataset := get(audit.Find("-dataset", p.dataset, lidpDatasets, func(d lidpDataset) string { return d.name }))
+	dataset := try.Get(audit.Find("-dataset", p.dataset, lidpDatasets, func(d lidpDataset) string { return d.name }))
 	b.paperData = dataset.paper
 	b.sizes()
-	b.examples = get(dataset.read(b))
+	b.examples = try.Get(dataset.read(b))
 	b.examples.name = dataset.words
 	return b
 }
@@ -129,7 +130,7 @@ func newLiDP(l lab, p lidpPlan) *lidpBench {
 func (b *lidpBench) sizes() {
 	p := &b.lidpPlan
 	if !slices.Contains([]string{train.Linear, train.Perceptron}, p.model) {
-		check(audit.UnknownName("-model", p.model, []string{train.Linear, train.Perceptron}))
+		try.Do(audit.UnknownName("-model", p.model, []string{train.Linear, train.Perceptron}))
 	}
 	images := b.paperData == "FMNIST"
 	usual, quick := 160, 60 // trials, by what a training costs
@@ -147,7 +148,7 @@ func (b *lidpBench) sizes() {
 		p.canaries = audit.Pick(p.quick, []int{1, 4, lidpMost}, []int{1, 4, lidpMost, 64})
 	}
 	if p.trials < 16 || p.train < lidpBatch {
-		check(&audit.InputError{Field: "-n and -train", Found: fmt.Sprintf("%d and %d", p.trials, p.train), Want: fmt.Sprintf("at least 16 trials and %d examples", lidpBatch)})
+		try.Do(&audit.InputError{Field: "-n and -train", Found: fmt.Sprintf("%d and %d", p.trials, p.train), Want: fmt.Sprintf("at least 16 trials and %d examples", lidpBatch)})
 	}
 }
 
@@ -186,7 +187,7 @@ func (b *lidpBench) measure(cells []lidpCell) {
 	cells = slices.DeleteFunc(slices.Clone(cells), func(c lidpCell) bool { return b.cells[c] != nil })
 	done := results(b.lab, len(cells), func(ctx context.Context, i int) *lidpMeasured {
 		m := &lidpMeasured{}
-		config := get(b.config(cells[i]))
+		config := try.Get(b.config(cells[i]))
 		spec := source.Spec{Name: "trained", Relations: []audit.Relation{audit.Replace}, Designs: []source.Design{source.Design(cells[i].kind.canary)},
 			New: func(source.Setup) (source.Source, error) {
 				s, err := train.New(config, b.examples.train)
@@ -197,7 +198,7 @@ func (b *lidpBench) measure(cells []lidpCell) {
 			}}
 		plan := canary.Plan{Version: canary.PlanVersion, Source: spec.Name, Claim: new(audit.DPClaim(cells[i].eps, canaryDelta)),
 			Mode: canary.Fixed, Runs: b.trials, K: cells[i].k, Beta: canaryBeta, Seed: b.seed}
-		m.simulation = simulate(get(plan.Resolve([]source.Spec{spec}, nil)))
+		m.simulation = simulate(try.Get(plan.Resolve([]source.Spec{spec}, nil)))
 		b.say("%s: done", cells[i])
 		return m
 	})

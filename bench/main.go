@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -70,7 +71,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		}
 	}
 	c := &call{Flags: cli.NewFlags("bench "+b.name, stderr), lab: lab{ctx: ctx, say: say}, args: args[1:], stdout: stdout}
-	if err := caught(func() { b.run(c) }); err != nil {
+	if err := caught(func() { b.run(c) }); err != nil && !errors.Is(err, errEnded) {
 		return cli.Fail("bench", stderr, err)
 	}
 	return c.exit

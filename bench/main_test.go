@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/try"
 )
 
 // Wrong usage is named and exits with 2, before anything runs.
@@ -92,10 +93,10 @@ func TestResults(t *testing.T) {
 		results(l, 1000, func(jobs context.Context, job int) int {
 			begun.Add(1)
 			if job == 1 {
-				check(fault)
+				try.Do(fault)
 			}
 			<-jobs.Done()
-			check(jobs.Err())
+			try.Do(jobs.Err())
 			return 0
 		})
 	})

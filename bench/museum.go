@@ -9,6 +9,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/try"
 	"github.com/dpscope/dpscope/mechanisms/learners"
 )
 
@@ -70,7 +71,7 @@ func benchMuseum(c *call) {
 	var runs []float64
 	for _, p := range plans {
 		p.Samples = samples
-		a := get(p.Resolve(seeded))
+		a := try.Get(p.Resolve(seeded))
 		type verdict struct {
 			outputs        int
 			seconds, whole float64
@@ -87,7 +88,7 @@ func benchMuseum(c *call) {
 						v.seconds = time.Since(start).Seconds()
 					}
 				}}.Do(ctx)
-				check(err)
+				try.Do(err)
 				v.whole, v.bound = time.Since(start).Seconds(), *r.LowerBound
 				if v.outputs, v.refuted = r.Sequential.Refuted, r.Sequential.Refuted > 0; !v.refuted {
 					v.outputs, v.seconds = 2*samples, v.whole

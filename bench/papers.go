@@ -10,6 +10,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds/published"
+	"github.com/dpscope/dpscope/internal/try"
 )
 
 // papersPage is what the bench papers writes, from the root of the repository.
@@ -56,16 +57,16 @@ func benchPapers(c *call) {
 	name, part, _ := strings.Cut(*only, "/")
 	page, some := bytes.NewBufferString(papersHead), papers
 	if name != "" {
-		some = []*paper{get(audit.Find("-only", name, papers, func(p *paper) string { return p.Name }))}
+		some = []*paper{try.Get(audit.Find("-only", name, papers, func(p *paper) string { return p.Name }))}
 	}
 	for _, p := range some {
 		p.write(page, part, &papersRun{c.lab, *full})
 	}
 	if name != "" || *full {
-		get(page.WriteTo(c.stdout))
+		try.Get(page.WriteTo(c.stdout))
 		return
 	}
-	check(os.WriteFile(papersPage, page.Bytes(), 0o644))
+	try.Do(os.WriteFile(papersPage, page.Bytes(), 0o644))
 }
 
 const papersHead = `# The five papers, figure by figure

@@ -11,6 +11,7 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/bounds/published"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/try"
 )
 
 var mlAuditPaper = paper{
@@ -97,9 +98,9 @@ func learnersTable1(*papersRun) []paperRow {
 		{"random-forest", "hyper-rectangle; Pr(x*) of each tree", "declared ranges; votes of %d trees at x*", "A vote is what the mechanism releases.", nil},
 		{"sgd-linear", "L2 norm of gradients; Pr(x*), Pr(0), Pr(x_test)", "clipped gradients; %d log odds, at x*, zero and rows", "The paper does not say how many test rows.", audit.Params{"summary": {Text: "predictions"}}},
 	} {
-		spec := get(catalogue.Mechanism(x.learner))
-		p := get(audit.ResolveParams(spec.Params, x.params, audit.Claim{}))
-		m := get(spec.New(p))
+		spec := try.Get(catalogue.Mechanism(x.learner))
+		p := try.Get(audit.ResolveParams(spec.Params, x.params, audit.Claim{}))
+		m := try.Get(spec.New(p))
 		rows = append(rows, paperRow{x.learner + ": bound; summary", x.published, fmt.Sprintf(x.ours, audit.Width(m.Columns())), x.why})
 	}
 	return rows
@@ -171,7 +172,7 @@ func learnersSphericity(r *papersRun) []paperRow {
 // learnersViolations is the second case study: epsilon for one relation, claimed for another.
 func learnersViolations(r *papersRun) []paperRow {
 	const name = "random-forest-wrong-neighbours"
-	report := get(audited(r.ctx, pair.Plan{Mechanism: name, Mode: pair.UntilRefuted, Samples: 300_000, Trials: 4, Seed: 1}, catalogue))
+	report := try.Get(audited(r.ctx, pair.Plan{Mechanism: name, Mode: pair.UntilRefuted, Samples: 300_000, Trials: 4, Seed: 1}, catalogue))
 	return []paperRow{{name, "above the theoretical level, until the definitions were reconciled",
 		fmt.Sprintf("claim of %g %s by %d outputs", report.Claim.Epsilon, audit.Pick(report.Verdict == audit.Violation, "refuted", "not refuted"), report.Termination.Outputs), ""}}
 }

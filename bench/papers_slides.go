@@ -8,6 +8,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/bounds/accounting"
+	"github.com/dpscope/dpscope/internal/try"
 )
 
 var slidesPaper = paper{
@@ -96,12 +97,12 @@ func four(x float64) string { return fmt.Sprintf("%.4g", x) }
 func accounted(name, flags string, rows func(accounting.Account) []paperRow) paperPart {
 	return paperPart{name, "dpscope account " + flags, true, func(*papersRun) []paperRow {
 		texts := settings.Texts{}
-		for flag := range slices.Chunk(get(audit.ShellWords("account", flags)), 2) {
+		for flag := range slices.Chunk(try.Get(audit.ShellWords("account", flags)), 2) {
 			texts[flag[0][1:]] = flag[1]
 		}
 		var q accounting.Query
-		check(settings.Read(accounting.Keys(), texts, &q))
-		a := get(accounting.Answer(q))
+		try.Do(settings.Read(accounting.Keys(), texts, &q))
+		a := try.Get(accounting.Answer(q))
 		return rows(a)
 	}}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/try"
 )
 
 // unlike are the fields of a report that say when and by what it was made.
@@ -28,17 +29,17 @@ func benchSame(c *call) {
 	var made []string
 	for _, program := range []string{*old, *changed} {
 		if _, err := os.Stat(program); err != nil {
-			check(&audit.InputError{Field: "-old and -new", Found: fmt.Sprintf("%q", program), Want: "a program of dpscope"})
+			try.Do(&audit.InputError{Field: "-old and -new", Found: fmt.Sprintf("%q", program), Want: "a program of dpscope"})
 		}
-		folder := get(os.MkdirTemp("", "same"))
+		folder := try.Get(os.MkdirTemp("", "same"))
 		defer os.RemoveAll(folder)
-		check(os.CopyFS(folder, os.DirFS(*reports)))
+		try.Do(os.CopyFS(folder, os.DirFS(*reports)))
 		if out, err := exec.CommandContext(c.ctx, "sh", filepath.Join(folder, "make.sh"), program).CombinedOutput(); err != nil {
-			check(fmt.Errorf("%s: %w: %s", program, err, out))
+			try.Do(fmt.Errorf("%s: %w: %s", program, err, out))
 		}
 		made = append(made, folder)
 	}
-	list := get(os.ReadFile(filepath.Join(made[1], "reports.txt")))
+	list := try.Get(os.ReadFile(filepath.Join(made[1], "reports.txt")))
 	ignored := append(namesOf(*without), unlike...)
 	all := true
 	for line := range strings.Lines(string(list)) {
@@ -60,12 +61,12 @@ func benchSame(c *call) {
 
 // reportLines are the values of a report in a file with their places, without some fields.
 func reportLines(path string, without []string) (lines []string) {
-	file := get(os.Open(path))
+	file := try.Get(os.Open(path))
 	defer file.Close()
 	var report any
 	d := json.NewDecoder(file)
 	d.UseNumber() // a seed has more digits than a float64
-	check(d.Decode(&report))
+	try.Do(d.Decode(&report))
 	var list func(place string, x any)
 	list = func(place string, x any) {
 		switch x := x.(type) {

@@ -13,6 +13,7 @@ import (
 	"github.com/dpscope/dpscope/bounds/published"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/core/scores"
+	"github.com/dpscope/dpscope/internal/try"
 )
 
 // scoreCase is a law of scores: what a canary that is out draws, and one that is in.
@@ -211,7 +212,7 @@ func (l lab) scores(seed uint64, seeds, m int) *table {
 			for i := range drawn.In {
 				in[i] = true
 			}
-			r := get(scores.Run(scores.Plan{Version: scores.PlanVersion, Claim: new(audit.DPClaim(2, canaryDelta)), Relation: audit.AddRemove, Beta: canaryBeta, Seed: seed + uint64(s)}, drawn, audit.Generator{}))
+			r := try.Get(scores.Run(scores.Plan{Version: scores.PlanVersion, Claim: new(audit.DPClaim(2, canaryDelta)), Relation: audit.AddRemove, Beta: canaryBeta, Seed: seed + uint64(s)}, drawn, audit.Generator{}))
 			got[0], got[4] = fixedTwoSided(scored, in)
 			jax := newJaxPrivacy(scored, in)
 			got[1], got[5] = jax.bonferroni()

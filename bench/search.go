@@ -11,6 +11,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/try"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
 )
 
@@ -37,9 +38,9 @@ var searchCases = func() (list []searchCase) {
 
 // refuted reports whether a default audit refutes the claim; what comes after that is left out.
 func (c searchCase) refuted(ctx context.Context, dir string, seed uint64, workers int) bool {
-	space := get(audit.ParseSpace("", "", audit.AddRemove, false, 0))
+	space := try.Get(audit.ParseSpace("", "", audit.AddRemove, false, 0))
 	line := strings.Replace(c.program, "functions", filepath.Join(dir, "functions"), 1) + " " + c.name
-	m := get(command.Open(ctx, command.Options{Command: line, Space: space}))
+	m := try.Get(command.Open(ctx, command.Options{Command: line, Space: space}))
 	defer m.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -54,7 +55,7 @@ func (c searchCase) refuted(ctx context.Context, dir string, seed uint64, worker
 	if found {
 		return true
 	}
-	check(err)
+	try.Do(err)
 	return r.Verdict == audit.Violation
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/try"
 )
 
 // tablesPlan is what is asked for of the tables of a paper.
@@ -108,7 +109,7 @@ const maxTablesSeed = 1 << 40
 func (p tablesPlan) tables() []paperTable {
 	made, ok := tablePapers[p.paper]
 	if !ok {
-		check(audit.UnknownName("-paper", p.paper, slices.Sorted(maps.Keys(tablePapers))))
+		try.Do(audit.UnknownName("-paper", p.paper, slices.Sorted(maps.Keys(tablePapers))))
 	}
 	within("-runs", p.runs, 0, 10_000)
 	within("-seed", p.seed, 0, maxTablesSeed)
@@ -118,7 +119,7 @@ func (p tablesPlan) tables() []paperTable {
 	refuse(len(tables) == 0, "-only", p.only, "part of one of "+strings.Join(names, ", "))
 	for _, t := range tables {
 		for _, r := range t.rows {
-			in(t.id+", "+r.name, func() { check(r.resolve()) })
+			in(t.id+", "+r.name, func() { try.Do(r.resolve()) })
 			r.testers = slices.DeleteFunc(r.testers, func(x *auditRow) bool { return x.resolve() != nil }) // one does not apply to these outputs
 		}
 	}
@@ -184,7 +185,7 @@ func (l lab) rows(rows []*auditRow, seed uint64) {
 
 // audit is one audit, added to the run.
 func (out *auditRun) audit(ctx context.Context, plan pair.Plan) {
-	report := get(audited(ctx, plan, catalogue))
+	report := try.Get(audited(ctx, plan, catalogue))
 	out.refuted = report.Verdict == audit.Violation
 	out.bound = *report.LowerBound
 	for _, row := range report.Rows("published") {
@@ -200,12 +201,12 @@ func (out *auditRun) audit(ctx context.Context, plan pair.Plan) {
 
 // search explores pairs of the plan's finder, which is told none, until one refutes the claim.
 func search(ctx context.Context, plan pair.Plan, out *auditRun) {
-	a := get(plan.Resolve(catalogue))
-	spec := get(catalogue.Finder(a.Plan.Finder))
+	a := try.Get(plan.Resolve(catalogue))
+	spec := try.Get(catalogue.Finder(a.Plan.Finder))
 	find, err := spec.New(audit.FinderProblem{Relation: a.Plan.Relation, Domain: a.Domain, Trials: a.Plan.Trials,
 		Stream: stream.New(stream.Key{Seed: plan.Seed, Purpose: "find"})})
 	if err != nil {
-		check(fmt.Errorf("finder %s: %w", a.Plan.Finder, err))
+		try.Do(fmt.Errorf("finder %s: %w", a.Plan.Finder, err))
 	}
 	tries := 0
 	var history []audit.Trial
@@ -217,7 +218,7 @@ func search(ctx context.Context, plan pair.Plan, out *auditRun) {
 		for _, neighbours := range pairs {
 			explored, err := engine.Do(ctx, engine.LocalPool(1), []pair.Explore{a.Explore(len(history), neighbours, a.Plan.Explore)}, engine.Events[pair.Explored]{})
 			if err != nil {
-				check(cmp.Or(ctx.Err(), err))
+				try.Do(cmp.Or(ctx.Err(), err))
 			}
 			history = append(history, audit.Trial{Index: len(history), Pair: neighbours, Value: explored[0].Value})
 			out.outputs += 2 * a.Plan.Explore

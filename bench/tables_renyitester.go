@@ -6,6 +6,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds/published"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/try"
 )
 
 type renyiMechanism struct {
@@ -37,7 +38,7 @@ var renyiMechanisms = []renyiMechanism{
 }
 
 func renyiNamed(name string) renyiMechanism {
-	return get(audit.Find("RényiTester", name, renyiMechanisms, func(m renyiMechanism) string { return m.name }))
+	return try.Get(audit.Find("RényiTester", name, renyiMechanisms, func(m renyiMechanism) string { return m.name }))
 }
 
 // budget of a search: the paper's is 25 trials and some 400 000 outputs.

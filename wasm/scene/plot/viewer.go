@@ -138,8 +138,9 @@ func (v *Viewer) Pan(dx, dy float64) {
 	v.move(func(w Window) Window { return w.Pan(-dx / box.W) }, func(w Window) Window { return w.Pan(-dy / box.H) })
 }
 
-// move changes the windows of the axes that pan and zoom, and lays the picture out again.
+// move changes the windows of the axes that pan and zoom, and lays the picture out again if that changed them.
 func (v *Viewer) move(x, y func(Window) Window) {
+	before := v.Camera
 	zoomsX, zoomsY := v.View().Zooms()
 	if zoomsX {
 		v.Camera.X = x(v.Camera.X)
@@ -147,7 +148,9 @@ func (v *Viewer) move(x, y func(Window) Window) {
 	if zoomsY {
 		v.Camera.Y = y(v.Camera.Y)
 	}
-	v.lay()
+	if v.Camera != before {
+		v.lay()
+	}
 }
 
 // Zoom shows more by a factor, less below 1, about a place, and reports whether it could.
