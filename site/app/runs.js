@@ -9,7 +9,7 @@ import { ProgressPanel, say } from "../page/progress.js";
 import { foundNothing, replayWords, showOrigin, showVerification } from "../page/result.js";
 import { filesOf } from "./shown.js";
 
-const CANARIES_END = 30_000; // ms that choosing a threshold may hold up a stop
+const REPLACE_AFTER = 2000; // ms that a run may hold up the one that takes its place
 
 /**
  * The parts of a page, which find one another here. An embed has the first ones and calibrates nothing; for the others it has what is always empty.
@@ -133,7 +133,7 @@ export class Runs {
     if (!this.busy) this.run(false);
     else if (!this.panel && this.begunBy === "run" && !this.#next) {
       this.#next = true;
-      this.#host.stop(this.active, () => {}, this.#unstopped);
+      this.#host.stop(this.active, () => {}, this.#unstopped, REPLACE_AFTER);
     }
   }
 
@@ -266,7 +266,7 @@ export class Runs {
       return running;
     }
     this.#stopAsked = this.active;
-    this.#host.stop(this.active, () => this.#underWay.stopping("Stopping"), this.#unstopped, this.panel === "canaries" ? CANARIES_END : undefined);
+    this.#host.stop(this.active, () => this.#underWay.stopping("Stopping; Stop again ends it"), this.#unstopped);
     return true;
   }
 

@@ -82,6 +82,22 @@ func TestStop(t *testing.T) {
 	until(t, tab, `window.dpscope.report.verdict === "violation"`, time.Minute)
 }
 
+// TestStopAgain: a core that answers no stop can be ended by a second one, and the page runs on.
+func TestStopAgain(t *testing.T) {
+	t.Parallel()
+	tab := open(t, long)
+	click(t, tab, "#run")
+	until(t, tab, `window.dpscope.progress`, time.Minute)
+	const post = `(window.post = Worker.prototype.postMessage, Worker.prototype.postMessage = function(m, ...more) { if (m.type !== "stop") post.call(this, m, ...more); }, document.querySelector("#stop").click(), true)`
+	eval[bool](t, tab, post)
+	until(t, tab, `document.querySelector("#run-progress").innerText.includes("Stop again ends it")`, time.Minute)
+	click(t, tab, "#stop")
+	until(t, tab, `document.body.dataset.state === "ready" && document.querySelector("#notice").innerText.includes("The core did not answer")`, time.Minute)
+	goTo(t, tab, svt4+"2")
+	click(t, tab, "#run")
+	until(t, tab, `window.dpscope.report?.verdict === "violation"`, time.Minute)
+}
+
 // TestWorkerEnds ends a worker in mid-run: its task runs again elsewhere and
 // the counts are what they would have been.
 func TestWorkerEnds(t *testing.T) {

@@ -7,7 +7,7 @@ import { fetched } from "./element.js";
 export const CORE = "core.wasm";
 
 const SAY_STOPPING = 500; // ms after a stop without an answer
-const END_UNSTOPPED = 2000; // then all workers are ended
+const END_UNSTOPPED = 30_000; // then all workers are ended
 const DEATHS_AT_START = 3; // of one task worker, before it is given up
 
 /** The core refused a request. */
@@ -136,19 +136,23 @@ export class Engine {
 
   /**
    * Stops what runs; its answer arrives as ever, and late is called when it takes its time. When none
-   * comes within patience (ms), the request fails, and unstopped is called: all is to be started anew.
+   * comes within patience (ms), or a stop comes after late was called, the request fails, and unstopped
+   * is called: all is to be started anew.
    */
   stop(id, late, unstopped, patience = END_UNSTOPPED) {
     const request = this.#pending.get(id);
-    if (!request || request.timers) return;
+    if (request?.timers) return request.end?.();
+    if (!request) return;
     this.#post({ type: "stop", id });
-    request.timers = [
-      setTimeout(late, SAY_STOPPING),
-      setTimeout(() => {
-        this.#settle(id)?.reject(new Ended("The core did not answer and its workers were ended.", true));
-        unstopped();
-      }, patience),
-    ];
+    const end = () => {
+      this.#settle(id)?.reject(new Ended("The core did not answer and its workers were ended.", true));
+      unstopped();
+    };
+    const say = () => {
+      request.end = end;
+      late();
+    };
+    request.timers = [setTimeout(say, SAY_STOPPING), setTimeout(end, patience)];
   }
 
   #answered(id, value) {
