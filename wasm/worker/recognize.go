@@ -65,17 +65,22 @@ func (c *coordinator) recognize(_ context.Context, r request[beginning]) (recogn
 func cells(text string) (code string) {
 	var notebook struct {
 		Cells []struct {
-			Kind   string   `json:"cell_type"`
-			Source []string `json:"source"`
+			Kind   string `json:"cell_type"`
+			Source any    `json:"source"` // a text, or its lines
 		} `json:"cells"`
 	}
 	if text[0] != '{' || json.Unmarshal([]byte(text), &notebook) != nil {
 		return ""
 	}
 	for _, cell := range notebook.Cells {
-		if cell.Kind == "code" {
-			code += strings.Join(cell.Source, "") + "\n\n"
+		if cell.Kind != "code" {
+			continue
 		}
+		lines, _ := cell.Source.([]any)
+		if text, one := cell.Source.(string); one {
+			lines = []any{text}
+		}
+		code += fmt.Sprint(lines...) + "\n\n"
 	}
 	return strings.TrimSpace(code)
 }

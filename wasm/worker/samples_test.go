@@ -216,6 +216,7 @@ func TestRecognize(t *testing.T) {
 		{"%matplotlib inline\ndef many(dataset, n, rng):\n  return np.sum(dataset)\n!ls\n", isCode, "import numpy as np\n# %matplotlib inline\ndef many(dataset, n, rng):\n  return np.sum(dataset)\n# !ls\n\n\ndef mechanism(rows, n, random):\n    return many(np.array(rows), n, np.random.default_rng())\n"},
 		{"import numpy as np\ndef noisy(data):\n  return np.sum(data)", isCode, "  return np.sum(data)\n\n\ndef mechanism(rows, random):\n    return noisy(np.array([row[0] for row in rows]))\n"},
 		{`{"cells": [{"cell_type": "markdown", "source": ["def no(x):"]}, {"cell_type": "code", "source": ["%pip\n", "def half(dataset, n, rng):\n", "  return rng.laplace(size=n)"]}]}`, isCode, "# %pip\ndef half(dataset, n, rng):\n  return rng.laplace(size=n)\n\n\ndef mechanism(rows, n, random):\n    return half(np.array(rows), n, np.random.default_rng())\n"},
+		{`{"cells": [{"cell_type": "code", "source": "def half(dataset, n, rng):\n  return rng.laplace(size=n)\n"}, {"cell_type": "code"}]}`, isCode, "def half(dataset, n, rng):\n  return rng.laplace(size=n)\n\n\ndef mechanism(rows, n, random):\n    return half(np.array(rows), n, np.random.default_rng())\n"},
 		{`{"cells": [{"cell_type": "code", "source": []}]}`, isData, ""},
 		{"import numpy as np\ndef mechanism(data, random):\n  return data.sum()", isCode, "\noriginal = mechanism\n\n\ndef mechanism(rows, random):\n    return original(np.array(rows), random)\n"},
 		{"export default function mechanism(rows, random) {\n}", isCode, "function mechanism(rows, random) {\n}\n"},
