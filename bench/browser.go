@@ -116,7 +116,7 @@ func (c *call) both(b context.Context, address string, p pair.Plan) (x bothRuns)
 func (x *bothRuns) inBrowser(b context.Context, address string, workers int) {
 	tab := try.Get(browser.Open(b, address+x.native.Reproduce.URL+fmt.Sprintf("&workers=%d", workers)))
 	defer tab.Close()
-	try.Do(tab.Until(`document.body.dataset.state === "ready"`, time.Minute))
+	try.Do(tab.Until(`document.body.dataset.state === "ready"`))
 	for _, w := range []*waited{&x.fresh, &x.warm} {
 		try.Get(browser.Eval[bool](tab, `(() => {
 			const begun = performance.now(), seconds = () => (performance.now() - begun) / 1000;
@@ -133,7 +133,7 @@ func (x *bothRuns) inBrowser(b context.Context, address string, workers int) {
 			document.querySelector("#run").click();
 			return true;
 		})()`))
-		try.Do(tab.Until(`window.waited.Shown > 0`, 10*time.Minute))
+		try.Do(tab.Until(`window.waited.Shown > 0`))
 		*w = try.Get(browser.Eval[waited](tab, `window.waited`))
 	}
 	text := try.Get(browser.Eval[string](tab, `JSON.stringify(window.dpscope.report)`))

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/internal/must"
@@ -28,7 +27,7 @@ func TestViolation(t *testing.T) {
 	for _, workers := range testsize.Of([]int{2}, []int{2, 1}) {
 		tab := open(t, strings.Replace(svt4, "40000", samples, 1)+fmt.Sprint(workers))
 		click(t, tab, "#run")
-		r := finish(t, tab, 2*time.Minute)
+		r := finish(t, tab)
 		sameCounts(t, fmt.Sprintf("%d workers in the browser against the command line", workers), r, native)
 		if n := asked(tab, coreFile); r.Verdict != audit.Violation || r.Timing.Workers != workers || r.Generator.CoreSHA256 != shaOf(t, coreFile) || n != 1 {
 			t.Errorf("%s with %d workers on core %s, which was asked for %d times", r.Verdict, r.Timing.Workers, r.Generator.CoreSHA256, n)
@@ -59,7 +58,7 @@ const exploring = `window.dpscope.progress?.phase === "explore"`
 func TestStop(t *testing.T) {
 	tab := open(t, long)
 	click(t, tab, "#run")
-	until(t, tab, exploring+` && window.dpscope.progress.refuted > 0 && document.querySelector("#progress-facts").textContent.replaceAll("\u202f", "").includes("Refuted after " + window.dpscope.progress.refuted + " outputs")`, time.Minute)
+	until(t, tab, exploring+` && window.dpscope.progress.refuted > 0 && document.querySelector("#progress-facts").textContent.replaceAll("\u202f", "").includes("Refuted after " + window.dpscope.progress.refuted + " outputs")`)
 	took := eval[float64](t, tab, `new Promise(done => {
 		const start = performance.now();
 		new MutationObserver(() => { if (document.body.dataset.state !== "running") done(performance.now() - start) })
@@ -79,7 +78,7 @@ func TestStop(t *testing.T) {
 	// The page runs on.
 	goTo(t, tab, svt4+"2")
 	click(t, tab, "#run")
-	until(t, tab, `window.dpscope.report.verdict === "violation"`, time.Minute)
+	until(t, tab, `window.dpscope.report.verdict === "violation"`)
 }
 
 // TestStopAgain: a core that answers no stop can be ended by a second one, and the page runs on.
@@ -87,15 +86,15 @@ func TestStopAgain(t *testing.T) {
 	t.Parallel()
 	tab := open(t, long)
 	click(t, tab, "#run")
-	until(t, tab, `window.dpscope.progress`, time.Minute)
+	until(t, tab, `window.dpscope.progress`)
 	const post = `(window.post = Worker.prototype.postMessage, Worker.prototype.postMessage = function(m, ...more) { if (m.type !== "stop") post.call(this, m, ...more); }, document.querySelector("#stop").click(), true)`
 	eval[bool](t, tab, post)
-	until(t, tab, `document.querySelector("#run-progress").innerText.includes("Stop again ends it")`, time.Minute)
+	until(t, tab, `document.querySelector("#run-progress").innerText.includes("Stop again ends it")`)
 	click(t, tab, "#stop")
-	until(t, tab, `document.body.dataset.state === "ready" && document.querySelector("#notice").innerText.includes("The core did not answer")`, time.Minute)
+	until(t, tab, `document.body.dataset.state === "ready" && document.querySelector("#notice").innerText.includes("The core did not answer")`)
 	goTo(t, tab, svt4+"2")
 	click(t, tab, "#run")
-	until(t, tab, `window.dpscope.report?.verdict === "violation"`, time.Minute)
+	until(t, tab, `window.dpscope.report?.verdict === "violation"`)
 }
 
 // TestWorkerEnds ends a worker in mid-run: its task runs again elsewhere and
@@ -106,9 +105,9 @@ func TestWorkerEnds(t *testing.T) {
 	native := runAudit(t, "-mechanism", "svt4", "-epsilon", "1", "-samples", "600000", "-explore", "5000", "-trials", "2", "-fixed", "-seed", "3")
 	tab := open(t, state)
 	click(t, tab, "#run")
-	until(t, tab, `window.dpscope.progress?.phase === "certify" && window.dpscope.progress.provisional !== undefined`, time.Minute)
+	until(t, tab, `window.dpscope.progress?.phase === "certify" && window.dpscope.progress.provisional !== undefined`)
 	eval[bool](t, tab, `(window.dpscope.engine.endWorker(0), true)`)
-	r := finish(t, tab, 2*time.Minute)
+	r := finish(t, tab)
 	sameCounts(t, "a run that lost a worker against the command line", r, native)
 	if len(r.Warnings) == 0 || !strings.Contains(strings.Join(r.Warnings, " "), "worker was lost") {
 		t.Errorf("the report does not say that a worker was lost: %v", r.Warnings)

@@ -3,7 +3,6 @@ package e2e
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -46,42 +45,42 @@ func TestCalibration(t *testing.T) {
 		return window.plain.call(this, m, ...more);
 	}, true)`)
 	pressKey(t, tab, kb.Enter)
-	until(t, tab, `document.querySelector("#calibration-phase").textContent.includes("of 15 audits") && document.querySelectorAll("#calibration-result tbody tr").length === 6`, time.Minute)
+	until(t, tab, `document.querySelector("#calibration-phase").textContent.includes("of 15 audits") && document.querySelectorAll("#calibration-result tbody tr").length === 6`)
 	eval[bool](t, tab, `(window.dpscope.engine.endWorker(0), true)`)
 	if eval[bool](t, tab, `document.body.dataset.state !== "running" || document.querySelector("#calibrate-stop").disabled || !["calibrate", "verify", "run"].every((id) => document.getElementById(id).disabled)`) {
 		t.Error("while it runs: Stop must be enabled, Run and Verify disabled")
 	}
-	until(t, tab, calibrationDone, 2*time.Minute)
-	until(t, tab, `document.body.dataset.state === "done" && !document.querySelector("#run").disabled && !document.querySelector("#calibrate").disabled && document.querySelector("#calibrate-stop").disabled`, 5*time.Second)
+	until(t, tab, calibrationDone)
+	until(t, tab, `document.body.dataset.state === "done" && !document.querySelector("#run").disabled && !document.querySelector("#calibrate").disabled && document.querySelector("#calibrate-stop").disabled`)
 	rows := eval[[][]string](t, tab, calibrationTable)
 	plan := calibration.Small()
 	if last := rows[len(rows)-1]; len(rows) != len(plan.Mechanisms)+1 || last[0] != "all together" || last[1] != "15 of 15" || last[2] != "1" || last[5] != calibration.Percent(plan.Beta) {
 		t.Errorf("the table is %q", rows)
 	}
-	until(t, tab, `((said) => said.includes("audits of mechanisms that keep their claim") && said.includes("significantly above"))(document.querySelector("#live").textContent)`, 5*time.Second)
+	until(t, tab, `((said) => said.includes("audits of mechanisms that keep their claim") && said.includes("significantly above"))(document.querySelector("#live").textContent)`)
 	if said := eval[string](t, tab, `document.querySelector("#calibration-result").textContent`); !strings.Contains(said, "The overall rate hides") || !strings.Contains(said, "bench calibration -sharp") || eval[bool](t, tab, `/NaN|Infinity|undefined|null/.test(document.querySelector("#calibration-result").innerHTML)`) {
 		t.Errorf("nothing says how blind these audits are, or what is shown is no number: %q", said)
 	}
 
 	set(t, tab, "c-runs", "5000")
 	for _, key := range testsize.Of([]string{kb.Escape}, []string{kb.Escape, kb.Enter}) { // from anywhere, and on the button that stops
-		until(t, tab, `!document.querySelector("#calibrate").disabled`, 5*time.Second)
+		until(t, tab, `!document.querySelector("#calibrate").disabled`)
 		eval[bool](t, tab, `(document.querySelector("#calibrate").focus(), true)`)
 		pressKey(t, tab, kb.Enter)
-		until(t, tab, `document.querySelector("#calibration-phase").textContent.includes("left") && document.activeElement.id === "calibrate-stop"`, time.Minute)
+		until(t, tab, `document.querySelector("#calibration-phase").textContent.includes("left") && document.activeElement.id === "calibrate-stop"`)
 		pressKey(t, tab, key)
-		until(t, tab, `document.querySelector("#calibration-status").textContent.includes("Stopped after") && document.body.dataset.state === "done" && document.activeElement.id === "calibrate" && document.querySelector("#calibration-result").textContent.includes("fixed beforehand")`, 5*time.Second)
+		until(t, tab, `document.querySelector("#calibration-status").textContent.includes("Stopped after") && document.body.dataset.state === "done" && document.activeElement.id === "calibrate" && document.querySelector("#calibration-result").textContent.includes("fixed beforehand")`)
 	}
 	click(t, tab, "#calibrate")
-	until(t, tab, `document.querySelector("#calibration-phase").textContent.includes("left")`, time.Minute)
+	until(t, tab, `document.querySelector("#calibration-phase").textContent.includes("left")`)
 	eval[bool](t, tab, `(window.coordinator.onerror({preventDefault() {}, message: "crashed by the test"}), true)`)
-	until(t, tab, `document.body.dataset.state === "failed" && document.querySelector("#notice").textContent.includes("crashed by the test") && /ended after \d+ audits/.test(document.querySelector("#calibration-status").textContent) && document.querySelector("#calibration-progress").hidden && document.querySelector("#calibrate").disabled && document.querySelector("#calibrate-stop").disabled`, 5*time.Second)
+	until(t, tab, `document.body.dataset.state === "failed" && document.querySelector("#notice").textContent.includes("crashed by the test") && /ended after \d+ audits/.test(document.querySelector("#calibration-status").textContent) && document.querySelector("#calibration-progress").hidden && document.querySelector("#calibrate").disabled && document.querySelector("#calibrate-stop").disabled`)
 	if rows := eval[[][]string](t, tab, calibrationTable); len(rows) != 6 || strings.HasPrefix(rows[5][1], "0 ") {
 		t.Errorf("left is %q", rows)
 	}
 	press(t, tab, "core")
-	until(t, tab, `document.body.dataset.state === "ready" && !document.querySelector("#calibrate").disabled`, 30*time.Second)
+	until(t, tab, `document.body.dataset.state === "ready" && !document.querySelector("#calibrate").disabled`)
 	set(t, tab, "c-runs", "1")
 	click(t, tab, "#calibrate")
-	until(t, tab, calibrationDone, time.Minute)
+	until(t, tab, calibrationDone)
 }

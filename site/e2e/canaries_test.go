@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp/kb"
 
@@ -28,14 +27,14 @@ const (
 func planting(t *testing.T, settings string) *browser.Tab {
 	t.Helper()
 	tab := open(t, "#v=1&view=canaries"+settings)
-	until(t, tab, `!document.querySelector("#canaries").hidden && document.querySelector("#k-n")`, 5*time.Second)
+	until(t, tab, `!document.querySelector("#canaries").hidden && document.querySelector("#k-n")`)
 	return tab
 }
 
 // planted is the report that the panel shows, once it has one.
-func planted(t *testing.T, tab *browser.Tab, limit time.Duration) canary.Report {
+func planted(t *testing.T, tab *browser.Tab) canary.Report {
 	t.Helper()
-	until(t, tab, canaryReport+` && `+canaryIdle, limit)
+	until(t, tab, canaryReport+` && `+canaryIdle)
 	return must.Get(canary.ParseReport([]byte(eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`))))(t)
 }
 
@@ -89,11 +88,11 @@ func TestCanaries(t *testing.T) {
 		}
 		eval[bool](t, tab, `(document.querySelector("#verify").focus(), true)`)
 		pressKey(t, tab, kb.Enter)
-		until(t, tab, `document.querySelector("#verification").textContent.includes("is the same as in the report") && `+canaryIdle, time.Minute)
+		until(t, tab, `document.querySelector("#verification").textContent.includes("is the same as in the report") && `+canaryIdle)
 	}
 	eval[bool](t, tab, `(document.querySelector("#k-runs").open = true, document.querySelector("#k-seed").focus(), true)`)
 	pressKey(t, tab, kb.Enter)
-	r := planted(t, tab, time.Minute)
+	r := planted(t, tab)
 	if r.Plan.Runs != 256 || r.Plan.K != 16 || r.Plan.Seed != 3 || r.Plan.Claim.Epsilon != 2 || r.Verdict != audit.NoViolation {
 		t.Errorf("%+v: %s", r.Plan, r.Summary)
 	}
@@ -101,12 +100,12 @@ func TestCanaries(t *testing.T) {
 	if said := eval[string](t, tab, `document.querySelector("#verdict").textContent`); !strings.HasPrefix(said, "No violation found ε ≥ 0.") || !strings.Contains(said, "Not a proof of privacy") {
 		t.Errorf("it says %q", said)
 	}
-	until(t, tab, `document.querySelector("#live").textContent.startsWith("No violation found")`, 5*time.Second)
+	until(t, tab, `document.querySelector("#live").textContent.startsWith("No violation found")`)
 	if said := eval[string](t, tab, `document.querySelector("#say").textContent`); !strings.HasPrefix(said, fmt.Sprintf("In %.0f of 1\u202f000 trainings a canary that was in scores above ", 1000*r.In.Rate)) {
 		t.Errorf("the sentence is %q, the rates are %v and %v", said, r.In.Rate, r.Out.Rate)
 	}
 	checks(len(r.Tables[0].Rows)+len(r.Tables[1].Rows), r.Reproduce.CLI, "asymptotic", "mu2 = ", "No outcome of 256 runs certifies more than 4.4", "* paired betting")
-	until(t, tab, box+`.querySelectorAll(".picture > svg .target").length >= 2`, 10*time.Second) // the course of the bounds
+	until(t, tab, box+`.querySelectorAll(".picture > svg .target").length >= 2`) // the course of the bounds
 	eval[bool](t, tab, catchFiles)
 	if saved := saving(t, tab, "#save-html"); !strings.HasPrefix(saved.Name, "dpscope-canaries-gaussian-sum-") || !strings.Contains(string(saved.Data), "<svg") || !strings.Contains(string(saved.Data), "schemaVersion") {
 		t.Errorf("saved as %q, %.300s", saved.Name, saved.Data)
@@ -116,11 +115,11 @@ func TestCanaries(t *testing.T) {
 	set(t, tab, "k-one", "2000000")
 	eval[bool](t, tab, `(document.querySelector("#k-one-group").open = true)`)
 	click(t, tab, "#canaries-one")
-	until(t, tab, `document.querySelector("#k-one-error").textContent.includes("in [1, 1048576]") && document.activeElement.id === "k-one" && `+canaryIdle, time.Minute)
+	until(t, tab, `document.querySelector("#k-one-error").textContent.includes("in [1, 1048576]") && document.activeElement.id === "k-one" && `+canaryIdle)
 	set(t, tab, "k-one", "600")
 	set(t, tab, "k-beta", "0.1")
 	click(t, tab, "#canaries-one")
-	until(t, tab, canaryReport+`.plan.mode === "one-run" && `+canaryIdle, time.Minute)
+	until(t, tab, canaryReport+`.plan.mode === "one-run" && `+canaryIdle)
 	one := must.Get(canary.ParseReport([]byte(eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`))))(t)
 	want := nativeCanaries(t, one.Plan, core.Env{Pool: engine.LocalPool(1)})
 	if one.Plan.K != 600 || one.Plan.Seed != 3 || one.Plan.Beta != 0.1 || one.Plan.Claim.Epsilon != 2 || one.Plan.Design != source.Orthogonal || !reflect.DeepEqual(one.Evidence, want.Evidence) || one.Summary != want.Summary {
@@ -137,22 +136,22 @@ func TestCanariesFile(t *testing.T) {
 	fails := func(button, says string) {
 		t.Helper()
 		click(t, tab, button)
-		until(t, tab, fmt.Sprintf(`!document.querySelector("#k-file-error").hidden && document.querySelector("#k-file-error").textContent.includes(%q) && document.activeElement.id === "k-file-choose" && %s`, says, canaryIdle), 30*time.Second)
+		until(t, tab, fmt.Sprintf(`!document.querySelector("#k-file-error").hidden && document.querySelector("#k-file-error").textContent.includes(%q) && document.activeElement.id === "k-file-choose" && %s`, says, canaryIdle))
 	}
 	dropped := func(name, text string) {
 		t.Helper()
 		dropOn(t, tab, "#k-file-choose", file{name, text})
-		until(t, tab, fmt.Sprintf(`document.querySelector("#k-file-name").textContent.includes(%q)`, name), 5*time.Second)
+		until(t, tab, fmt.Sprintf(`document.querySelector("#k-file-name").textContent.includes(%q)`, name))
 	}
 	dropped("bad.csv", "1,0,0\n0,x,0\n")
 	fails("#canaries-run", "line 2, column 2")
 	dropped("good.csv", "1,0,a\n0,2,b\n0,0,a\n1,1,b\n")
 	click(t, tab, "#canaries-run")
-	if r := planted(t, tab, time.Minute); r.Plan.Data == "" || r.Plan.Runs != 40 {
+	if r := planted(t, tab); r.Plan.Data == "" || r.Plan.Runs != 40 {
 		t.Errorf("%+v", r.Plan)
 	}
 	click(t, tab, "#verify")
-	until(t, tab, `document.querySelector("#result .verification").textContent.includes("is the same as in the report") && `+canaryIdle, time.Minute)
+	until(t, tab, `document.querySelector("#result .verification").textContent.includes("is the same as in the report") && `+canaryIdle)
 	click(t, tab, "#k-file-forget")
 	fails("#verify", "give the file that the audit was made with")
 	eval[bool](t, tab, `([...document.querySelectorAll("#canaries-presets button")].find(b => b.textContent.includes("quarter")).click(), true)`)
@@ -167,12 +166,12 @@ func TestCanariesStop(t *testing.T) {
 	tab := planting(t, "&n=1000000&k=4&explore=100&seed=1&p.d=50")
 	eval[bool](t, tab, `(document.querySelector("#canaries-run").focus(), true)`)
 	pressKey(t, tab, kb.Enter)
-	until(t, tab, `document.querySelector("#verdict").textContent.includes("Nothing is certified before the end") && document.querySelector("#say").textContent.startsWith("So far ") && document.querySelector("#canaries-phase").textContent.includes("left")`, 2*time.Minute)
+	until(t, tab, `document.querySelector("#verdict").textContent.includes("Nothing is certified before the end") && document.querySelector("#say").textContent.startsWith("So far ") && document.querySelector("#canaries-phase").textContent.includes("left")`)
 	if at := eval[string](t, tab, `document.activeElement.id`); at != "canaries-stop" {
 		t.Errorf("while it runs the focus is at %q", at)
 	}
 	pressKey(t, tab, kb.Escape)
-	r := planted(t, tab, 30*time.Second)
+	r := planted(t, tab)
 	if r.Termination.Reason != audit.Stopped || r.Verdict != audit.Inconclusive || r.LowerBound != nil || r.Evidence.Runs.Certified.Table.Runs() == 0 {
 		t.Errorf("%s, %s", r.Termination.Reason, r.Summary)
 	}
@@ -183,6 +182,6 @@ func TestCanariesStop(t *testing.T) {
 		t.Errorf("it says %q", said)
 	}
 	click(t, tab, "#verify")
-	until(t, tab, `document.querySelector("#result .verification").textContent.includes("taken from the report") && `+canaryIdle, time.Minute)
+	until(t, tab, `document.querySelector("#result .verification").textContent.includes("taken from the report") && `+canaryIdle)
 	stands(t, tab, `document.querySelector("#result")`, "Recomputed here")
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
@@ -71,7 +70,7 @@ func lateCore(t *testing.T, fragment string) (tab *browser.Tab, release func()) 
 		};
 	}`)
 	must.Do(t, chromedp.Do(tab.Ctx, chromedp.Navigate(site+fragment)))
-	until(t, tab, `document.querySelector("#mechanism")?.options.length > 10`, 10*time.Second)
+	until(t, tab, `document.querySelector("#mechanism")?.options.length > 10`)
 	return tab, func() { eval[bool](t, tab, `(window.release(), true)`) }
 }
 
@@ -89,7 +88,7 @@ func TestFormBeforeCore(t *testing.T) {
 		t.Error("before the core has come Run is enabled, or a panel is missing")
 	}
 	release()
-	until(t, tab, `document.body.dataset.state === "ready" && document.querySelector("#account-result .headline")`, 30*time.Second)
+	until(t, tab, `document.body.dataset.state === "ready" && document.querySelector("#account-result .headline")`)
 	if said := eval[string](t, tab, `document.querySelector("#notice").textContent`); !strings.Contains(said, "epsilon") {
 		t.Errorf("of a bad epsilon in the address it says %q", said)
 	}
@@ -102,9 +101,9 @@ func TestFormBeforeCore(t *testing.T) {
 	set(t, tab, "mechanism", "svt1")
 	set(t, tab, "epsilon", "2")
 	release()
-	until(t, tab, `document.body.dataset.state === "ready" && location.hash.includes("mechanism=svt1") && location.hash.includes("epsilon=2") && location.hash.includes("samples=5000")`, 30*time.Second)
+	until(t, tab, `document.body.dataset.state === "ready" && location.hash.includes("mechanism=svt1") && location.hash.includes("epsilon=2") && location.hash.includes("samples=5000")`)
 	click(t, tab, "#run")
-	if r := finish(t, tab, time.Minute); r.Subject != "svt1" || r.Claim.Epsilon != 2 {
+	if r := finish(t, tab); r.Subject != "svt1" || r.Claim.Epsilon != 2 {
 		t.Errorf("ran %s with %v", r.Subject, r.Claim)
 	}
 }
@@ -150,12 +149,12 @@ func TestCoreIsBuilt(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	tab := visit(t, server.URL+"/#v=1&mechanism=svt4&epsilon=1&samples=5000&trials=2&seed=7&workers=2")
-	until(t, tab, `document.querySelector("#status").textContent === "The core is being built: 7 s so far." && document.querySelector("#run").disabled`, 10*time.Second)
+	until(t, tab, `document.querySelector("#status").textContent === "The core is being built: 7 s so far." && document.querySelector("#run").disabled`)
 	eval[bool](t, tab, `(window.still = true)`)
 	built.Store(true)
-	until(t, tab, `document.body.dataset.state === "ready" && window.still && document.querySelector("#scene-tools button")`, 30*time.Second)
+	until(t, tab, `document.body.dataset.state === "ready" && window.still && document.querySelector("#scene-tools button")`)
 	click(t, tab, "#run")
-	if r := finish(t, tab, time.Minute); r.Generator.CoreSHA256 != shaOf(t, coreFile) {
+	if r := finish(t, tab); r.Generator.CoreSHA256 != shaOf(t, coreFile) {
 		t.Errorf("the report names core %q", r.Generator.CoreSHA256)
 	}
 }
@@ -174,14 +173,14 @@ func TestCoreFails(t *testing.T) {
 		return true
 	})+"#v=1&mechanism=rappor-once&p.bits=4&account=laplace&a.steps=3")
 	const says = `document.body.dataset.state === "failed" && document.querySelector("#notice").textContent.includes("core.wasm could not be fetched: the server answered 404") && document.querySelector("#run").disabled`
-	until(t, tab, says, 20*time.Second)
+	until(t, tab, says)
 	enter(t, tab, "explore")
 	set(t, tab, "seed", "8")
 	press(t, tab, "core") // tries in vain
-	until(t, tab, says, 20*time.Second)
+	until(t, tab, says)
 	absent.Store(false)
 	press(t, tab, "core")
-	until(t, tab, `document.body.dataset.state === "ready" && document.querySelector("#notice").children.length === 0 && location.hash.includes("mechanism=rappor-once") && location.hash.includes("p.bits=4") && location.hash.includes("seed=8") && document.querySelector("#account-result .headline")`, 30*time.Second)
+	until(t, tab, `document.body.dataset.state === "ready" && document.querySelector("#notice").children.length === 0 && location.hash.includes("mechanism=rappor-once") && location.hash.includes("p.bits=4") && location.hash.includes("seed=8") && document.querySelector("#account-result .headline")`)
 
 	// Without the network.
 	away := make(chan bool)
@@ -195,7 +194,7 @@ func TestCoreFails(t *testing.T) {
 	offline := network.OverrideNetworkStateParams{Offline: true, DownloadThroughput: -1, UploadThroughput: -1}
 	must.Get(chromedp.Call(lost.Ctx, network.OverrideNetworkState, offline))(t)
 	close(away)
-	until(t, lost, `document.querySelector("#notice").textContent.includes("You are offline, and it is not stored here")`, 20*time.Second)
+	until(t, lost, `document.querySelector("#notice").textContent.includes("You are offline, and it is not stored here")`)
 }
 
 // TestSiteFails: a site of which a file is absent, comes in part only or is forbidden to run
@@ -224,7 +223,7 @@ func TestSiteFails(t *testing.T) {
 			}
 			return c.answer != nil && asked == c.file
 		}))
-		until(t, tab, fmt.Sprintf(`document.body.dataset.state === "failed" && %s.includes(%q)`, noticed, c.says), 30*time.Second)
+		until(t, tab, fmt.Sprintf(`document.body.dataset.state === "failed" && %s.includes(%q)`, noticed, c.says))
 		tab.Close()
 	}
 }
@@ -241,30 +240,30 @@ func TestAccounting(t *testing.T) {
 	}
 	click(t, tab, "#account")
 	shown := fmt.Sprintf(`[...document.querySelectorAll("#account-result .headline")].some(p => p.textContent.includes("epsilon = %v at")) && location.hash.includes("a.atEpsilon=1.5") && !document.querySelector("#account-result").classList.contains("old")`, *want.Epsilon)
-	until(t, tab, shown, 30*time.Second)
-	until(t, tab, `document.querySelector("#account-result .picture > svg")`, 10*time.Second)
+	until(t, tab, shown)
+	until(t, tab, `document.querySelector("#account-result .picture > svg")`)
 	if rows := eval[int](t, tab, `[...document.querySelectorAll("#account-result table.data")].find((e) => e.closest("details").textContent.startsWith("Ways to epsilon")).tBodies[0].rows.length`); rows != len(want.Epsilons) {
 		t.Errorf("%d ways to epsilon, want %d", rows, len(want.Epsilons))
 	}
 	// The target's line follows keys and the hand, and the steps that it allows are read off: those of the account at first.
 	const handle, near = `document.querySelector("#account-result .handle")`, `((n) => n > 2000 && n < 10_000)(Number(/about ([\d\s]+) steps/.exec(document.querySelector("#account-result .handle").getAttribute("aria-valuetext"))[1].replace(/\s/g, "")))`
-	until(t, tab, handle+`?.closest("section").querySelector(".chart-words").textContent.endsWith("allows about 1\u202f000 steps.")`, 20*time.Second)
+	until(t, tab, handle+`?.closest("section").querySelector(".chart-words").textContent.endsWith("allows about 1\u202f000 steps.")`)
 	eval[bool](t, tab, `(`+handle+`.focus(), true)`)
 	for range 40 {
 		must.Do(t, chromedp.Do(tab.Ctx, chromedp.KeyEvent(kb.ArrowUp)))
 	}
-	until(t, tab, near, 10*time.Second)
+	until(t, tab, near)
 	grip := eval[[]float64](t, tab, `(`+handle+`.scrollIntoView({ block: "center" }), ((r, at) => [r.right - 10, r.bottom - 14 - at * (r.height - 28), r.bottom - 14])(`+handle+`.getBoundingClientRect(), `+handle+`.valueAsNumber))`)
 	pull(t, tab, [2]float64{grip[0], grip[1]}, [2]float64{grip[0], grip[2]})
-	until(t, tab, handle+`.getAttribute("aria-valuetext").endsWith("allows no step") && `+handle+`.closest("section").querySelector(".chart-words").textContent.endsWith("allows no step.")`, 10*time.Second)
+	until(t, tab, handle+`.getAttribute("aria-valuetext").endsWith("allows no step") && `+handle+`.closest("section").querySelector(".chart-words").textContent.endsWith("allows no step.")`)
 	set(t, tab, "a-sigma", "0")
-	until(t, tab, `document.querySelector("#a-sigma").getAttribute("aria-invalid") === "true" && document.querySelector("#a-sigma-error").textContent.includes("above 0")`, 5*time.Second)
+	until(t, tab, `document.querySelector("#a-sigma").getAttribute("aria-invalid") === "true" && document.querySelector("#a-sigma-error").textContent.includes("above 0")`)
 	set(t, tab, "a-sigma", "1.1")
-	until(t, tab, `!document.querySelector("#a-sigma").hasAttribute("aria-invalid") && `+shown, 30*time.Second)
+	until(t, tab, `!document.querySelector("#a-sigma").hasAttribute("aria-invalid") && `+shown)
 
 	fragment := eval[string](t, tab, `location.hash`)
 	again := open(t, fragment)
-	until(t, again, shown, 30*time.Second)
+	until(t, again, shown)
 	if now := eval[string](t, again, `location.hash`); now != fragment || !strings.HasPrefix(now, "#door=accounting&account=gaussian&") {
 		t.Errorf("the address %s became %s", fragment, now)
 	}
@@ -275,6 +274,6 @@ func TestAccounting(t *testing.T) {
 		set(t, tab, "account-kind", string(kind))
 		set(t, tab, "a-steps", "20")
 		set(t, tab, "a-delta", "")
-		until(t, tab, fmt.Sprintf(`location.hash.includes("&account=%s&") && document.querySelector("#account-result .headline").textContent.startsWith("epsilon =") && !/NaN|Infinity|undefined/.test(document.querySelector("#account-result").innerHTML)`, kind), 5*time.Second)
+		until(t, tab, fmt.Sprintf(`location.hash.includes("&account=%s&") && document.querySelector("#account-result .headline").textContent.startsWith("epsilon =") && !/NaN|Infinity|undefined/.test(document.querySelector("#account-result").innerHTML)`, kind))
 	}
 }

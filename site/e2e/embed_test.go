@@ -89,7 +89,7 @@ func hostingFiles(t *testing.T, name string, files map[string]string, allowed ..
 		}
 		tab.Close()
 	})
-	until(t, tab, `customElements.get("dp-audit")`, 10*time.Second)
+	until(t, tab, `customElements.get("dp-audit")`)
 	return tab
 }
 
@@ -152,7 +152,7 @@ func TestEmbedElement(t *testing.T) {
 		t.Errorf("what was set before the element was defined came to %s", got)
 	}
 	root := func(name string) string { return `one("` + name + `").shadowRoot` }
-	until(t, tab, root("a")+`.querySelector("img").naturalWidth === 592 && `+root("b")+`.querySelector("figure").innerText.includes("`+recorded.Headline+`") && `+root("d")+`.querySelector("figcaption").textContent.startsWith("Nothing recorded")`, 10*time.Second)
+	until(t, tab, root("a")+`.querySelector("img").naturalWidth === 592 && `+root("b")+`.querySelector("figure").innerText.includes("`+recorded.Headline+`") && `+root("d")+`.querySelector("figcaption").textContent.startsWith("Nothing recorded")`)
 	if got := eval[string](t, tab, `[`+root("a")+`.querySelector("[part=title]").textContent, `+root("a")+`.querySelector("img").alt, `+root("b")+`.querySelector("figcaption").textContent, `+root("c")+`.querySelector("figcaption").textContent].join(" | ")`); got != "Audit of svt4 at epsilon 1 | svt4: "+recorded.Headline+" | Recorded with other settings: mechanism svt4, samples 20000, trials 2, seed 42, epsilon 1. | Recorded with other settings: epsilon 1." {
 		t.Errorf("the posters say %q", got)
 	}
@@ -167,7 +167,7 @@ func TestEmbedElement(t *testing.T) {
 	below := `document.querySelector("#below").getBoundingClientRect().top + scrollY`
 	before := eval[float64](t, tab, below)
 	eval[bool](t, tab, `(one("a").addEventListener("dpaudit-ready", () => { window.swapped = `+below+`; }), `+root("a")+`.querySelector("button").click(), window.clicked = `+below+`, one("b").run().then((r) => { window.ofB = r; }), true)`)
-	until(t, tab, heard("result", "a")+`.length === 1 && `+heard("result", "b")+`.length === 1 && window.ofB`, time.Minute)
+	until(t, tab, heard("result", "a")+`.length === 1 && `+heard("result", "b")+`.length === 1 && window.ofB`)
 	if got := eval[[]float64](t, tab, `[clicked, swapped]`); got[0] != before || got[1] != before {
 		t.Errorf("what is below stood at %v, then at %v", before, got)
 	}
@@ -183,14 +183,14 @@ func TestEmbedElement(t *testing.T) {
 	if got := eval[int](t, tab, heard("config-change", "a")+`.length + `+heard("config-change", "b")+`.length + `+heard("error", "a")+`.length`); got != 0 {
 		t.Errorf("%d events of changes or errors that nobody made", got)
 	}
-	until(t, tab, `((f) => f.getBoundingClientRect().height > 250 && !f.getRootNode().querySelector("figure").checkVisibility())(`+root("a")+`.querySelector("iframe"))`, 5*time.Second)
+	until(t, tab, `((f) => f.getBoundingClientRect().height > 250 && !f.getRootNode().querySelector("figure").checkVisibility())(`+root("a")+`.querySelector("iframe"))`)
 	if same := eval[bool](t, tab, `one("a").exportReport().then((text) => JSON.stringify(JSON.parse(text)) === JSON.stringify(one("a").report))`); !same {
 		t.Error("the exported report is not that of the run")
 	}
 
 	// The page turns dark, with its frames and pictures.
 	eval[bool](t, tab, `(document.documentElement.style.colorScheme = "dark", true)`)
-	until(t, tab, heard("theme", strings.TrimSuffix(site, "/"))+`.at(-1)[2].theme === "dark" && getComputedStyle(`+root("c")+`.querySelector("img")).colorScheme === "dark"`, 5*time.Second)
+	until(t, tab, heard("theme", strings.TrimSuffix(site, "/"))+`.at(-1)[2].theme === "dark" && getComputedStyle(`+root("c")+`.querySelector("img")).colorScheme === "dark"`)
 	// Settings of the host are taken, and reach the next run; a bad one is told.
 	eval[bool](t, tab, `(one("a").samples = 5000, one("a").trials = 1, new Promise((done) => setTimeout(done, 100)).then(() => one("a").run()).then(() => true))`)
 	if n := embedReport(t, tab, `one("a").report`).Plan.Samples; n != 5000 {
@@ -208,20 +208,20 @@ func TestEmbedElement(t *testing.T) {
 		t.Errorf("the restored element is of %s", got)
 	}
 	eval[bool](t, tab, `(one("a").remove(), one("b").settings = {mechanism: "svt1", epsilon: 1, samples: 1e9, trials: 2, workers: 2}, new Promise((done) => setTimeout(done, 100)).then(() => { said.length = 0; one("b").run().catch((e) => { window.ended = e.name; }); return true; }))`)
-	until(t, tab, heard("progress", "b")+`.length > 1`, 30*time.Second)
+	until(t, tab, heard("progress", "b")+`.length > 1`)
 	if n := workerTargets(t, tab); n < 3 {
 		t.Fatalf("%d workers in mid-run, want a coordinator and two", n)
 	}
 	eval[bool](t, tab, `(window.kept = one("b"), kept.remove(), true)`)
-	until(t, tab, `window.ended === "AbortError"`, 5*time.Second)
-	for end := time.Now().Add(10 * time.Second); workerTargets(t, tab) > 0; time.Sleep(50 * time.Millisecond) {
+	until(t, tab, `window.ended === "AbortError"`)
+	for end := time.Now().Add(browser.Patience); workerTargets(t, tab) > 0; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%d workers live on", workerTargets(t, tab))
 		}
 	}
 	// Stopped, a run says so.
 	eval[bool](t, tab, `(document.body.append(kept), said.length = 0, window.stopped = kept.run().then((r) => r.termination.reason, (e) => e.name), true)`)
-	until(t, tab, heard("progress", "b")+`.length > 1`, 30*time.Second)
+	until(t, tab, heard("progress", "b")+`.length > 1`)
 	if why := eval[string](t, tab, `kept.stop().then(() => stopped)`); why != "stopped" {
 		t.Errorf("a stopped run ends with %s", why)
 	}
@@ -266,7 +266,7 @@ func TestEmbedCanaries(t *testing.T) {
 	}
 	// Of another kind, it shows the old result no more.
 	eval[bool](t, tab, `(one("b").view = null, true)`)
-	until(t, tab, `one("b").save().then((state) => state.report === null && state.fragment.includes("&mechanism=svt"))`, 5*time.Second)
+	until(t, tab, `one("b").save().then((state) => state.report === null && state.fragment.includes("&mechanism=svt"))`)
 }
 
 // TestEmbedFrame: the page that docs tell readers to write, on a site of another name: the
@@ -282,15 +282,15 @@ func TestEmbedFrame(t *testing.T) {
 		t.Helper()
 		eval[bool](t, tab, fmt.Sprintf(`(document.querySelector("iframe").contentWindow.postMessage({dpaudit: 1, id: %d, call: %q, ...%s}, "*"), true)`, id, call, more))
 	}
-	until(t, tab, heard("result", origin)+`.length === 1 && `+heard("ready", origin)+`.length === 2`, time.Minute) // the element's, and both are there
+	until(t, tab, heard("result", origin)+`.length === 1 && `+heard("ready", origin)+`.length === 2`) // the element's, and both are there
 	call(1, "run", "{}")
-	until(t, tab, heard("result", origin)+`.length === 2 && `+heard("height", origin)+`.at(-1)[2].height > 250`, time.Minute)
+	until(t, tab, heard("result", origin)+`.length === 2 && `+heard("height", origin)+`.at(-1)[2].height > 250`)
 	if both := eval[[]string](t, tab, heard("result", origin)+`.map(([, , { report }]) => report.headline)`); both[0] != both[1] || !strings.HasPrefix(both[0], "Violation") {
 		t.Errorf("element and frame say %q", both)
 	}
 	for _, theme := range []string{"dark", "light"} {
 		call(2, "theme", `{value: "`+theme+`"}`)
-		until(t, tab, heard("theme", origin)+`.at(-1)[2].theme === "`+theme+`"`, 5*time.Second)
+		until(t, tab, heard("theme", origin)+`.at(-1)[2].theme === "`+theme+`"`)
 	}
 	type refusal struct{ state, sandbox, by, says string }
 	all := []refusal{
@@ -306,9 +306,9 @@ func TestEmbedFrame(t *testing.T) {
 	}
 	tab = embedding(t, frames.String())
 	for _, c := range all {
-		until(t, tab, heard("error", c.by)+`.some(([, , d]) => d.message.includes(`+fmt.Sprintf("%q", c.says)+`))`, 20*time.Second)
+		until(t, tab, heard("error", c.by)+`.some(([, , d]) => d.message.includes(`+fmt.Sprintf("%q", c.says)+`))`)
 	}
-	until(t, tab, heard("ready", origin)+`.length === 4`, 10*time.Second)
+	until(t, tab, heard("ready", origin)+`.length === 4`)
 }
 
 // TestEmbedFails: where the site cannot be had, the element says so, shows what is inside it,
@@ -345,11 +345,11 @@ func TestEmbedFails(t *testing.T) {
 func TestEmbedInMuseum(t *testing.T) {
 	t.Parallel()
 	tab := visit(t, site+"docs/museum/svt4.html")
-	until(t, tab, `document.querySelector("dp-audit[mechanism=svt4]").shadowRoot`, 10*time.Second)
+	until(t, tab, `document.querySelector("dp-audit[mechanism=svt4]").shadowRoot`)
 	axeIn(t, tab, "a page of the museum", "document")
 	eval[bool](t, tab, `(document.querySelector("dp-audit[mechanism=svt4]").addEventListener("dpaudit-result", (e) => { window.report = e.detail.report; }), document.querySelector("dp-audit[mechanism=svt4]").shadowRoot.querySelector("button").click(), true)`)
 	height := eval[float64](t, tab, `document.querySelector("dp-audit[mechanism=svt4]").getBoundingClientRect().height`)
-	until(t, tab, `window.report`, time.Minute)
+	until(t, tab, `window.report`)
 	report := embedReport(t, tab, `window.report`)
 	if now := eval[float64](t, tab, `new Promise((done) => setTimeout(() => done(document.querySelector("dp-audit[mechanism=svt4]").getBoundingClientRect().height), 1000))`); now > height+1 {
 		t.Errorf("the run takes %v px where %v were kept for it", now, height)
@@ -366,7 +366,7 @@ func TestEmbedInMuseum(t *testing.T) {
 	})`); !strings.HasPrefix(changes, "1234 #v=1&mechanism=") || !strings.Contains(changes, "&samples=1234") {
 		t.Errorf("the change is told as %q", changes)
 	}
-	until(t, tab, frame+`.querySelector("#drift:not([hidden])")`, 5*time.Second)
+	until(t, tab, frame+`.querySelector("#drift:not([hidden])")`)
 	for _, c := range []struct {
 		bound  float64
 		stands string
@@ -378,9 +378,9 @@ func TestEmbedInMuseum(t *testing.T) {
 		text := must.Get(audit.Canonical(forged))(t)
 		eval[bool](t, tab, fmt.Sprintf(`((e) => e.save().then((state) => e.restore({...state, fragment: state.fragment.replace("samples=1234", "samples=%d"), report: %q})).then(() => true))(document.querySelector("dp-audit[mechanism=svt4]"))`, report.Plan.Samples, text))
 		stands(t, tab, frame+`.querySelector("#verdict")`, "Not verified here")
-		until(t, tab, frame+`.querySelector("#drift").hidden`, 5*time.Second)
+		until(t, tab, frame+`.querySelector("#drift").hidden`)
 		eval[bool](t, tab, `(`+frame+`.querySelector("#verify").click(), true)`)
-		until(t, tab, `!`+frame+`.querySelector("#verify").checkVisibility() && `+frame+`.body.dataset.state === "done"`, time.Minute)
+		until(t, tab, `!`+frame+`.querySelector("#verify").checkVisibility() && `+frame+`.body.dataset.state === "done"`)
 		stands(t, tab, frame+`.querySelector("#verdict")`, c.stands)
 	}
 	// A run that is asked for during a replay waits for its end.
@@ -393,7 +393,7 @@ func TestEmbedInMuseum(t *testing.T) {
 	quiet(t, tab)
 	for _, address := range []string{"mechanism=svt4&epsilon=1&seed=7&samples=20000&trials=2&controls=full", "view=canaries&n=60&k=3"} {
 		alone := must.Get(browser.Open(profile(t), site+"embed.html#v=1&autorun=true&"+address))(t)
-		until(t, alone, `document.body.dataset.state === "done" && [...document.querySelectorAll(".background")].some((e) => e.textContent)`, time.Minute)
+		until(t, alone, `document.body.dataset.state === "done" && [...document.querySelectorAll(".background")].some((e) => e.textContent)`)
 		eval[bool](t, alone, `(document.querySelectorAll("details").forEach((d) => { d.open = true; }), true)`)
 		axeIn(t, alone, address, "document")
 		for state, want := range map[string]string{"idle": "before", "running": "", "done": ""} { // without controls

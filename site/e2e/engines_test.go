@@ -8,12 +8,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/testsize"
+	"github.com/dpscope/dpscope/site/e2e/browser"
 	"github.com/dpscope/dpscope/site/e2e/webdriver"
 )
 
@@ -23,13 +23,9 @@ type other struct {
 	t *testing.T
 }
 
-// patience is how long a step may take: WebKitGTK, without a graphics card and on a
-// machine that does other things too, needs a minute for what Chromium does in seconds.
-const patience = 5 * time.Minute
-
 // within is the time that one step has.
-func (o other) within(limit time.Duration) context.Context {
-	ctx, cancel := context.WithTimeout(o.t.Context(), limit)
+func (o other) within() context.Context {
+	ctx, cancel := context.WithTimeout(o.t.Context(), browser.Patience)
 	o.t.Cleanup(cancel)
 	return ctx
 }
@@ -45,23 +41,23 @@ func (o other) must(err error) {
 
 func (o other) open(address string) {
 	o.t.Helper()
-	o.must(o.Navigate(o.within(patience), address))
+	o.must(o.Navigate(o.within(), address))
 }
 
-func (o other) until(expression string, limit time.Duration) {
+func (o other) until(expression string) {
 	o.t.Helper()
-	o.must(o.Until(o.within(limit), expression))
+	o.must(o.Until(o.within(), expression))
 }
 
 func (o other) click(selector string) {
 	o.t.Helper()
-	o.must(o.Click(o.within(20*time.Second), selector))
+	o.must(o.Click(o.within(), selector))
 }
 
 // say evaluates an expression that is a text.
 func (o other) say(expression string) string {
 	o.t.Helper()
-	text, err := webdriver.Eval[string](o.within(patience), o.Browser, expression)
+	text, err := webdriver.Eval[string](o.within(), o.Browser, expression)
 	o.must(err)
 	return text
 }
@@ -109,8 +105,8 @@ func TestEngines(t *testing.T) {
 	tab.Close()
 	tab = open(t, "#v=1&mechanism=svt4&epsilon=1&seed=7&samples=20000&trials=2")
 	click(t, tab, "#run")
-	finish(t, tab, time.Minute)
-	until(t, tab, settledSaying, 10*time.Second)
+	finish(t, tab)
+	until(t, tab, settledSaying)
 	said, link := eval[string](t, tab, headline)+eval[string](t, tab, shows), eval[string](t, tab, shareLink)
 	for _, engine := range webdriver.Engines {
 		t.Run(engine, func(t *testing.T) {
@@ -120,7 +116,7 @@ func TestEngines(t *testing.T) {
 				t.Run(name, func(t *testing.T) {
 					before := must.Get(b.Console())(t)
 					o := other{b, t}
-					o.must(b.Resize(o.within(20*time.Second), 1280, 800))
+					o.must(b.Resize(o.within(), 1280, 800))
 					do(o)
 					all := must.Get(b.Console())(t)
 					for _, said := range all[len(before):] {
@@ -133,7 +129,7 @@ func TestEngines(t *testing.T) {
 			step("audit", auditThere)
 			step("share", func(o other) {
 				o.open(link)
-				o.until(`document.querySelector("#verdict .headline")?.innerText.includes("not verified here yet") && `+settledSaying+` && document.querySelector("#chart .picture > svg")`, patience)
+				o.until(`document.querySelector("#verdict .headline")?.innerText.includes("not verified here yet") && ` + settledSaying + ` && document.querySelector("#chart .picture > svg")`)
 				if got := o.say(headline + ` + ` + shows); strings.Replace(got, "not verified here yet", "", 1) != said {
 					t.Errorf("the link shows %q, its sender saw %q", got, said)
 				}
@@ -148,8 +144,8 @@ func TestEngines(t *testing.T) {
 // auditThere runs an audit by hand and verifies it.
 func auditThere(o other) {
 	o.open(site + "#v=1&mechanism=svt4&epsilon=1&seed=7&samples=20000&trials=2&workers=2")
-	o.until(settled, patience)
-	o.until(`document.querySelector("#chart .picture svg")`, patience)
+	o.until(settled)
+	o.until(`document.querySelector("#chart .picture svg")`)
 	r := o.report(`window.dpscope.report`)
 	if r.Verdict != audit.Violation {
 		o.t.Errorf("%s of svt4", r.Verdict)
@@ -160,9 +156,9 @@ func auditThere(o other) {
 		o.t.Errorf("the verdict says %q, want %q", said, title+" "+detail)
 	}
 	o.click("#verify")
-	o.until(`document.querySelector("#verification").dataset.ok === "true"`, patience)
+	o.until(`document.querySelector("#verification").dataset.ok === "true"`)
 	o.click(`#doors a[href="#door=accounting"]`)
-	o.until(`document.body.dataset.door === "accounting"`, patience)
+	o.until(`document.body.dataset.door === "accounting"`)
 }
 
 // openOwn opens the door of the user's code as somebody does who was never there.
@@ -171,7 +167,7 @@ func (o other) openOwn() {
 	o.open(site + "docs/index.html")
 	o.say(`(localStorage.clear(), "")`)
 	o.open(site + "#door=code")
-	o.until(`["ready", "running", "done"].includes(document.body.dataset.state) && document.querySelector("#own-samples")`, patience)
+	o.until(`["ready", "running", "done"].includes(document.body.dataset.state) && document.querySelector("#own-samples")`)
 }
 
 // ownThere audits code of the user's, and says where code is wrong.
@@ -179,14 +175,14 @@ func ownThere(o other, here pair.Report) {
 	o.openOwn()
 	o.writeOwn(ownCode)
 	o.click("#own-run")
-	o.until(fmt.Sprintf(`%s && window.dpscope.report?.inputs.brought?.code === %q && window.dpscope.report.plan.samples === %d`, ownIdle, ownCode, ownSamples), patience)
+	o.until(fmt.Sprintf(`%s && window.dpscope.report?.inputs.brought?.code === %q && window.dpscope.report.plan.samples === %d`, ownIdle, ownCode, ownSamples))
 	r := o.report(`window.dpscope.report`)
 	sameCounts(o.t, "the user's code here and in Chromium", r, here)
 	if r.Verdict != audit.Violation {
 		o.t.Errorf("half of the noise is %s", r.Verdict)
 	}
 	o.click("#verify")
-	o.until(`document.querySelector("#verification").textContent.includes("is the same as in the report") && `+ownIdle, patience)
+	o.until(`document.querySelector("#verification").textContent.includes("is the same as in the report") && ` + ownIdle)
 	for _, c := range []struct{ code, says string }{
 		{"function mechanism(dataset, n) {\n  const x = null;\n  return x.length;\n}", "The code failed in line 3: TypeError"},
 		{"function mechanism(dataset, n) {\n  return [;\n}", "The code failed in line 2: SyntaxError"},
@@ -194,7 +190,7 @@ func ownThere(o other, here pair.Report) {
 	} {
 		o.fill("own-code", c.code)
 		o.click("#own-run")
-		o.until(fmt.Sprintf(`%s && (%s).includes(%q)`, ownIdle, ownTold, c.says), patience)
+		o.until(fmt.Sprintf(`%s && (%s).includes(%q)`, ownIdle, ownTold, c.says))
 	}
 }
 
@@ -210,7 +206,7 @@ func sandboxThere(o other) {
 	o.writeOwn(fmt.Sprintf(escapes, server.URL+"/", site))
 	o.say(`document.querySelector("#own-status").textContent = ""`)
 	o.click("#own-run")
-	o.until(ownStopped, patience)
+	o.until(ownStopped)
 	said := o.say(ownTold)
 	o.t.Log(said)
 	if strings.Contains(said, "REACHED") || !strings.Contains(said, `"origin":"null"`) {
@@ -233,9 +229,9 @@ func embedThere(o other) {
 	}))
 	defer host.Close()
 	o.open(host.URL)
-	o.until(`customElements.get("dp-audit") && one("a").shadowRoot.querySelector("button")`, patience)
-	o.must(o.ClickAt(o.within(20*time.Second), `one("a").shadowRoot.querySelector("button")`))
-	o.until(heard("result", "a")+`.length === 1`, patience)
+	o.until(`customElements.get("dp-audit") && one("a").shadowRoot.querySelector("button")`)
+	o.must(o.ClickAt(o.within(), `one("a").shadowRoot.querySelector("button")`))
+	o.until(heard("result", "a") + `.length === 1`)
 	sameCounts(o.t, "the element and the command line", o.report(heard("result", "a")+`[0][2].report`), runAudit(o.t, embedFlags...))
-	o.until(`one("a").shadowRoot.querySelector("iframe").getBoundingClientRect().height > 250`, patience)
+	o.until(`one("a").shadowRoot.querySelector("iframe").getBoundingClientRect().height > 250`)
 }

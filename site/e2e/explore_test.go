@@ -5,7 +5,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
@@ -41,7 +40,7 @@ func arriving(t *testing.T, size [2]int64, fragment string) *browser.Tab {
 	before(t, tab, noted)
 	must.Do(t, resize(tab, size[0], size[1]))
 	must.Do(t, chromedp.Do(tab.Ctx, chromedp.Navigate(site+fragment)))
-	until(t, tab, settled, 60*time.Second)
+	until(t, tab, settled)
 	return tab
 }
 
@@ -113,7 +112,7 @@ func TestExplore(t *testing.T) {
 		if verdict, said := verdictNow(t, tab); verdict != "no-violation-found" || said != "No violation found" || !strings.Contains(inSight(t, tab, "#verdict"), "Not a proof of privacy") {
 			t.Errorf("%v: of a mechanism that keeps its claim it says %s, %q, or out of sight", size, verdict, said)
 		}
-		until(t, tab, `document.querySelector("#chart svg")`, 10*time.Second)
+		until(t, tab, `document.querySelector("#chart svg")`)
 		for _, id := range []string{"#slide-claim", "#slide-noise"} {
 			point(t, tab, id)
 		}
@@ -148,7 +147,7 @@ func TestExplore(t *testing.T) {
 				tab := must.Get(browser.OpenLive(profile(t), "about:blank"))(t)
 				must.Do(t, resize(tab, width, size[1]))
 				must.Do(t, chromedp.Do(tab.Ctx, chromedp.Navigate(strings.TrimSuffix(site+"#door="+door.door, "#door=explore"))))
-				until(t, tab, `!["loading", "running"].includes(document.body.dataset.state) && (document.body.dataset.door !== "explore" || `+settled+`) && (document.body.dataset.door !== "code" || document.querySelector("#verdict").dataset.verdict === "violation" && document.querySelector("#own-stop").disabled) && (document.body.dataset.door !== "accounting" || document.querySelector("#account-result .curves:not(.awaited)"))`, 60*time.Second)
+				until(t, tab, `!["loading", "running"].includes(document.body.dataset.state) && (document.body.dataset.door !== "explore" || `+settled+`) && (document.body.dataset.door !== "code" || document.querySelector("#verdict").dataset.verdict === "violation" && document.querySelector("#own-stop").disabled) && (document.body.dataset.door !== "accounting" || document.querySelector("#account-result .curves:not(.awaited)"))`)
 				still(t, tab, fmt.Sprint(width, door.door))
 				tab.Close()
 			}
@@ -177,7 +176,7 @@ func pick(t *testing.T, tab *browser.Tab, size [2]int64) {
 		pressMouse(t, tab, "#pick-open")
 	}
 	pressMouse(t, tab, `#picks a[data-mechanism="svt4"]`)
-	until(t, tab, settled+` && document.querySelector("#verdict").dataset.verdict === "violation" && window.dpscope.report?.subject === "svt4"`, 30*time.Second)
+	until(t, tab, settled+` && document.querySelector("#verdict").dataset.verdict === "violation" && window.dpscope.report?.subject === "svt4"`)
 	if narrow && (eval[bool](t, tab, `document.querySelector("#picks").checkVisibility()`) || eval[string](t, tab, `document.querySelector("#pick-name").textContent`) != "Sparse vector") {
 		t.Error("on a phone the list stays, or what was picked is not said")
 	}
@@ -187,12 +186,12 @@ func pick(t *testing.T, tab *browser.Tab, size [2]int64) {
 	if said := inSight(t, tab, "#verdict"); !strings.HasPrefix(said, "Violation: ε ") {
 		t.Errorf("%v: in sight is %q", size, said)
 	}
-	until(t, tab, drawn, 10*time.Second)
+	until(t, tab, drawn)
 	if lit := eval[bool](t, tab, `((b) => b && b.top >= 0 && b.bottom <= innerHeight && b.right <= innerWidth)(document.querySelector("#chart .picture > svg path[fill='var(--lit)']")?.getBoundingClientRect())`); !lit {
 		t.Errorf("%v: the outcome that refutes the claim is not lit, or out of sight", size)
 	}
 	eval[bool](t, tab, `(history.back(), true)`)
-	until(t, tab, settled+` && window.dpscope.report?.subject === "laplace-count" && document.querySelector("#mechanism").value === "laplace-count"`, 30*time.Second)
+	until(t, tab, settled+` && window.dpscope.report?.subject === "laplace-count" && document.querySelector("#mechanism").value === "laplace-count"`)
 	if now := eval[string](t, tab, counted); now != before || eval[string](t, tab, `document.querySelector("#origin").dataset.kind`) != "before" {
 		t.Errorf("%v: Back shows another result", size)
 	}
@@ -214,24 +213,24 @@ func findCard(t *testing.T, tab *browser.Tab, size [2]int64) {
 		}
 	}
 	typeInto("histogram wrong-scale")
-	until(t, tab, `document.querySelector("#all-found").textContent.startsWith("1 of ")`, 5*time.Second)
+	until(t, tab, `document.querySelector("#all-found").textContent.startsWith("1 of ")`)
 	typeInto(kb.ArrowDown, kb.Tab, kb.Enter)
 	const beside = settled + ` && document.querySelector("#verdict").dataset.verdict === "violation" && document.querySelector("#mended .verdict")?.dataset.verdict === "no-violation-found" && document.querySelector("#mended .picture > svg") && !document.querySelector("#mended").innerText.includes("So far")`
-	until(t, tab, beside, 30*time.Second)
+	until(t, tab, beside)
 	if said := eval[string](t, tab, `document.querySelector("#mended").innerText`); !strings.Contains(said, "Mended: Histogram with Laplace noise on each count") || !strings.Contains(said, "const scale = epsilon;\nconst scale = 1 / epsilon;") {
 		t.Errorf("%v: beside it stands %s", size, said)
 	}
 	axeIn(t, tab, "beside its twin", `"#result"`)
 	// The fault has a slider in its own unit, of which keys go from number to number; both audits follow.
 	eval[bool](t, tab, `(document.querySelector("#mend").click(), location.hash = "#v=1&mechanism=svt4&epsilon=1&samples=20000", true)`)
-	until(t, tab, settled+` && window.dpscope.report?.subject === "svt4"`, 30*time.Second)
+	until(t, tab, settled+` && window.dpscope.report?.subject === "svt4"`)
 	eval[bool](t, tab, `(document.querySelector("#mend").click(), document.querySelector("#slide-fault").focus(), true)`)
 	typeInto(kb.ArrowRight, kb.ArrowRight)
-	until(t, tab, settled+` && window.dpscope.report?.plan.parameters.c === 3 && document.querySelector("#slide-fault").closest(".slider").querySelector("output").textContent === "c = 3" && document.querySelector("#mended .verdict")?.dataset.verdict === "no-violation-found"`, 30*time.Second)
+	until(t, tab, settled+` && window.dpscope.report?.plan.parameters.c === 3 && document.querySelector("#slide-fault").closest(".slider").querySelector("output").textContent === "c = 3" && document.querySelector("#mended .verdict")?.dataset.verdict === "no-violation-found"`)
 	eval[bool](t, tab, `(document.querySelector("#mend").click(), history.back(), true)`)
-	until(t, tab, `!document.querySelector("#mended").checkVisibility()`, 5*time.Second)
+	until(t, tab, `!document.querySelector("#mended").checkVisibility()`)
 	eval[bool](t, tab, `(history.back(), true)`)
-	until(t, tab, settled+` && window.dpscope.report?.subject === "laplace-count" && document.querySelector("#mechanism").value === "laplace-count"`, 30*time.Second)
+	until(t, tab, settled+` && window.dpscope.report?.subject === "laplace-count" && document.querySelector("#mechanism").value === "laplace-count"`)
 }
 
 // slide moves the knobs of noise and claim.
@@ -242,7 +241,7 @@ func slide(t *testing.T, tab *browser.Tab, size [2]int64) {
 	// The verdict of a knob's move, and that it went grey at once.
 	moved := func(verdict string) {
 		t.Helper()
-		until(t, tab, settled+` && document.querySelector("#verdict").dataset.verdict === "`+verdict+`"`, time.Minute)
+		until(t, tab, settled+` && document.querySelector("#verdict").dataset.verdict === "`+verdict+`"`)
 		if moves := eval[[]string](t, tab, `moves.splice(0)`); len(moves) < 3 || moves[0] != "moved" || moves[1] != "old grey" || moves[len(moves)-1] != verdict {
 			t.Fatalf("%v: %v", size, moves)
 		}
@@ -280,15 +279,15 @@ func TestRunInAnotherDoor(t *testing.T) {
 	t.Parallel()
 	tab := open(t, long)
 	click(t, tab, "#run")
-	until(t, tab, `window.dpscope.progress`, 20*time.Second)
+	until(t, tab, `window.dpscope.progress`)
 	enter(t, tab, "data")
 	if _, said := verdictNow(t, tab); said != "Nothing was audited yet" {
 		t.Errorf("the door of the user's data says %q", said)
 	}
 	enter(t, tab, "explore")
-	until(t, tab, `document.body.dataset.state === "running" && document.querySelector("#verdict").dataset.verdict === "violation"`, 20*time.Second)
+	until(t, tab, `document.body.dataset.state === "running" && document.querySelector("#verdict").dataset.verdict === "violation"`)
 	click(t, tab, "#stop")
-	until(t, tab, `document.body.dataset.state === "done"`, 20*time.Second)
+	until(t, tab, `document.body.dataset.state === "done"`)
 	if verdict, _ := verdictNow(t, tab); verdict != "violation" || !eval[bool](t, tab, `document.querySelector("#chart svg")?.checkVisibility()`) {
 		t.Errorf("after Stop: %s, or no picture", verdict)
 	}
@@ -300,7 +299,7 @@ func TestHelp(t *testing.T) {
 	t.Parallel()
 	tab := open(t, "")
 	pressKey(t, tab, "?")
-	until(t, tab, `document.querySelector("#help").open`, 5*time.Second)
+	until(t, tab, `document.querySelector("#help").open`)
 	axeIn(t, tab, "the help", `document.querySelector("#help")`)
 	words := eval[string](t, tab, `document.querySelector("#help").innerText`)
 	for _, want := range []string{"epsilon", "is no proof of privacy and does not certify the claim", "run the audit", "Esc", "Page Up"} {
@@ -309,32 +308,32 @@ func TestHelp(t *testing.T) {
 		}
 	}
 	eval[bool](t, tab, `(document.querySelector("#help form button").click(), true)`)
-	until(t, tab, `!document.querySelector("#help").open`, 5*time.Second)
+	until(t, tab, `!document.querySelector("#help").open`)
 	click(t, tab, "#help-open")
 	click(t, tab, "#help-terms")
-	until(t, tab, `!document.querySelector("#help").open && document.querySelector("#meaning").getBoundingClientRect().top < innerHeight`, 5*time.Second)
+	until(t, tab, `!document.querySelector("#help").open && document.querySelector("#meaning").getBoundingClientRect().top < innerHeight`)
 
 	must.Do(t, resize(tab, 360, 740))
 	const opened = `document.querySelector("#doors").checkVisibility() && document.querySelector("#menu").getAttribute("aria-expanded") === "true"`
 	const shut = `!document.querySelector("#doors").checkVisibility() && document.querySelector("#menu").getAttribute("aria-expanded") === "false"`
-	until(t, tab, shut, 5*time.Second)
+	until(t, tab, shut)
 	pressMouse(t, tab, "#menu")
-	until(t, tab, opened, 5*time.Second)
+	until(t, tab, opened)
 	if low := eval[string](t, tab, `[...document.querySelectorAll("#doors a")].filter((a) => a.getBoundingClientRect().height < 44).map((a) => a.hash).join()`); low != "" {
 		t.Errorf("too low for a finger: %s", low)
 	}
 	pressMouse(t, tab, `#doors a[href="#door=data"]`)
-	until(t, tab, `document.body.dataset.door === "data" && `+shut+` && document.querySelector("#menu-door").textContent === "Your data or scores"`, 5*time.Second)
+	until(t, tab, `document.body.dataset.door === "data" && `+shut+` && document.querySelector("#menu-door").textContent === "Your data or scores"`)
 	eval[bool](t, tab, `(document.querySelector("#menu").focus(), true)`)
 	pressKey(t, tab, kb.Enter)
-	until(t, tab, opened, 5*time.Second)
+	until(t, tab, opened)
 	pressKey(t, tab, kb.Tab)
 	if at := eval[string](t, tab, `document.activeElement.getAttribute("href")`); at != "#door=explore" {
 		t.Errorf("from the menu Tab leads to %q", at)
 	}
 	pressKey(t, tab, kb.Escape)
-	until(t, tab, shut+` && document.activeElement.id === "menu"`, 5*time.Second)
+	until(t, tab, shut+` && document.activeElement.id === "menu"`)
 
 	pressKey(t, tab, "t") // a tour
-	until(t, tab, `document.querySelector("#mended .headline")?.textContent === "No violation found" && document.querySelector("#verdict .headline").textContent.startsWith("Violation") && document.querySelector("#notice").textContent.includes("3 of 3")`, time.Minute)
+	until(t, tab, `document.querySelector("#mended .headline")?.textContent === "No violation found" && document.querySelector("#verdict .headline").textContent.startsWith("Violation") && document.querySelector("#notice").textContent.includes("3 of 3")`)
 }

@@ -14,7 +14,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
@@ -45,7 +44,7 @@ type savedFile struct {
 func saving(t *testing.T, tab *browser.Tab, button string) savedFile {
 	t.Helper()
 	eval[bool](t, tab, `(saved.length = 0, document.querySelector('`+button+`').click(), true)`)
-	until(t, tab, `saved.length === 1`, 10*time.Second)
+	until(t, tab, `saved.length === 1`)
 	return eval[savedFile](t, tab, `(async () => {
 		const {name, blob} = saved[0], bytes = new Uint8Array(await blob.arrayBuffer());
 		let text = "";
@@ -64,9 +63,9 @@ func TestResult(t *testing.T) {
 	tab := open(t, "#v=1&mechanism=svt4&epsilon=1&seed=7&samples=20000&trials=2")
 	eval[bool](t, tab, catchFiles)
 	click(t, tab, "#run")
-	report := finish(t, tab, 2*time.Minute)
+	report := finish(t, tab)
 	unfold(t, tab, "fold-bounds", "fold-curves")
-	until(t, tab, `document.querySelectorAll("#tradeoff .picture > svg, #renyi .picture > svg").length === 2`, 10*time.Second)
+	until(t, tab, `document.querySelectorAll("#tradeoff .picture > svg, #renyi .picture > svg").length === 2`)
 	rows := eval[[][]string](t, tab, `[...document.querySelectorAll("#certified > .carded tbody tr")].map(r => [...r.children].map(c => c.textContent.trim()))`)
 	if len(rows) != len(report.Tables[0].Rows) || len(rows) < 2 || !strings.HasPrefix(rows[0][0], "* ") || !strings.Contains(strings.Join(rows[0], " "), "exceeds the claim") || slices.ContainsFunc(rows, func(row []string) bool { return slices.Contains(row, "") }) {
 		t.Errorf("what was certified reads %q", rows)
@@ -77,9 +76,9 @@ func TestResult(t *testing.T) {
 		}
 	}
 	click(t, tab, "#tradeoff input[value=logarithmic]")
-	until(t, tab, `document.querySelector("#tradeoff .picture > svg").getAttribute("aria-label").includes("logarithmic") && !/NaN|Infinity|undefined/.test(["tradeoff", "renyi", "certified"].map((id) => document.getElementById(id).innerHTML).join())`, 5*time.Second)
+	until(t, tab, `document.querySelector("#tradeoff .picture > svg").getAttribute("aria-label").includes("logarithmic") && !/NaN|Infinity|undefined/.test(["tradeoff", "renyi", "certified"].map((id) => document.getElementById(id).innerHTML).join())`)
 
-	until(t, tab, `document.querySelectorAll("#more-files button").length === 3`, 10*time.Second)
+	until(t, tab, `document.querySelectorAll("#more-files button").length === 3`)
 	file := func(n int, ending string) []byte {
 		t.Helper()
 		f := saving(t, tab, `#more-files button:nth-child(`+strconv.Itoa(n)+`)`)
@@ -176,7 +175,7 @@ func TestTheme(t *testing.T) {
 	}
 	for _, address := range []string{site, site + "docs/index.html"} {
 		again := must.Get(browser.Open(profile(t), address))(t)
-		until(t, again, `document.readyState === "complete"`, 10*time.Second)
+		until(t, again, `document.readyState === "complete"`)
 		if got := eval[string](t, again, `getComputedStyle(document.body).backgroundColor`); !strings.HasPrefix(dark, got) {
 			t.Errorf("%s: %s at the next visit, want %s", address, got, dark)
 		}
@@ -209,10 +208,10 @@ func TestStorageDenied(t *testing.T) {
 	before(t, tab, `Object.defineProperty(window, "localStorage", { get() { throw new DOMException("denied", "SecurityError"); } });
 		navigator.serviceWorker.register = () => Promise.reject(new DOMException("storage is denied", "SecurityError"));`)
 	must.Do(t, chromedp.Do(tab.Ctx, chromedp.Navigate(site)))
-	until(t, tab, `document.body.dataset.state === "ready"`, 30*time.Second)
-	until(t, tab, `document.querySelector("#offline").textContent.includes("not kept for use offline (storage is denied)")`, 10*time.Second)
+	until(t, tab, `document.body.dataset.state === "ready"`)
+	until(t, tab, `document.querySelector("#offline").textContent.includes("not kept for use offline (storage is denied)")`)
 	eval[bool](t, tab, `(() => { const s = document.querySelector("#theme"); s.value = "dark"; s.dispatchEvent(new Event("change")); return true })()`)
-	until(t, tab, `document.querySelector("#notice").textContent.includes("does not let the page store anything")`, 5*time.Second)
+	until(t, tab, `document.querySelector("#notice").textContent.includes("does not let the page store anything")`)
 	if theme := eval[string](t, tab, `document.documentElement.dataset.theme`); theme != "dark" {
 		t.Errorf("the theme is %q", theme)
 	}

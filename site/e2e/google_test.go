@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/dpscope/dpscope/audit"
 )
@@ -20,14 +19,14 @@ func TestGoogleLibrary(t *testing.T) {
 	}
 	set(t, tab, "mechanism", "google-laplace-wrong-sensitivity")
 	set(t, tab, "p-most", "3")
-	until(t, tab, `location.hash.includes("p.most=3")`, 5*time.Second)
+	until(t, tab, `location.hash.includes("p.most=3")`)
 	click(t, tab, "#run")
-	r := finish(t, tab, 2*time.Minute)
+	r := finish(t, tab)
 	if r.Verdict != audit.Violation || r.Generator.CoreSHA256 != shaOf(t, coreFile) || !strings.Contains(r.Reproduce.Note, "takes no seed") || r.Inputs.Unseeded == "" {
 		t.Errorf("%s on core %s: %s; %s", r.Subject, r.Generator.CoreSHA256, r.Summary, r.Reproduce.Note)
 	}
 	click(t, tab, "#verify")
-	until(t, tab, `document.body.dataset.state === "done" && !document.querySelector("#verification").hidden`, time.Minute)
+	until(t, tab, `document.body.dataset.state === "done" && !document.querySelector("#verification").hidden`)
 	if said := eval[string](t, tab, `document.querySelector("#verification").textContent`); !strings.Contains(said, "✓ Recomputed in this browser") || strings.Contains(said, "Replayed") {
 		t.Errorf("the replay says %q", said)
 	}
@@ -35,6 +34,6 @@ func TestGoogleLibrary(t *testing.T) {
 	set(t, tab, "samples", "")
 	for _, c := range [][2]string{{"google-count", "20000"}, {"svt4", "200000"}} {
 		set(t, tab, "mechanism", c[0])
-		until(t, tab, fmt.Sprintf(`location.hash.includes("mechanism=%s") && document.querySelector("#samples").placeholder === %q`, c[0], c[1]), 5*time.Second)
+		until(t, tab, fmt.Sprintf(`location.hash.includes("mechanism=%s") && document.querySelector("#samples").placeholder === %q`, c[0], c[1]))
 	}
 }

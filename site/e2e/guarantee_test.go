@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/site/e2e/browser"
@@ -28,18 +27,18 @@ func TestGuaranteeInForm(t *testing.T) {
 	unfold(t, tab, "settings")
 	shows := func(want string) {
 		t.Helper()
-		until(t, tab, fmt.Sprintf(claimFields+` === %q`, want), 5*time.Second)
+		until(t, tab, fmt.Sprintf(claimFields+` === %q`, want))
 	}
 	shows("guarantee= epsilon=1 delta=")
 	set(t, tab, "guarantee", "renyi")
 	set(t, tab, "alpha", "4")
 	set(t, tab, "epsilon", "0.7")
-	until(t, tab, `["guarantee=renyi", "alpha=4", "epsilon=0.7"].every(x => location.hash.includes(x))`, 5*time.Second)
+	until(t, tab, `["guarantee=renyi", "alpha=4", "epsilon=0.7"].every(x => location.hash.includes(x))`)
 	set(t, tab, "guarantee", "zcdp")
 	set(t, tab, "rho", "0.3")
-	until(t, tab, `location.hash.includes("rho=0.3") && !/alpha=|epsilon=/.test(location.hash.replace(/p\.[^&]*/g, ""))`, 5*time.Second)
+	until(t, tab, `location.hash.includes("rho=0.3") && !/alpha=|epsilon=/.test(location.hash.replace(/p\.[^&]*/g, ""))`)
 	set(t, tab, "guarantee", "renyi")
-	until(t, tab, `location.hash.includes("alpha=4") && location.hash.includes("epsilon=0.7") && !location.hash.includes("rho=")`, 5*time.Second)
+	until(t, tab, `location.hash.includes("alpha=4") && location.hash.includes("epsilon=0.7") && !location.hash.includes("rho=")`)
 	fragment := eval[string](t, tab, `location.hash`)
 	goTo(t, tab, "#v=1&mechanism=svt4&epsilon=1")
 	shows("guarantee= epsilon=1 delta=")
@@ -47,7 +46,7 @@ func TestGuaranteeInForm(t *testing.T) {
 	shows("guarantee=renyi epsilon=0.7 alpha=4")
 	// An error stands at the field that it is about.
 	set(t, tab, "alpha", "1")
-	until(t, tab, `document.querySelector("#alpha").getAttribute("aria-invalid") === "true" && document.querySelector("#alpha-error").textContent.includes("above")`, 5*time.Second)
+	until(t, tab, `document.querySelector("#alpha").getAttribute("aria-invalid") === "true" && document.querySelector("#alpha-error").textContent.includes("above")`)
 }
 
 // overflowing names what reaches beyond a window of 360 px, scrollable regions
@@ -61,9 +60,9 @@ func TestUntilRefuted(t *testing.T) {
 	tab := open(t, "#v=1&mechanism=svt4&epsilon=1.6&p.epsilon=1&samples=20000000&trials=3&seed=7&workers=2")
 	unfold(t, tab, "settings", "more")
 	click(t, tab, "#until-refuted")
-	until(t, tab, `location.hash.includes("until-refuted=true") && !document.querySelector("#explore").checkVisibility()`, 5*time.Second)
+	until(t, tab, `location.hash.includes("until-refuted=true") && !document.querySelector("#explore").checkVisibility()`)
 	click(t, tab, "#run")
-	r := finish(t, tab, 2*time.Minute)
+	r := finish(t, tab)
 	if r.Termination.Reason != "refuted" || r.Verdict != "violation" || r.Termination.Outputs >= 2*r.Plan.Samples || r.Plan.Mode != pair.UntilRefuted || r.Evidence != nil {
 		t.Errorf("%s: %+v", r.Verdict, r.Termination)
 	}
@@ -88,9 +87,9 @@ func TestUntilRefutedStop(t *testing.T) { // alone: the page waits for the core 
 		if (p?.valid && p.provisional !== undefined) window.seen.push({ bound: p.provisional, words: document.querySelector("#progress-facts").textContent });
 	}).observe(document.querySelector("#progress-facts"), { childList: true }), true)`)
 	click(t, tab, "#run")
-	until(t, tab, `window.seen.length > 5 && window.seen.at(-1).bound > Math.max(0.1, window.seen[0].bound) && document.querySelector("#spark svg path")`, time.Minute)
+	until(t, tab, `window.seen.length > 5 && window.seen.at(-1).bound > Math.max(0.1, window.seen[0].bound) && document.querySelector("#spark svg path")`)
 	click(t, tab, "#stop")
-	r := finish(t, tab, 10*time.Second)
+	r := finish(t, tab)
 	seen := eval[[]moment](t, tab, `window.seen`)
 	for i, m := range seen {
 		if !strings.Contains(m.Words, "valid if stopped now") || i > 0 && m.Bound < seen[i-1].Bound {

@@ -3,7 +3,6 @@ package e2e
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/dpscope/dpscope/audit"
 )
@@ -20,20 +19,20 @@ func TestLearnersDoor(t *testing.T) {
 	}
 	enter(t, tab, "training")
 	click(t, tab, `.try a[href*="naive-bayes-counts"]`)
-	until(t, tab, `document.querySelector("#mechanism").value === "naive-bayes-counts" && document.querySelector("#p-table").value === "iris-petals" && document.querySelector("#finder").value === "corner-flip"`, 5*time.Second)
+	until(t, tab, `document.querySelector("#mechanism").value === "naive-bayes-counts" && document.querySelector("#p-table").value === "iris-petals" && document.querySelector("#finder").value === "corner-flip"`)
 	if got := eval[string](t, tab, offered); !strings.Contains(got, "corner-flip") || strings.Contains(got, "influence") {
 		t.Errorf("for naive Bayes the form offers %s", got)
 	}
 	set(t, tab, "samples", "5000")
-	until(t, tab, `location.hash.includes("samples=5000")`, 5*time.Second)
+	until(t, tab, `location.hash.includes("samples=5000")`)
 	click(t, tab, "#run")
-	r := finish(t, tab, time.Minute)
+	r := finish(t, tab)
 	if r.Verdict != audit.Violation || !strings.Contains(eval[string](t, tab, `document.querySelector("#verdict").textContent`), "Violation: ε > ") {
 		t.Errorf("the verdict is %s", r.Verdict)
 	}
 	const data = `document.querySelector("#data`
 	unfold(t, tab, "fold-pair")
-	until(t, tab, data+`-section").checkVisibility() && `+data+` .picture > svg") !== null`, 5*time.Second)
+	until(t, tab, data+`-section").checkVisibility() && `+data+` .picture > svg") !== null`)
 	if said := eval[string](t, tab, data+` .chart-words").textContent`); !strings.Contains(said, "declared bounds") || !strings.Contains(said, "oisoned row") {
 		t.Errorf("the picture of the data says %q", said)
 	}
@@ -42,5 +41,5 @@ func TestLearnersDoor(t *testing.T) {
 	}
 
 	eval[bool](t, tab, `(location.hash = "#v=1&mechanism=random-forest&epsilon=1&finder=influence", true)`)
-	until(t, tab, `document.querySelector("#finder").value !== "influence" && document.body.innerText.includes("as it poisons the table of a learner")`, 10*time.Second)
+	until(t, tab, `document.querySelector("#finder").value !== "influence" && document.body.innerText.includes("as it poisons the table of a learner")`)
 }

@@ -3,7 +3,6 @@ package e2e
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -29,7 +28,7 @@ func live(t *testing.T, address string) *browser.Tab {
 		quiet(t, tab)
 		tab.Close()
 	})
-	until(t, tab, `["ready", "running", "done"].includes(document.body.dataset.state)`, 30*time.Second)
+	until(t, tab, `["ready", "running", "done"].includes(document.body.dataset.state)`)
 	return tab
 }
 
@@ -41,12 +40,12 @@ func TestLinkIsAResult(t *testing.T) {
 	t.Parallel()
 	tab := open(t, "#v=1&mechanism=svt4&epsilon=1&seed=7&samples=20000&trials=2")
 	click(t, tab, "#run")
-	r := finish(t, tab, time.Minute)
+	r := finish(t, tab)
 	said := eval[string](t, tab, headline)
 	if !strings.HasPrefix(said, "Violation: ε > ") {
 		t.Fatalf("the verdict is %q", said)
 	}
-	until(t, tab, settledSaying, 10*time.Second)
+	until(t, tab, settledSaying)
 	shown := eval[string](t, tab, shows)
 	link := eval[string](t, tab, shareLink)
 	settings, text, ok := strings.Cut(link, "&r=")
@@ -58,7 +57,7 @@ func TestLinkIsAResult(t *testing.T) {
 	defer fresh.Close()
 	must.Do(t, resize(fresh, 360, 740))
 	must.Do(t, chromedp.Do(fresh.Ctx, chromedp.Navigate(link)))
-	until(t, fresh, `document.querySelector("#verdict .headline")?.innerText.includes("not verified here yet")`, time.Minute)
+	until(t, fresh, `document.querySelector("#verdict .headline")?.innerText.includes("not verified here yet")`)
 	for _, size := range windows {
 		must.Do(t, resize(fresh, size[0], size[1]))
 		if got := inSight(t, fresh, "#verdict"); !strings.HasPrefix(got, said) {
@@ -71,16 +70,16 @@ func TestLinkIsAResult(t *testing.T) {
 	if eval[bool](t, fresh, `window.dpscope.report !== null || window.dpscope.progress !== null`) {
 		t.Error("a link runs by itself")
 	}
-	until(t, fresh, `document.querySelector("#chart .picture > svg") !== null && document.title.includes("Violation") && document.querySelector("meta[name=description]").content.includes("Violation")`, 10*time.Second)
+	until(t, fresh, `document.querySelector("#chart .picture > svg") !== null && document.title.includes("Violation") && document.querySelector("meta[name=description]").content.includes("Violation")`)
 	must.Do(t, resize(fresh, 1280, 900))
-	until(t, fresh, `document.querySelector("#say").textContent !== "" && document.querySelector("#chart .picture").textContent.includes("times likelier")`, 10*time.Second)
+	until(t, fresh, `document.querySelector("#say").textContent !== "" && document.querySelector("#chart .picture").textContent.includes("times likelier")`)
 	if got := eval[string](t, fresh, shows); got != shown {
 		t.Errorf("the link shows %q, its sender saw %q", got, shown)
 	}
 	pressMouse(t, fresh, "#note-verify")
-	until(t, fresh, `document.querySelector("#verification").dataset.ok === "true"`, time.Minute)
+	until(t, fresh, `document.querySelector("#verification").dataset.ok === "true"`)
 	stands(t, fresh, `document.querySelector("#verdict")`, "Verified here")
-	until(t, fresh, `window.dpscope.report !== null`, 10*time.Second)
+	until(t, fresh, `window.dpscope.report !== null`)
 	sameCounts(t, "the link's audit", reportOf(t, fresh), r)
 
 	// The bound of another audit.
@@ -93,18 +92,18 @@ func TestLinkIsAResult(t *testing.T) {
 	}
 	forged := forge(func(result map[string]any) { result["bound"] = result["bound"].(float64) + 0.5 })
 	// A picture that is still to come would move the button away under the mouse.
-	until(t, forged, headline+`.includes("not verified here yet") && !document.querySelector("#verify").disabled && document.querySelector("#chart .picture > svg")`, 10*time.Second)
+	until(t, forged, headline+`.includes("not verified here yet") && !document.querySelector("#verify").disabled && document.querySelector("#chart .picture > svg")`)
 	click(t, forged, "#verify")
-	until(t, forged, `document.querySelector("#verification").dataset.ok === "false" && document.querySelector("#verification").innerText.includes("The link said")`, time.Minute)
+	until(t, forged, `document.querySelector("#verification").dataset.ok === "false" && document.querySelector("#verification").innerText.includes("The link said")`)
 	if got := eval[string](t, forged, headline); got != said {
 		t.Errorf("after verification of a forged bound stands %q", got)
 	}
 
 	odd := forge(func(result map[string]any) { result["verdict"] = audit.NoViolation })
-	until(t, odd, `document.querySelector("#verdict .headline s") !== null && document.querySelector("#note").innerText.includes("bound")`, 10*time.Second)
+	until(t, odd, `document.querySelector("#verdict .headline s") !== null && document.querySelector("#note").innerText.includes("bound")`)
 
 	cut := live(t, link[:len(link)-len(text)/2])
-	until(t, cut, `document.querySelector("#notice").innerText.includes("The result in the link cannot be read") && document.body.dataset.state === "done"`, time.Minute)
+	until(t, cut, `document.querySelector("#notice").innerText.includes("The result in the link cannot be read") && document.body.dataset.state === "done"`)
 	if got := eval[string](t, cut, headline); got != said {
 		t.Errorf("a link that was cut in half shows %q", got)
 	}
@@ -116,18 +115,18 @@ func TestHistory(t *testing.T) {
 	t.Parallel()
 	tab := open(t, "#v=1&mechanism=svt4&epsilon=1&p.epsilon=1&seed=7&samples=5000&trials=2")
 	click(t, tab, "#run")
-	finish(t, tab, time.Minute)
+	finish(t, tab)
 	set(t, tab, "epsilon", "3")
-	until(t, tab, `location.hash.includes("epsilon=3")`, 5*time.Second)
+	until(t, tab, `location.hash.includes("epsilon=3")`)
 	click(t, tab, "#run")
-	until(t, tab, `window.dpscope.report.claim.epsilon === 3`, time.Minute)
-	until(t, tab, `JSON.parse(localStorage.getItem("dpscope-history")).length === 2`, 5*time.Second)
+	until(t, tab, `window.dpscope.report.claim.epsilon === 3`)
+	until(t, tab, `JSON.parse(localStorage.getItem("dpscope-history")).length === 2`)
 	click(t, tab, "#history-open")
 	for _, n := range []string{"1", "2"} {
 		click(t, tab, "#history-list li:nth-child("+n+") input")
 	}
 	click(t, tab, "#history-compare")
-	until(t, tab, `document.querySelector("#compare").open && document.querySelectorAll("#compare .picture > svg").length === 2`, 10*time.Second)
+	until(t, tab, `document.querySelector("#compare").open && document.querySelectorAll("#compare .picture > svg").length === 2`)
 	shown := eval[[]string](t, tab, `[...document.querySelectorAll("#compare .headline")].map((e) => e.textContent)`)
 	if len(shown) != 2 || !strings.HasPrefix(shown[0], "Violation") || strings.HasPrefix(shown[1], "Violation") {
 		t.Errorf("beside one another stand %q", shown)
@@ -136,13 +135,13 @@ func TestHistory(t *testing.T) {
 		t.Errorf("what differs is %q", changed)
 	}
 	pressKey(t, tab, "\x1b")
-	until(t, tab, `!document.querySelector("#compare").open`, 5*time.Second)
+	until(t, tab, `!document.querySelector("#compare").open`)
 	click(t, tab, "#history-open")
 	click(t, tab, "#history-list li:nth-child(2) a")
-	until(t, tab, `location.hash.includes("epsilon=1&") && document.querySelector("#verdict .headline").textContent.startsWith("Violation")`, 10*time.Second)
+	until(t, tab, `location.hash.includes("epsilon=1&") && document.querySelector("#verdict .headline").textContent.startsWith("Violation")`)
 	click(t, tab, "#history-open")
 	click(t, tab, "#history-forget")
-	until(t, tab, `localStorage.getItem("dpscope-history") === null && document.querySelector("#history-none").checkVisibility()`, 5*time.Second)
+	until(t, tab, `localStorage.getItem("dpscope-history") === null && document.querySelector("#history-none").checkVisibility()`)
 }
 
 // TestShareEarlier: a result is shared as code for an embed, with its settings and a preview
@@ -152,14 +151,14 @@ func TestShareEarlier(t *testing.T) {
 	t.Parallel()
 	tab := open(t, "#v=1&mechanism=laplace-mean&epsilon=1&samples=2000&trials=1&seed=7")
 	click(t, tab, "#run")
-	r := finish(t, tab, time.Minute)
+	r := finish(t, tab)
 	const of = `document.querySelector("#result").dataset.of`
 	if said := eval[string](t, tab, of); !strings.Contains(said, "laplace-mean") || !strings.Contains(said, "#v=1&") {
 		t.Errorf("a print and a PNG say that they are of %q", said)
 	}
 	eval[string](t, tab, shareLink)
 	click(t, tab, "#copy-embed")
-	until(t, tab, `document.querySelector(".embed-code[open] dp-audit")`, 10*time.Second)
+	until(t, tab, `document.querySelector(".embed-code[open] dp-audit")`)
 	code := eval[[]string](t, tab, `((select) => { select.value = "none"; select.dispatchEvent(new Event("change", {bubbles: true})); return [...document.querySelectorAll(".embed-code textarea")].map((area) => area.value); })(document.querySelector(".embed-code select"))`)
 	if !strings.Contains(code[0], `<script defer src="`+site+`dp-audit.js"></script>`) || !strings.Contains(code[0], `<dp-audit mechanism="laplace-mean"`) || !strings.Contains(code[0], `seed="7"`) || !strings.Contains(code[0], `controls="none"`) || !strings.Contains(code[1], `<iframe src="`+site+`embed.html#v=1&amp;mechanism=laplace-mean`) {
 		t.Errorf("the code is %q", code)
@@ -170,9 +169,9 @@ func TestShareEarlier(t *testing.T) {
 	eval[bool](t, tab, `(document.querySelector(".embed-code").close(), true)`)
 	eval[bool](t, tab, `(document.querySelector("#share").close(), true)`)
 	set(t, tab, "finder", "random")
-	until(t, tab, `!document.querySelector("#drift").hidden && document.querySelector("#share-open").disabled && document.querySelector("#result").matches(".stale")`, 10*time.Second)
+	until(t, tab, `!document.querySelector("#drift").hidden && document.querySelector("#share-open").disabled && document.querySelector("#result").matches(".stale")`)
 	set(t, tab, "finder", "auto")
-	until(t, tab, `document.querySelector("#drift").hidden && !document.querySelector("#share-open").disabled`, 10*time.Second)
+	until(t, tab, `document.querySelector("#drift").hidden && !document.querySelector("#share-open").disabled`)
 	if !eval[bool](t, tab, `(() => { const knob = document.querySelector("#slide-claim"); knob.dispatchEvent(new Event("input")); return document.querySelector("#share-open").disabled && document.querySelector("#save-png").disabled; })()`) {
 		t.Error("a result that no longer applies can be shared")
 	}

@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -67,11 +66,11 @@ func TestDocuments(t *testing.T) {
 		t.Errorf("an answer came too late: %s", late)
 	}
 	look("private learners")
-	until(t, tab, links+`[0]?.startsWith("Private learners")`, 10*time.Second)
+	until(t, tab, links+`[0]?.startsWith("Private learners")`)
 	look("xyzzy learners")
-	until(t, tab, `document.getElementById("found").textContent.includes("No page has all")`, 10*time.Second)
+	until(t, tab, `document.getElementById("found").textContent.includes("No page has all")`)
 	look("sphinx")
-	until(t, tab, links+`[0] === "Audits in your own pages: Sphinx"`, 10*time.Second)
+	until(t, tab, links+`[0] === "Audits in your own pages: Sphinx"`)
 	if to := eval[string](t, tab, `document.querySelector("#found a").href`); to != site+"docs/embed.html#sphinx" {
 		t.Errorf("the search leads to %s", to)
 	}
@@ -105,9 +104,9 @@ func TestMuseum(t *testing.T) {
 			continue
 		}
 		must.Do(t, chromedp.Do(tab.Ctx, chromedp.Navigate(server.URL+below+"index.html"+link[1]+"&workers=2")))
-		until(t, tab, `document.body.dataset.state === "ready"`, 30*time.Second)
+		until(t, tab, `document.body.dataset.state === "ready"`)
 		click(t, tab, "#run")
-		r := finish(t, tab, 20*time.Second)
+		r := finish(t, tab)
 		if sentence, _, _ := strings.Cut(r.Summary, "; "); r.Verdict != audit.Violation || r.Subject != link[2] || !strings.Contains(text, sentence) {
 			t.Errorf("%s: %s, %s", name, r.Subject, r.Summary)
 		}
@@ -121,14 +120,14 @@ func TestMuseum(t *testing.T) {
 	// On the page the broken one has a slider in the unit of its fault, which keys move: it is audited anew.
 	must.Do(t, chromedp.Do(tab.Ctx, chromedp.Navigate(server.URL+below+"docs/museum/svt4.html")))
 	const broken = `document.querySelectorAll("dp-audit")[1]`
-	until(t, tab, `(`+broken+`.scrollIntoView(), `+broken+`.report)`, 30*time.Second)
+	until(t, tab, `(`+broken+`.scrollIntoView(), `+broken+`.report)`)
 	if sound := eval[bool](t, tab, `document.querySelector("dp-audit").shadowRoot.querySelector("iframe")?.contentDocument.querySelector("#explorer").checkVisibility() ?? false`); sound {
 		t.Error("the sound one has a slider")
 	}
-	until(t, tab, `((knob) => (knob.focus(), knob.checkVisibility()))(`+broken+`.shadowRoot.querySelector("iframe").contentDocument.querySelector("#slide-fault"))`, 5*time.Second)
+	until(t, tab, `((knob) => (knob.focus(), knob.checkVisibility()))(`+broken+`.shadowRoot.querySelector("iframe").contentDocument.querySelector("#slide-fault"))`)
 	first := eval[float64](t, tab, broken+`.report.lowerBound`)
 	pressKey(t, tab, kb.ArrowRight)
-	until(t, tab, broken+`.report.plan.parameters.c === 2`, 30*time.Second)
+	until(t, tab, broken+`.report.plan.parameters.c === 2`)
 	if now := eval[float64](t, tab, broken+`.report.lowerBound`); !(now > first) {
 		t.Errorf("with twice the positive answers it shows %v, with one %v", now, first)
 	}
@@ -150,6 +149,6 @@ func TestMend(t *testing.T) {
 		t.Fatal("no link to the editor")
 	}
 	tab := live(t, site+html.UnescapeString(string(link[1])))
-	until(t, tab, `document.querySelector("#own-code").value.includes("Math.max(...noisy); // mend") && document.querySelector("#own-rows").value === "5" && document.querySelector("#own-relation").value === "l-infinity"`, 30*time.Second)
-	until(t, tab, `document.querySelector("#verdict").innerText.includes("Code that came with a link") && document.querySelector("#verdict").dataset.verdict === "empty" && document.querySelector("#own-code-error").hidden && !document.querySelector("#own-run").disabled`, 30*time.Second)
+	until(t, tab, `document.querySelector("#own-code").value.includes("Math.max(...noisy); // mend") && document.querySelector("#own-rows").value === "5" && document.querySelector("#own-relation").value === "l-infinity"`)
+	until(t, tab, `document.querySelector("#verdict").innerText.includes("Code that came with a link") && document.querySelector("#verdict").dataset.verdict === "empty" && document.querySelector("#own-code-error").hidden && !document.querySelector("#own-run").disabled`)
 }

@@ -100,7 +100,7 @@ func TestNotebook(t *testing.T) {
 		go func() { ended <- server.Wait() }()
 		select {
 		case <-ended:
-		case <-time.After(20 * time.Second):
+		case <-time.After(browser.Patience):
 			server.Process.Kill()
 			<-ended
 		}
@@ -115,34 +115,34 @@ func TestNotebook(t *testing.T) {
 			answer.Body.Close()
 			break
 		}
-		if time.Since(begun) > time.Minute {
+		if time.Since(begun) > browser.Patience {
 			t.Fatal(err)
 		}
 	}
 
 	tab := visit(t, address+"notebooks/audit.ipynb")
-	wait := func(expression string, limit time.Duration) {
+	wait := func(expression string) {
 		t.Helper()
-		if err := tab.Until(expression, limit); err != nil {
+		if err := tab.Until(expression); err != nil {
 			said, _ := browser.Eval[string](tab, `[...document.querySelectorAll(".output")].map((o) => o.innerText).join(" | ")`)
 			t.Fatalf("%v; cells show %.3000s; the page complains: %q", err, said, tab.Errors())
 		}
 	}
-	wait(`window.Jupyter?.notebook?.kernel?.is_connected()`, time.Minute)
+	wait(`window.Jupyter?.notebook?.kernel?.is_connected()`)
 	// The widgets of ipywidgets 6 are told of when a kernel that has imported it connects.
 	eval[bool](t, tab, `new Promise((then) => Jupyter.notebook.kernel.execute("import ipywidgets", { shell: { reply: () => then(true) } }))`)
 	eval[bool](t, tab, `(Jupyter.notebook.kernel.reconnect(), true)`)
-	wait(`Jupyter.notebook.kernel.is_connected() && Jupyter.notebook.kernel.widget_manager`, time.Minute)
+	wait(`Jupyter.notebook.kernel.is_connected() && Jupyter.notebook.kernel.widget_manager`)
 	eval[bool](t, tab, `(addEventListener("dpaudit-result", (e) => { window.found = e.detail.report; }), Jupyter.notebook.execute_all_cells(), true)`)
-	wait(`[...document.querySelectorAll(".output_html")].some((o) => /Violation: epsilon > 1\.[3-9]/.test(o.innerText) && o.querySelector("img")?.naturalWidth > 0)`, time.Minute)
-	wait(`document.querySelector('dp-audit[mechanism="svt4"]')`, time.Minute)
+	wait(`[...document.querySelectorAll(".output_html")].some((o) => /Violation: epsilon > 1\.[3-9]/.test(o.innerText) && o.querySelector("img")?.naturalWidth > 0)`)
+	wait(`document.querySelector('dp-audit[mechanism="svt4"]')`)
 	eval[bool](t, tab, `(document.querySelector('dp-audit[mechanism="svt4"]').scrollIntoView({ block: "center" }), true)`)
-	wait(`window.found`, 90*time.Second)
+	wait(`window.found`)
 	sameCounts(t, "the notebook and the command line", embedReport(t, tab, `found`), runAudit(t, embedFlags...))
 	const drawn = `document.querySelector('.widget-box dp-audit[mechanism="laplace-mean"]')`
-	wait(drawn+`?.epsilon === "1" || `+drawn+`?.epsilon === "1.0"`, time.Minute)
+	wait(drawn + `?.epsilon === "1" || ` + drawn + `?.epsilon === "1.0"`)
 	eval[bool](t, tab, `(Jupyter.notebook.kernel.execute("slider.value = 4"), true)`)
-	wait(drawn+`?.epsilon === "4" || `+drawn+`?.epsilon === "4.0"`, time.Minute)
+	wait(drawn + `?.epsilon === "4" || ` + drawn + `?.epsilon === "4.0"`)
 	for _, url := range tab.Requests() {
 		if !strings.HasPrefix(url, address) && !strings.HasPrefix(url, "blob:") && !strings.HasPrefix(url, "data:") && !strings.HasPrefix(url, strings.Replace(address, "http", "ws", 1)) {
 			t.Errorf("the notebook asks for %s", url)

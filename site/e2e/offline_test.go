@@ -116,19 +116,19 @@ func TestOffline(t *testing.T) {
 	h := hosted(t)
 	const fragment = "#v=1&mechanism=svt4&epsilon=1&seed=7&samples=5000&trials=2"
 	tab := h.visit(t, fragment)
-	until(t, tab, pageReady, 30*time.Second)
-	until(t, tab, `document.querySelector("#offline").textContent === "kept for use offline"`, 30*time.Second)
+	until(t, tab, pageReady)
+	until(t, tab, `document.querySelector("#offline").textContent === "kept for use offline"`)
 	click(t, tab, "#run")
-	online := finish(t, tab, time.Minute)
+	online := finish(t, tab)
 
 	h.away.Store(true)
 	must.Do(t, chromedp.Do(tab.Ctx, chromedp.Reload()))
-	until(t, tab, pageReady, 30*time.Second)
+	until(t, tab, pageReady)
 	if !eval[bool](t, tab, `navigator.serviceWorker.controller !== null`) {
 		t.Error("no service worker serves the page")
 	}
 	click(t, tab, "#run")
-	sameCounts(t, "online and offline", online, finish(t, tab, time.Minute))
+	sameCounts(t, "online and offline", online, finish(t, tab))
 	// The files that the page loads when it first needs them.
 	eval[bool](t, tab, catchFiles)
 	if saved := saving(t, tab, "#save-html"); len(saved.Data) < 20_000 {
@@ -153,24 +153,24 @@ func TestOfflinePanels(t *testing.T) {
 	var canaries []canary.Report
 	h := hosted(t)
 	tab := h.visit(t, "#v=1&view=canaries&n=60&k=3&seed=5")
-	until(t, tab, pageReady, 30*time.Second)
-	until(t, tab, `document.querySelector("#offline").textContent === "kept for use offline"`, 30*time.Second)
+	until(t, tab, pageReady)
+	until(t, tab, `document.querySelector("#offline").textContent === "kept for use offline"`)
 	for _, away := range []bool{false, true} { // no worker serves the first visit
 		h.away.Store(away)
 		must.Do(t, chromedp.Do(tab.Ctx, chromedp.Reload()))
-		until(t, tab, pageReady, 30*time.Second)
+		until(t, tab, pageReady)
 		enter(t, tab, "explore")
 		openView(t, tab, "divergence")
 		notBlank(t, tab, "the example")
 		click(t, tab, "#scene-tools > .picture-open")
-		until(t, tab, `!`+viewFrame, 5*time.Second)
+		until(t, tab, `!`+viewFrame)
 
 		enter(t, tab, "code")
 		example(t, tab, 2)
 		set(t, tab, "own-samples", "1000")
 		reports = append(reports, runOwn(t, tab))
 		click(t, tab, "#verify")
-		until(t, tab, `document.querySelector("#verification").textContent.includes("is the same as in the report") && `+ownIdle, time.Minute)
+		until(t, tab, `document.querySelector("#verification").textContent.includes("is the same as in the report") && `+ownIdle)
 		if eval[bool](t, tab, `new Promise((resolve) => {
 			const frame = document.createElement("iframe");
 			frame.src = "sandbox.html";
@@ -182,8 +182,8 @@ func TestOfflinePanels(t *testing.T) {
 
 		enter(t, tab, "training")
 		click(t, tab, "#canaries-run")
-		canaries = append(canaries, planted(t, tab, time.Minute))
-		until(t, tab, `caches.keys().then(async (names) => Boolean(await (await caches.open(names[0])).match("view.wasm")))`, 20*time.Second)
+		canaries = append(canaries, planted(t, tab))
+		until(t, tab, `caches.keys().then(async (names) => Boolean(await (await caches.open(names[0])).match("view.wasm")))`)
 	}
 	quiet(t, tab)
 	sameCounts(t, "an own mechanism, online and offline", reports[0], reports[1])
@@ -197,28 +197,28 @@ func TestNewBuild(t *testing.T) {
 	t.Parallel()
 	h := hosted(t)
 	first := h.visit(t, "")
-	until(t, first, pageReady, 30*time.Second)
-	until(t, first, `document.querySelector("#offline").textContent === "kept for use offline"`, 30*time.Second)
+	until(t, first, pageReady)
+	until(t, first, `document.querySelector("#offline").textContent === "kept for use offline"`)
 	h.publish(t, "newer")
 
 	build := func(tab *browser.Tab) string { return eval[string](t, tab, `document.body.dataset.build ?? ""`) }
 	second := h.visit(t, "")
-	until(t, second, pageReady, 30*time.Second)
+	until(t, second, pageReady)
 	if got := build(second); got != "" {
 		t.Errorf("the second page is of the build %q before the newer build took over", got)
 	}
 	const offered = `document.querySelector('#notice [data-key="update"]')?.textContent.includes("A newer build")`
-	until(t, second, offered, 30*time.Second)
+	until(t, second, offered)
 	press(t, second, "update")
 	const others = `document.querySelector('#notice [data-key="update"]')?.textContent.includes("Close the other tabs")`
-	until(t, second, others, 10*time.Second)
+	until(t, second, others)
 
 	first.Close()
 	state := "others" // are open still, until the browser has counted the first one out
-	for deadline := time.Now().Add(30 * time.Second); state != "newer"; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(browser.Patience); state != "newer"; time.Sleep(50 * time.Millisecond) {
 		if state == "others" {
 			press(t, second, "update") // to try again
-			until(t, second, offered, 10*time.Second)
+			until(t, second, offered)
 			press(t, second, "update")
 		}
 		if time.Now().After(deadline) {
@@ -227,10 +227,10 @@ func TestNewBuild(t *testing.T) {
 		// The page reloads itself under the question, which then has no answer.
 		state, _ = browser.Eval[string](second, `document.body?.dataset.build === "newer" && `+pageReady+` ? "newer" : `+others+` ? "others" : ""`)
 	}
-	until(t, second, `caches.keys().then((names) => names.length === 1)`, 10*time.Second)
+	until(t, second, `caches.keys().then((names) => names.length === 1)`)
 	h.away.Store(true)
 	third := h.visit(t, "")
-	until(t, third, pageReady, 30*time.Second)
+	until(t, third, pageReady)
 	if got := build(third); got != "newer" {
 		t.Errorf("offline, the page is of the build %q", got)
 	}
@@ -242,17 +242,17 @@ func TestHalfPublishedBuild(t *testing.T) {
 	t.Parallel()
 	h := hosted(t)
 	tab := h.visit(t, "")
-	until(t, tab, pageReady, 30*time.Second)
-	until(t, tab, `document.querySelector("#offline").textContent === "kept for use offline"`, 30*time.Second)
+	until(t, tab, pageReady)
+	until(t, tab, `document.querySelector("#offline").textContent === "kept for use offline"`)
 	h.publish(t, "newer")
 	h.mu.Lock()
 	h.changed["page.js"] = []byte("throw new Error('a page of yet another build')")
 	h.asked = nil
 	h.mu.Unlock()
 	must.Do(t, chromedp.Do(tab.Ctx, chromedp.Reload()))
-	until(t, tab, pageReady, 30*time.Second)
-	until(t, tab, `navigator.serviceWorker.getRegistration().then((r) => !r.installing && !r.waiting && Boolean(r.active))`, 30*time.Second)
-	deadline := time.Now().Add(20 * time.Second)
+	until(t, tab, pageReady)
+	until(t, tab, `navigator.serviceWorker.getRegistration().then((r) => !r.installing && !r.waiting && Boolean(r.active))`)
+	deadline := time.Now().Add(browser.Patience)
 	for tried := false; !tried; time.Sleep(100 * time.Millisecond) {
 		h.mu.Lock()
 		tried = strings.Contains(strings.Join(h.asked, " "), "page.js")
@@ -261,8 +261,8 @@ func TestHalfPublishedBuild(t *testing.T) {
 			t.Fatal("the half-published build was not tried")
 		}
 	}
-	until(t, tab, `navigator.serviceWorker.getRegistration().then((r) => !r.installing && !r.waiting) && caches.keys().then((names) => names.length === 1)`, 20*time.Second)
+	until(t, tab, `navigator.serviceWorker.getRegistration().then((r) => !r.installing && !r.waiting) && caches.keys().then((names) => names.length === 1)`)
 	must.Do(t, chromedp.Do(tab.Ctx, chromedp.Reload()))
-	until(t, tab, pageReady, 30*time.Second)
+	until(t, tab, pageReady)
 	quiet(t, tab)
 }

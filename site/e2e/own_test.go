@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
@@ -32,7 +31,7 @@ func owning(t *testing.T) *browser.Tab {
 	t.Helper()
 	tab := open(t, "")
 	enter(t, tab, "code")
-	until(t, tab, editor+` !== null`, 10*time.Second)
+	until(t, tab, editor+` !== null`)
 	return tab
 }
 
@@ -67,8 +66,8 @@ func runOwn(t *testing.T, tab *browser.Tab) pair.Report {
 	t.Helper()
 	before := eval[string](t, tab, `JSON.stringify(window.dpscope.report)`)
 	click(t, tab, "#own-run")
-	until(t, tab, ownIdle+` && `+ownSaid+` !== "Trying the mechanism…"`, 3*time.Minute)
-	if err := tab.Until(fmt.Sprintf(`JSON.stringify(window.dpscope.report) !== %q`, before), time.Minute); err != nil {
+	until(t, tab, ownIdle+` && `+ownSaid+` !== "Trying the mechanism…"`)
+	if err := tab.Until(fmt.Sprintf(`JSON.stringify(window.dpscope.report) !== %q`, before)); err != nil {
 		t.Fatalf("no new report: %s", eval[string](t, tab, ownSaid))
 	}
 	noDrift(t, tab)
@@ -91,7 +90,7 @@ func stoppedOwn(t *testing.T, tab *browser.Tab) string {
 	t.Helper()
 	eval[bool](t, tab, `(document.querySelector("#own-status").textContent = "", true)`)
 	click(t, tab, "#own-run")
-	until(t, tab, ownStopped, time.Minute)
+	until(t, tab, ownStopped)
 	return eval[string](t, tab, ownTold)
 }
 
@@ -99,7 +98,7 @@ func stoppedOwn(t *testing.T, tab *browser.Tab) string {
 func dropFile(t *testing.T, tab *browser.Tab, path string) {
 	t.Helper()
 	drop(t, tab, filepath.Base(path), string(must.Get(os.ReadFile(path))(t)))
-	until(t, tab, fmt.Sprintf(`document.querySelector("#own-file").textContent.includes(%q)`, filepath.Base(path)), 5*time.Second)
+	until(t, tab, fmt.Sprintf(`document.querySelector("#own-file").textContent.includes(%q)`, filepath.Base(path)))
 }
 
 // TestOwn: a function gets the verdict that it deserves, with its code in the report, which
@@ -239,7 +238,7 @@ func TestOwnSandbox(t *testing.T) {
 	}))
 	defer server.Close()
 	tab := visit(t, site) // to which the shell tells what the policy refuses in the sandbox
-	until(t, tab, `document.body.dataset.state === "ready"`, 30*time.Second)
+	until(t, tab, `document.body.dataset.state === "ready"`)
 	enter(t, tab, "code")
 	eval[bool](t, tab, `(() => {
 		window.heard = [];
@@ -339,14 +338,14 @@ func TestOwnFaults(t *testing.T) {
 		example(t, tab, 1)
 		write(t, tab, "function mechanism(d, n, r) {\n  if (n > 1000) for (;;);\n  return Array.from({length: n}, () => r.laplace(1));\n}")
 		click(t, tab, "#own-run")
-		until(t, tab, ownIdle+` && `+ownSaid+`.includes("still running after 10s")`, 2*time.Minute)
+		until(t, tab, ownIdle+` && `+ownSaid+`.includes("still running after 10s")`)
 	}
 	example(t, tab, 1) // with a domain that is none no iframe stays
 	write(t, tab, "function mechanism() { for (;;); }")
 	click(t, tab, "#own-run")
-	until(t, tab, `document.querySelectorAll("iframe").length === 1`, 10*time.Second)
+	until(t, tab, `document.querySelectorAll("iframe").length === 1`)
 	click(t, tab, "#own-stop")
-	until(t, tab, ownIdle+` && `+ownSaid+`.includes("Stopped") && document.querySelectorAll("iframe").length === 0`, 3*time.Second)
+	until(t, tab, ownIdle+` && `+ownSaid+`.includes("Stopped") && document.querySelectorAll("iframe").length === 0`)
 	example(t, tab, 1)
 	set(t, tab, "own-samples", "2000")
 	set(t, tab, "own-seed", "3") // it is at its claim exactly: one seed of twenty accuses it
@@ -373,7 +372,7 @@ func TestOwnReport(t *testing.T) {
 	const written = "// not to be lost"
 	write(t, tab, written)
 	drop(t, tab, "report.json", string(data))
-	until(t, tab, `!document.querySelector("#own").hidden && document.querySelector("#origin").textContent.includes("report.json")`, 10*time.Second)
+	until(t, tab, `!document.querySelector("#own").hidden && document.querySelector("#origin").textContent.includes("report.json")`)
 	if got := eval[string](t, tab, `document.querySelector("#own-code").value`); got != code {
 		t.Errorf("the editor holds %q", got)
 	}
@@ -384,5 +383,5 @@ func TestOwnReport(t *testing.T) {
 		t.Errorf("the panel's fields hold %s", got)
 	}
 	click(t, tab, "#verify")
-	until(t, tab, `document.querySelector(".verification").textContent.includes("cannot be drawn again") && `+ownIdle, time.Minute)
+	until(t, tab, `document.querySelector(".verification").textContent.includes("cannot be drawn again") && `+ownIdle)
 }

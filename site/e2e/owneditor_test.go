@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -72,7 +71,7 @@ func TestEditor(t *testing.T) {
 			line.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
 			return true;
 		})()`)
-		until(t, tab, written+`.includes("return rows.length;") && document.body.dataset.door === "code" && `+noticed+` === ""`, 5*time.Second)
+		until(t, tab, written+`.includes("return rows.length;") && document.body.dataset.door === "code" && `+noticed+` === ""`)
 		eval[bool](t, tab, `(localStorage.clear(), true)`) // for the next window
 		tab.Close()
 	}
@@ -89,13 +88,13 @@ func TestEditorComesLater(t *testing.T) {
 		}
 		return false
 	})+"#door=code")
-	until(t, tab, `document.querySelector("#own-code")?.checkVisibility()`, 30*time.Second)
+	until(t, tab, `document.querySelector("#own-code")?.checkVisibility()`)
 	eval[bool](t, tab, `((e) => { e.focus(); e.setSelectionRange(3, 3); return true; })(document.querySelector("#own-code"))`)
 	pressKey(t, tab, "early ")
 	close(gate)
-	until(t, tab, editor+` !== null && document.activeElement === `+editor, 30*time.Second)
+	until(t, tab, editor+` !== null && document.activeElement === `+editor)
 	pressKey(t, tab, "late ")
-	until(t, tab, written+`.startsWith("// early late How many") && `+editor+`.innerText.startsWith("// early late How many")`, 5*time.Second)
+	until(t, tab, written+`.startsWith("// early late How many") && `+editor+`.innerText.startsWith("// early late How many")`)
 }
 
 // TestWithoutEditor: a site that was built without npm has a text field and JavaScript,
@@ -118,10 +117,10 @@ func TestWithoutEditor(t *testing.T) {
 		}
 		return false
 	})+"#door=code")
-	until(t, tab, headline+`.startsWith("Violation") && `+ownIdle, time.Minute)
+	until(t, tab, headline+`.startsWith("Violation") && `+ownIdle)
 	if !eval[bool](t, tab, `document.querySelector("#own-code").checkVisibility() && document.querySelector("#own-without").checkVisibility() && document.querySelector("#own-python").hidden`) {
 		t.Error("there is no text field, or the page does not say what is absent")
 	}
 	set(t, tab, "own-code", strings.Replace(eval[string](t, tab, written), "random.laplace", "random.laplce", 1))
-	until(t, tab, headline+`.startsWith("The code failed in line 10") && document.querySelector("#own-code-error").checkVisibility() && document.querySelector("#own-code").getAttribute("aria-invalid") === "true"`, time.Minute)
+	until(t, tab, headline+`.startsWith("The code failed in line 10") && document.querySelector("#own-code-error").checkVisibility() && document.querySelector("#own-code").getAttribute("aria-invalid") === "true"`)
 }

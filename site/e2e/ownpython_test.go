@@ -3,7 +3,6 @@ package e2e
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/internal/testsize"
@@ -16,7 +15,7 @@ func python(t *testing.T, tab *browser.Tab) {
 	if eval[bool](t, tab, `fetch("python/micropython.js").then(({ ok }) => !ok)`) {
 		t.Skip("the site is built without Python")
 	}
-	until(t, tab, `!document.querySelector("#own-python").hidden`, 30*time.Second)
+	until(t, tab, `!document.querySelector("#own-python").hidden`)
 	click(t, tab, `#own-language button[data-language="python"]`)
 }
 
@@ -68,5 +67,5 @@ func TestOwnPython(t *testing.T) {
 func verifyOwn(t *testing.T, tab *browser.Tab) {
 	t.Helper()
 	click(t, tab, "#verify")
-	until(t, tab, `document.querySelector("#verification").textContent.includes("is the same as in the report") && `+ownIdle, 3*time.Minute)
+	until(t, tab, `document.querySelector("#verification").textContent.includes("is the same as in the report") && `+ownIdle)
 }

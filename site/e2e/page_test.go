@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
@@ -56,7 +55,7 @@ func TestPolicy(t *testing.T) {
 		t.Errorf("%d documents: %v", documents, err)
 	}
 	tab := visit(t, site)
-	until(t, tab, `document.body.dataset.state === "ready"`, 30*time.Second)
+	until(t, tab, `document.body.dataset.state === "ready"`)
 	if errs := tab.Errors(); len(errs) > 0 {
 		t.Errorf("the page complains: %v", errs)
 	}
@@ -91,7 +90,7 @@ func TestAddressState(t *testing.T) {
 	}
 	holds("svt3,0.5,99,12345")
 	set(t, tab, "epsilon", "0.25")
-	until(t, tab, `location.hash.includes("epsilon=0.25") && location.hash.includes("p.c=2") && location.hash.includes("seed=99")`, 5*time.Second)
+	until(t, tab, `location.hash.includes("epsilon=0.25") && location.hash.includes("p.c=2") && location.hash.includes("seed=99")`)
 	for _, c := range []struct{ fragment, holds, says string }{
 		{"#v=7&mechanism=svt3&epsilon=0.5&to-come=1", "svt3,0.5,42,", "The address has version 7, newer than version 1 of this page"},
 		{"#v=x&mechanism=svt3&epsilon=0.5", "svt3,0.5,42,", `The version in the address is "x", must be a whole number from 1`},
@@ -99,16 +98,16 @@ func TestAddressState(t *testing.T) {
 		{"#v=1&mechanism=svt4&guarantee=total&until-refuted=perhaps&samples=3000", "svt4,,42,3000", `until-refuted is "perhaps"`},
 	} {
 		eval[bool](t, tab, fmt.Sprintf(`(location.hash = %q, true)`, c.fragment))
-		until(t, tab, fmt.Sprintf(`document.querySelector('#notice [data-key="address"]')?.textContent.includes(%q)`, c.says), 5*time.Second)
+		until(t, tab, fmt.Sprintf(`document.querySelector('#notice [data-key="address"]')?.textContent.includes(%q)`, c.says))
 		holds(c.holds)
 	}
 	before := eval[string](t, tab, `document.querySelector("#verdict").textContent`)
 	for _, c := range [][3]string{{"epsilon", "-1", "above 0"}, {"samples", "5", "[100, 1000000000]"}} {
 		old := eval[string](t, tab, fmt.Sprintf(`document.querySelector("#%s").value`, c[0]))
 		set(t, tab, c[0], c[1])
-		until(t, tab, fmt.Sprintf(`document.querySelector("#%s").getAttribute("aria-invalid") === "true" && document.querySelector("#%[1]s-error").textContent.includes(%q) && document.querySelector("#verdict").textContent === %q`, c[0], c[2], before), 5*time.Second)
+		until(t, tab, fmt.Sprintf(`document.querySelector("#%s").getAttribute("aria-invalid") === "true" && document.querySelector("#%[1]s-error").textContent.includes(%q) && document.querySelector("#verdict").textContent === %q`, c[0], c[2], before))
 		set(t, tab, c[0], old)
-		until(t, tab, fmt.Sprintf(`document.querySelector("#%s").getAttribute("aria-invalid") !== "true"`, c[0]), 5*time.Second)
+		until(t, tab, fmt.Sprintf(`document.querySelector("#%s").getAttribute("aria-invalid") !== "true"`, c[0]))
 	}
 }
 
@@ -137,22 +136,22 @@ func TestFormAndResult(t *testing.T) {
 	}
 	set(t, tab, "epsilon", "1")
 	pressKey(t, tab, "r")
-	if r := finish(t, tab, time.Minute); r.Subject != "svt4" {
+	if r := finish(t, tab); r.Subject != "svt4" {
 		t.Errorf("r runs %s", r.Subject)
 	}
 	goTo(t, tab, "#v=1&mechanism=svt1&epsilon=1&samples=1000000000&explore=300000&trials=50&fixed=true&workers=1")
-	until(t, tab, drifted, 5*time.Second)
+	until(t, tab, drifted)
 	before := eval[string](t, tab, `document.querySelector("#verdict").textContent`)
 	click(t, tab, "#run")
-	until(t, tab, `window.dpscope.progress && window.dpscope.progress.rows > 0`, 20*time.Second)
+	until(t, tab, `window.dpscope.progress && window.dpscope.progress.rows > 0`)
 	eval[bool](t, tab, `(document.dispatchEvent(new KeyboardEvent("keydown", {key: "Escape", bubbles: true})), true)`)
-	until(t, tab, `document.body.dataset.state !== "running"`, 5*time.Second)
+	until(t, tab, `document.body.dataset.state !== "running"`)
 	if now := eval[string](t, tab, `document.querySelector("#verdict").textContent`); now != before {
 		t.Errorf("a run that certified nothing replaced the result: %q", now)
 	}
 	click(t, tab, "#more-actions > summary")
 	click(t, tab, "#use-settings")
-	until(t, tab, `document.querySelector("#mechanism").value === "svt4" && !(`+drifted+`) && document.activeElement.id === "run"`, 5*time.Second)
+	until(t, tab, `document.querySelector("#mechanism").value === "svt4" && !(`+drifted+`) && document.activeElement.id === "run"`)
 }
 
 // TestForgedReports: a report of each kind that is dropped opens where it belongs, says that
@@ -177,7 +176,7 @@ func TestForgedReports(t *testing.T) {
 	before := eval[string](t, tab, `document.querySelector("#verdict").textContent`)
 	for _, c := range [][2]string{{whole[:len(whole)/2], "cut off"}, {strings.Replace(whole, `"schemaVersion": 1`, `"schemaVersion": 99, "novelty": true`, 1), "use the version of dpscope that wrote it"}} {
 		drop(t, tab, "bad.json", c[0])
-		until(t, tab, fmt.Sprintf(noticed+`.includes(%q)`, c[1]), 5*time.Second)
+		until(t, tab, fmt.Sprintf(noticed+`.includes(%q)`, c[1]))
 		if now := eval[string](t, tab, `document.querySelector("#verdict").textContent`); now != before {
 			t.Errorf("%s: the old result is gone: %q", c[1], now)
 		}
@@ -201,14 +200,14 @@ func TestForgedReports(t *testing.T) {
 				name, says, on = c.name+"-forged", "lowerBound", "Failed verification here"
 			}
 			drop(t, tab, name+".json", text)
-			until(t, tab, fmt.Sprintf(`((r) => r && (r.lowerBound === 0.0987) === %v)(window.dpscope.%s) && document.body.innerText.includes("Opened: %s.json") && document.body.dataset.state !== "running"`, text == forged, c.panel[0], name), 20*time.Second)
+			until(t, tab, fmt.Sprintf(`((r) => r && (r.lowerBound === 0.0987) === %v)(window.dpscope.%s) && document.body.innerText.includes("Opened: %s.json") && document.body.dataset.state !== "running"`, text == forged, c.panel[0], name))
 			box := fmt.Sprintf(`document.querySelector(%q)`, c.panel[1])
 			stands(t, tab, box, "Not verified here")
 			click(t, tab, c.panel[3])
-			until(t, tab, fmt.Sprintf(`document.querySelector(%q)?.textContent.includes(%q) && document.body.dataset.state !== "running"`, c.panel[2], says), time.Minute)
+			until(t, tab, fmt.Sprintf(`document.querySelector(%q)?.textContent.includes(%q) && document.body.dataset.state !== "running"`, c.panel[2], says))
 			stands(t, tab, box, on)
 		}
 	}
 	eval[bool](t, tab, `(document.querySelector('#doors a[href="#door=explore"]').click(), true)`)
-	until(t, tab, `window.dpscope.report?.subject === "svt1"`, 5*time.Second) // each door keeps its own
+	until(t, tab, `window.dpscope.report?.subject === "svt1"`) // each door keeps its own
 }

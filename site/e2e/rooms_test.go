@@ -3,7 +3,6 @@ package e2e
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp/kb"
 	"github.com/dpscope/dpscope/internal/must"
@@ -23,7 +22,7 @@ var rooms = []room{
 	{"explore", "#sliders", "run", func(t *testing.T, tab *browser.Tab) {
 		goTo(t, tab, "#v=1&mechanism=svt4&epsilon=1&seed=7&samples=20000&trials=2&workers=2")
 		click(t, tab, "#run")
-		until(t, tab, settled+` && window.dpscope.report.subject === "svt4"`, time.Minute)
+		until(t, tab, settled+` && window.dpscope.report.subject === "svt4"`)
 	}},
 	{"code", "#own", "own-run", func(t *testing.T, tab *browser.Tab) {
 		write(t, tab, ownCode)
@@ -33,29 +32,29 @@ var rooms = []room{
 	}},
 	{"data", "#yours", "yours-choose", func(t *testing.T, tab *browser.Tab) {
 		drop(t, tab, "count.csv", noisyCounts(1000, 0.3, 1))
-		until(t, tab, samplesRead, time.Minute)
+		until(t, tab, samplesRead)
 		set(t, tab, "epsilon", "1")
-		runSamples(t, tab, time.Minute)
+		runSamples(t, tab)
 	}},
 	{"training", "#canaries", "canaries-run", func(t *testing.T, tab *browser.Tab) {
 		for id, value := range map[string]string{"k-n": "256", "k-k": "16", "k-seed": "3"} {
 			set(t, tab, id, value)
 		}
 		click(t, tab, "#canaries-run")
-		planted(t, tab, time.Minute)
+		planted(t, tab)
 	}},
 	{"accounting", "#accounting", "account", func(t *testing.T, tab *browser.Tab) {
 		for id, value := range map[string]string{"a-sigma": "1.1", "a-rate": "0.01", "a-steps": "1000", "a-delta": "1e-6"} {
 			set(t, tab, id, value)
 		}
 		click(t, tab, "#account")
-		until(t, tab, `document.querySelector("#account-result .picture > svg")`, 30*time.Second)
+		until(t, tab, `document.querySelector("#account-result .picture > svg")`)
 	}},
 	{"errors", "#calibration", "calibrate", func(t *testing.T, tab *browser.Tab) {
 		set(t, tab, "c-runs", "1")
 		set(t, tab, "c-seed", "1")
 		click(t, tab, "#calibrate")
-		until(t, tab, calibrationDone, 2*time.Minute)
+		until(t, tab, calibrationDone)
 	}},
 }
 
@@ -88,13 +87,13 @@ func TestEveryDoor(t *testing.T) {
 			pressKey(t, tab, kb.Tab)
 		}
 		pressKey(t, tab, kb.Enter)
-		until(t, tab, fmt.Sprintf(`document.body.dataset.door === %q && document.querySelector("#doors [aria-current]").hash === "#door=%[1]s"`, r.door), 5*time.Second)
+		until(t, tab, fmt.Sprintf(`document.body.dataset.door === %q && document.querySelector("#doors [aria-current]").hash === "#door=%[1]s"`, r.door))
 		for _, other := range rooms {
 			if shown := eval[bool](t, tab, fmt.Sprintf(`document.querySelector(%q).checkVisibility()`, other.own)); shown != (other.door == r.door) {
 				t.Errorf("in the door %s, %s is shown: %v", r.door, other.own, shown)
 			}
 		}
-		until(t, tab, `document.body.dataset.door !== "accounting" || document.querySelectorAll("#account-result .curves svg").length === 2`, 20*time.Second) // an account is asked for at once
+		until(t, tab, `document.body.dataset.door !== "accounting" || document.querySelectorAll("#account-result .curves svg").length === 2`) // an account is asked for at once
 		for _, size := range testsize.Of(windows[i%2:i%2+1], windows) {
 			walk(size)
 		}
@@ -115,7 +114,7 @@ func TestEveryDoor(t *testing.T) {
 			t.Errorf("%s: with large text the page is %d px wide in a window of 1280", r.door, wide)
 		}
 		dress(t, tab, 360, 740, "light")
-		until(t, tab, drawn, 5*time.Second)
+		until(t, tab, drawn)
 		if wide := eval[string](t, tab, overflowing); wide != "" {
 			t.Errorf("%s: wider than 360 px: %s", r.door, wide)
 		}
@@ -133,7 +132,7 @@ func TestEveryDoor(t *testing.T) {
 	}
 	for i := len(rooms) - 2; i >= 0; i-- {
 		eval[bool](t, tab, `(history.back(), true)`)
-		until(t, tab, fmt.Sprintf(`document.body.dataset.door === %q && (%s) === %q`, rooms[i].door, headline, said[rooms[i].door]), 5*time.Second)
+		until(t, tab, fmt.Sprintf(`document.body.dataset.door === %q && (%s) === %q`, rooms[i].door, headline, said[rooms[i].door]))
 	}
 	for _, width := range []int64{1241, 900, 761} {
 		must.Do(t, resize(tab, width, 800))

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp/kb"
 
@@ -47,12 +46,12 @@ func noisyCounts(rows int, scale float64, seed uint64) string {
 }
 
 // runSamples presses Run and waits for the report of samples.
-func runSamples(t *testing.T, tab *browser.Tab, limit time.Duration) pair.Report {
+func runSamples(t *testing.T, tab *browser.Tab) pair.Report {
 	t.Helper()
-	until(t, tab, samplesRead, 10*time.Second)
+	until(t, tab, samplesRead)
 	click(t, tab, "#run")
-	until(t, tab, `document.body.dataset.state === "running"`, 5*time.Second)
-	r := finish(t, tab, limit)
+	until(t, tab, `document.body.dataset.state === "running"`)
+	r := finish(t, tab)
 	if r.Inputs.Samples == nil {
 		t.Fatalf("a report of %s", r.Subject)
 	}
@@ -73,7 +72,7 @@ func TestSamples(t *testing.T) {
 	before := eval[string](t, tab, `document.querySelector("#verdict").textContent`)
 	requests := len(tab.Requests())
 	drop(t, tab, "count.csv", data)
-	until(t, tab, samplesRead+` && document.querySelector("#yours-preview table")`, 30*time.Second)
+	until(t, tab, samplesRead+` && document.querySelector("#yours-preview table")`)
 	preview := eval[string](t, tab, `document.querySelector("#yours").textContent`)
 	for _, want := range []string{"count.csv", native.Inputs.Samples.Files[0].SHA256[:12], "rows with dataset = 1", "The output is in 2 columns: value, size."} {
 		if !strings.Contains(preview, want) {
@@ -84,9 +83,9 @@ func TestSamples(t *testing.T) {
 		t.Error("something ran before the user asked for it")
 	}
 	// The claim is the page's, until the user says another one.
-	until(t, tab, `document.querySelector("#epsilon").value === "1"`, 5*time.Second)
+	until(t, tab, `document.querySelector("#epsilon").value === "1"`)
 	set(t, tab, "epsilon", "1")
-	r := runSamples(t, tab, time.Minute)
+	r := runSamples(t, tab)
 	sameCounts(t, "the page against the command line", r, native)
 	if r.Verdict != audit.Violation || r.Reproduce.CLI != native.Reproduce.CLI || !strings.HasPrefix(r.Reproduce.CLI, "dpscope audit -samples-file count.csv ") {
 		t.Errorf("%s; %s", r.Summary, r.Reproduce.CLI)
@@ -102,17 +101,17 @@ func TestSamples(t *testing.T) {
 	saved := eval[string](t, tab, `JSON.stringify(window.dpscope.report)`)
 	tab = open(t, "")
 	drop(t, tab, "report.json", saved)
-	until(t, tab, `window.dpscope.report?.inputs.samples && !document.querySelector("#needs-file").hidden && document.querySelector("#needs-file").textContent.includes("count.csv")`, 5*time.Second)
+	until(t, tab, `window.dpscope.report?.inputs.samples && !document.querySelector("#needs-file").hidden && document.querySelector("#needs-file").textContent.includes("count.csv")`)
 	click(t, tab, "#verify")
-	until(t, tab, noticed+`.includes("The file is needed to verify")`, 5*time.Second)
+	until(t, tab, noticed+`.includes("The file is needed to verify")`)
 	drop(t, tab, "other.txt", data)
-	until(t, tab, samplesRead+` && document.querySelector("#needs-file").hidden`, 30*time.Second)
+	until(t, tab, samplesRead+` && document.querySelector("#needs-file").hidden`)
 	verified(t, tab)
 	// Another file is refused by its content.
 	drop(t, tab, "count.csv", noisyCounts(4000, 0.5, 2))
-	until(t, tab, samplesRead+` && !document.querySelector("#needs-file").hidden`, 30*time.Second)
+	until(t, tab, samplesRead+` && !document.querySelector("#needs-file").hidden`)
 	click(t, tab, "#verify")
-	until(t, tab, noticed+`.includes("another file, with SHA-256 ")`, 30*time.Second)
+	until(t, tab, noticed+`.includes("another file, with SHA-256 ")`)
 }
 
 // TestSamplesReading: what columns are can be changed, by the keyboard too; a claim of
@@ -125,21 +124,21 @@ func TestSamplesReading(t *testing.T) {
 	rows[2000] = "nan,small," + rows[2000][len(rows[2000])-2:]
 	tab := open(t, "")
 	drop(t, tab, "arms.csv", strings.Join(rows, ""))
-	until(t, tab, noticed+`.includes("line 2001, column 1 (value)") && `+noticed+`.includes("finite number")`, 30*time.Second)
+	until(t, tab, noticed+`.includes("line 2001, column 1 (value)") && `+noticed+`.includes("finite number")`)
 	say(t, tab, "NaN and infinities", "symbols")
-	until(t, tab, samplesSaid+`.includes("arm tells the datasets apart: the first has 1 500 rows")`, 30*time.Second)
+	until(t, tab, samplesSaid+`.includes("arm tells the datasets apart: the first has 1 500 rows")`)
 	unfold(t, tab, "yours-more")
 	eval[bool](t, tab, `(document.querySelector("#yours-role-2").focus(), true)`)
 	pressKey(t, tab, kb.ArrowUp) // output
-	until(t, tab, samplesSaid+`.includes("Which column does?")`, 10*time.Second)
+	until(t, tab, samplesSaid+`.includes("Which column does?")`)
 	say(t, tab, "arm: role", "tells the dataset")
-	until(t, tab, samplesRead, 10*time.Second)
+	until(t, tab, samplesRead)
 	say(t, tab, "size: role", "left out")
-	until(t, tab, samplesRead+` && document.querySelector("#yours-role-1").selectedOptions[0].text === "left out"`, 10*time.Second)
+	until(t, tab, samplesRead+` && document.querySelector("#yours-role-1").selectedOptions[0].text === "left out"`)
 	for _, f := range [][2]string{{"guarantee", "zcdp"}, {"rho", "2"}, {"explore", "500"}, {"samples", "900"}, {"seed", "6"}} {
 		set(t, tab, f[0], f[1])
 	}
-	r := runSamples(t, tab, time.Minute)
+	r := runSamples(t, tab)
 	if s := r.Inputs.Samples; *s.Split != (audit.RecordedSplit{Bet: 900, Explored: 500, Certified: 500, Unused: [2]int{500, 500}}) || s.Reading.NonFinite != "symbol" || r.Claim.Rho != 2 {
 		t.Errorf("%+v %+v: %s", s, r.Claim, r.Reproduce.CLI)
 	}
@@ -150,7 +149,7 @@ func TestSamplesReading(t *testing.T) {
 		document.body.dispatchEvent(new ClipboardEvent("paste", {clipboardData: clip, bubbles: true, cancelable: true}));
 		return true;
 	})()`, noisyCounts(300, 1, 1)))
-	until(t, tab, samplesRead+` && `+samplesSaid+`.includes("the first has 300 rows")`, 30*time.Second)
+	until(t, tab, samplesRead+` && `+samplesSaid+`.includes("the first has 300 rows")`)
 	eval[bool](t, tab, fmt.Sprintf(`(() => {
 		const input = document.querySelector("#yours-input"), data = new DataTransfer();
 		data.items.add(new File([%q], "chosen.json"));
@@ -158,16 +157,16 @@ func TestSamplesReading(t *testing.T) {
 		input.dispatchEvent(new Event("change", {bubbles: true}));
 		return true;
 	})()`, strings.Repeat("{\"x\": 1.5, \"dataset\": 0}\n{\"x\": 2, \"dataset\": 1}\n", 250)))
-	until(t, tab, samplesRead+` && `+samplesSaid+`.includes("chosen.json, 500 rows")`, 30*time.Second)
+	until(t, tab, samplesRead+` && `+samplesSaid+`.includes("chosen.json, 500 rows")`)
 	click(t, tab, "#yours-forget")
-	until(t, tab, `document.querySelector("#mechanism").value !== "samples" && document.querySelector("#yours-more").hidden`, 5*time.Second)
+	until(t, tab, `document.querySelector("#mechanism").value !== "samples" && document.querySelector("#yours-more").hidden`)
 
 	before := eval[string](t, tab, `document.querySelector("#verdict").textContent`)
 	for _, c := range [][2]string{
 		{`new File([Uint8Array.from([1, 2, 3, 0, 255])], "some.bin")`, "not text"},
 	} {
 		eval[bool](t, tab, `(window.dpscope.samples.take([`+c[0]+`]), true)`) // a DataTransfer would lose the lie
-		until(t, tab, fmt.Sprintf(noticed+`.includes(%q) && !window.dpscope.samples.busy`, c[1]), 30*time.Second)
+		until(t, tab, fmt.Sprintf(noticed+`.includes(%q) && !window.dpscope.samples.busy`, c[1]))
 		if eval[bool](t, tab, `document.querySelector("#mechanism").value === "samples"`) || eval[string](t, tab, `document.querySelector("#verdict").textContent`) != before {
 			t.Errorf("%s: it can be run, or the result is gone", c[1])
 		}
@@ -197,7 +196,7 @@ func TestSamplesStop(t *testing.T) {
 	tab := open(t, "")
 	enter(t, tab, "data")
 	drop(t, tab, "small.csv", noisyCounts(300, 1, 1))
-	until(t, tab, samplesRead, 30*time.Second)
+	until(t, tab, samplesRead)
 	eval[bool](t, tab, `(() => { // to crash the worker
 		const Real = window.Worker;
 		window.Worker = class extends Real { constructor(...a) { super(...a); window.lastWorker = this; } };
@@ -205,29 +204,29 @@ func TestSamplesStop(t *testing.T) {
 	})()`)
 	makeLarge(t, tab)
 	eval[bool](t, tab, `(window.dpscope.samples.take([window.large]), true)`)
-	until(t, tab, `/ [1-9][0-9]? %/.test(document.querySelector("#yours-phase").textContent) && (document.querySelector("#yours-stop").click(), true)`, 30*time.Second) // at once: it may be read before a mouse arrives
-	until(t, tab, `document.querySelector("#yours-status").textContent === "Reading was stopped." && !window.dpscope.samples.busy`, 5*time.Second)
+	until(t, tab, `/ [1-9][0-9]? %/.test(document.querySelector("#yours-phase").textContent) && (document.querySelector("#yours-stop").click(), true)`) // at once: it may be read before a mouse arrives
+	until(t, tab, `document.querySelector("#yours-status").textContent === "Reading was stopped." && !window.dpscope.samples.busy`)
 
 	eval[bool](t, tab, `(window.dpscope.samples.take([window.large]), true)`)
-	until(t, tab, samplesRead, 2*time.Minute)
+	until(t, tab, samplesRead)
 	set(t, tab, "epsilon", "1")
-	until(t, tab, samplesRead, 5*time.Second)
+	until(t, tab, samplesRead)
 	click(t, tab, "#run")
-	until(t, tab, `window.dpscope.progress?.phase === "certify" || window.dpscope.progress?.rows > 0`, time.Minute)
+	until(t, tab, `window.dpscope.progress?.phase === "certify" || window.dpscope.progress?.rows > 0`)
 	eval[bool](t, tab, `(document.dispatchEvent(new KeyboardEvent("keydown", {key: "Escape", bubbles: true})), true)`)
-	until(t, tab, `document.body.dataset.state !== "running"`, 10*time.Second)
+	until(t, tab, `document.body.dataset.state !== "running"`)
 
 	// Letting them go ends what is done with them.
-	until(t, tab, samplesRead, 5*time.Second)
+	until(t, tab, samplesRead)
 	click(t, tab, "#run")
-	until(t, tab, `document.body.dataset.state === "running"`, 10*time.Second)
+	until(t, tab, `document.body.dataset.state === "running"`)
 	click(t, tab, "#yours-forget")
-	until(t, tab, `document.body.dataset.state !== "running" && document.querySelector("#mechanism").value !== "samples" && !document.querySelector("#run").disabled`, 5*time.Second)
+	until(t, tab, `document.body.dataset.state !== "running" && document.querySelector("#mechanism").value !== "samples" && !document.querySelector("#run").disabled`)
 	eval[bool](t, tab, `(window.dpscope.samples.take([window.large]), true)`)
-	until(t, tab, samplesRead, 2*time.Minute)
+	until(t, tab, samplesRead)
 
 	eval[bool](t, tab, `(window.lastWorker.onerror(Object.assign(new Event("error", {cancelable: true}), {message: "out of memory"})), true)`)
-	until(t, tab, noticed+`.includes("out of memory") && document.querySelector("#mechanism").value !== "samples" && document.querySelector("#yours-more").hidden`, 5*time.Second)
+	until(t, tab, noticed+`.includes("out of memory") && document.querySelector("#mechanism").value !== "samples" && document.querySelector("#yours-more").hidden`)
 	click(t, tab, "#notice button.primary")
-	until(t, tab, samplesRead, 2*time.Minute)
+	until(t, tab, samplesRead)
 }

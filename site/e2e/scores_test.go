@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/scores"
@@ -40,17 +39,17 @@ func TestScores(t *testing.T) {
 	const box = `document.querySelector("#result")`
 	// Nothing is audited before the relation is chosen.
 	drop(t, tab, "scores.csv", table.String())
-	until(t, tab, scoresRead, 30*time.Second)
+	until(t, tab, scoresRead)
 	click(t, tab, "#run")
-	until(t, tab, `document.querySelector("#relation-error").textContent.includes("the neighbours of the claim") && `+scoresRead, 30*time.Second)
+	until(t, tab, `document.querySelector("#relation-error").textContent.includes("the neighbours of the claim") && `+scoresRead)
 	for id, text := range map[string]string{"epsilon": "1", "seed": "9", "beta": "0.1"} {
 		set(t, tab, id, text)
 	}
 	audited := func(name string) {
 		t.Helper()
-		until(t, tab, scoresRead+fmt.Sprintf(` && document.querySelector("#yours-card").textContent.startsWith(%q)`, name), 30*time.Second)
+		until(t, tab, scoresRead+fmt.Sprintf(` && document.querySelector("#yours-card").textContent.startsWith(%q)`, name))
 		click(t, tab, "#run")
-		until(t, tab, fmt.Sprintf(`%s?.files?.[0].name === %q && %s`, canaryReport, name, scoresRead), time.Minute)
+		until(t, tab, fmt.Sprintf(`%s?.files?.[0].name === %q && %s`, canaryReport, name, scoresRead))
 	}
 	for _, c := range []struct {
 		relation audit.Relation
@@ -69,7 +68,7 @@ func TestScores(t *testing.T) {
 			t.Errorf("%d rows, want %d methods and %d of membership inference", rows, len(got.Tables[0].Rows), len(got.Tables[1].Rows))
 		}
 		eval[bool](t, tab, `(document.querySelectorAll("#planted > details").forEach((d) => { d.open = true }), true)`)
-		until(t, tab, `document.querySelectorAll('#planted .picture svg[aria-label^="ROC"], #planted .picture svg[aria-label^="Scores"]').length === 2`, 10*time.Second)
+		until(t, tab, `document.querySelectorAll('#planted .picture svg[aria-label^="ROC"], #planted .picture svg[aria-label^="Scores"]').length === 2`)
 		text := eval[string](t, tab, box+`.textContent`)
 		for _, words := range append([]string{"* " + got.Deciding().Title, got.Reproduce.CLI, got.Files[0].SHA256, "What this result does not say"}, append(got.Notes, got.Warnings...)...) {
 			if !strings.Contains(text, words) {
@@ -80,12 +79,12 @@ func TestScores(t *testing.T) {
 			t.Error("the result holds what is no number")
 		}
 		click(t, tab, "#verify")
-		until(t, tab, box+`.querySelector(".verification").textContent.includes("is the same as in the report") && !`+box+`.querySelector(".verification").textContent.includes("taken from the report") && `+scoresRead, time.Minute)
+		until(t, tab, box+`.querySelector(".verification").textContent.includes("is the same as in the report") && !`+box+`.querySelector(".verification").textContent.includes("taken from the report") && `+scoresRead)
 	}
 	saved := eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`)
 
 	drop(t, tab, "bad.csv", "in,out\n1,2\n3,x\n")
-	until(t, tab, noticed+`.includes("line 3") && `+noticed+`.includes("a number, as the other rows")`, 30*time.Second)
+	until(t, tab, noticed+`.includes("line 3") && `+noticed+`.includes("a number, as the other rows")`)
 	if now := eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`); now != saved {
 		t.Error("the old result is gone")
 	}
@@ -94,18 +93,18 @@ func TestScores(t *testing.T) {
 	drop(t, tab, "scores.csv", table.String())
 	audited("scores.csv")
 	drop(t, tab, "saved.json", saved)
-	until(t, tab, canaryReport+`.files[0].name === "runs.json" && `+box+`.textContent.includes("Opened: saved.json")`, time.Minute)
+	until(t, tab, canaryReport+`.files[0].name === "runs.json" && `+box+`.textContent.includes("Opened: saved.json")`)
 	click(t, tab, "#verify")
-	until(t, tab, box+`.querySelector(".verification").textContent.includes("taken from the report") && `+scoresRead, 30*time.Second)
+	until(t, tab, box+`.querySelector(".verification").textContent.includes("taken from the report") && `+scoresRead)
 	// What may be outputs, too, can be said to be; of two files the names tell whose they are.
 	sides := strings.ReplaceAll(strings.TrimSpace(in.String()), "\n", ",")
 	drop(t, tab, "sides.json", fmt.Sprintf(`{"in": [%s,0], "out": [%s,0]}`, sides, strings.ReplaceAll(strings.TrimSpace(out.String()), "\n", ",")))
 	audited("sides.json")
 	say(t, tab, "What it is", "outputs on two datasets")
-	until(t, tab, samplesRead, 10*time.Second)
+	until(t, tab, samplesRead)
 	eval[bool](t, tab, `(document.querySelector("#doors a").click(), true)`)
 	dropOn(t, tab, "body", file{"held-out.txt", out.String()}, file{"train-members.txt", in.String()})
-	until(t, tab, scoresRead+` && document.querySelector("#yours-card").textContent.includes("members; a")`, 30*time.Second)
+	until(t, tab, scoresRead+` && document.querySelector("#yours-card").textContent.includes("members; a")`)
 	if first := eval[string](t, tab, `document.querySelector("#yours-card select[aria-label=\"The first file\"]").selectedOptions[0].text`); first != "train-members.txt" {
 		t.Errorf("%s is taken for that of members", first)
 	}

@@ -4,7 +4,6 @@ import (
 	"flag"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
@@ -34,7 +33,7 @@ func TestScreenshots(t *testing.T) {
 		t.Helper()
 		dress(t, tab, width, height, look)
 		eval[bool](t, tab, `(document.activeElement.blur(), scrollTo(0, 0), new Promise((done) => setTimeout(done, 700, true)))`) // marks have moved
-		until(t, tab, drawn, 20*time.Second)
+		until(t, tab, drawn)
 		writeText(t, filepath.Join(*screenshots, name+".png"), string(must.Get(chromedp.Run(tab.Ctx, chromedp.CaptureScreenshot()))(t)))
 	}
 	for _, r := range rooms {

@@ -65,14 +65,14 @@ func TestShareAtTheEdge(t *testing.T) {
 func sharing(t *testing.T, base string) {
 	t.Helper()
 	tab := visit(t, base+"/#v=1&mechanism=svt4&epsilon=1&seed=7&samples=20000&trials=2")
-	until(t, tab, `["ready", "done"].includes(document.body.dataset.state)`, time.Minute)
+	until(t, tab, `["ready", "done"].includes(document.body.dataset.state)`)
 	click(t, tab, "#run")
-	r := finish(t, tab, time.Minute)
+	r := finish(t, tab)
 	said := eval[string](t, tab, headline)
 	click(t, tab, "#share-open")
-	until(t, tab, `!document.querySelector("#share-store").hidden`, 10*time.Second)
+	until(t, tab, `!document.querySelector("#share-store").hidden`)
 	click(t, tab, "#share-store")
-	until(t, tab, `document.querySelector("#share-words").textContent.startsWith("Stored")`, 20*time.Second)
+	until(t, tab, `document.querySelector("#share-words").textContent.startsWith("Stored")`)
 	address, words := eval[string](t, tab, `document.querySelector("#share-url").value`), eval[string](t, tab, `document.querySelector("#share-words").textContent`)
 	if !strings.HasPrefix(address, base+reports.ShownPath) || !strings.Contains(words, "dpscope share -host "+base+"/ -delete ") {
 		t.Fatalf("%q, %q", address, words)
@@ -86,18 +86,18 @@ func sharing(t *testing.T, base string) {
 
 	fresh := must.Get(browser.OpenLive(another(t), address))(t)
 	defer fresh.Close()
-	until(t, fresh, `document.querySelector(".headline") !== null`, 10*time.Second)
+	until(t, fresh, `document.querySelector(".headline") !== null`)
 	if got := eval[string](t, fresh, `document.querySelector(".headline").innerText`); !strings.Contains(got, "Violation") {
 		t.Errorf("the page in words says %q", got)
 	}
 	instrument := eval[string](t, fresh, `document.querySelector("header a").href`)
 	must.Do(t, chromedp.Do(fresh.Ctx, chromedp.Navigate(instrument)))
-	until(t, fresh, `document.body.dataset.state === "done" && document.querySelector("#verdict").dataset.standing === "unverified"`, time.Minute)
+	until(t, fresh, `document.body.dataset.state === "done" && document.querySelector("#verdict").dataset.standing === "unverified"`)
 	if got := eval[string](t, fresh, headline); !strings.Contains(got, strings.SplitN(said, "\n", 2)[0]) {
 		t.Errorf("it shows %q, its sender saw %q", got, said)
 	}
 	click(t, fresh, "#verify")
-	until(t, fresh, `document.querySelector("#verdict").dataset.standing === "verified"`, time.Minute)
+	until(t, fresh, `document.querySelector("#verdict").dataset.standing === "verified"`)
 	sameCounts(t, "the stored report", reportOf(t, fresh), r)
 
 	// A page of another site: the badge.
@@ -107,14 +107,14 @@ func sharing(t *testing.T, base string) {
 	}))
 	defer foreign.Close()
 	must.Do(t, chromedp.Do(fresh.Ctx, chromedp.Navigate(strings.Replace(foreign.URL, "127.0.0.1", "localhost", 1))))
-	until(t, fresh, `document.querySelector("#badge").naturalWidth > 100`, 10*time.Second)
+	until(t, fresh, `document.querySelector("#badge").naturalWidth > 100`)
 	for _, tab := range []*browser.Tab{tab, fresh} {
 		quiet(t, tab)
 	}
 
 	plain := open(t, "")
 	click(t, plain, "#share-open")
-	until(t, plain, `document.querySelector("#share").open`, 10*time.Second)
+	until(t, plain, `document.querySelector("#share").open`)
 	time.Sleep(300 * time.Millisecond)
 	if !eval[bool](t, plain, `document.querySelector("#share-store").hidden`) {
 		t.Error("a server without a store is offered")

@@ -15,7 +15,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -165,7 +164,7 @@ func open(t *testing.T, fragment string) *browser.Tab {
 		}
 		tab.Close()
 	})
-	until(t, tab, `document.body.dataset.state === "ready"`, 30*time.Second)
+	until(t, tab, `document.body.dataset.state === "ready"`)
 	return tab
 }
 
@@ -173,14 +172,14 @@ func open(t *testing.T, fragment string) *browser.Tab {
 func goTo(t *testing.T, tab *browser.Tab, fragment string) {
 	t.Helper()
 	eval[bool](t, tab, fmt.Sprintf(`(location.hash = %q, true)`, fragment))
-	until(t, tab, fmt.Sprintf(`((asked) => ["mechanism", "samples"].every((key) => document.getElementById(key).value === (asked.get(key) ?? "")) && !document.querySelector("#run").disabled)(new URLSearchParams(%q))`, fragment[1:]), 10*time.Second)
+	until(t, tab, fmt.Sprintf(`((asked) => ["mechanism", "samples"].every((key) => document.getElementById(key).value === (asked.get(key) ?? "")) && !document.querySelector("#run").disabled)(new URLSearchParams(%q))`, fragment[1:]))
 }
 
 // enter goes to a door of the page by its link.
 func enter(t *testing.T, tab *browser.Tab, door string) {
 	t.Helper()
 	eval[bool](t, tab, fmt.Sprintf(`(document.querySelector('#doors a[href="#door=%s"]').click(), true)`, door))
-	until(t, tab, fmt.Sprintf(`document.body.dataset.door === %q`, door), 5*time.Second)
+	until(t, tab, fmt.Sprintf(`document.body.dataset.door === %q`, door))
 }
 
 // unfold opens what is folded: "settings", or "fold-bounds" and other parts of a result.
@@ -191,9 +190,9 @@ func unfold(t *testing.T, tab *browser.Tab, ids ...string) {
 	}
 }
 
-func until(t *testing.T, tab *browser.Tab, expression string, limit time.Duration) {
+func until(t *testing.T, tab *browser.Tab, expression string) {
 	t.Helper()
-	if err := tab.Until(expression, limit); err != nil {
+	if err := tab.Until(expression); err != nil {
 		state, _ := browser.Eval[string](tab, `document.body.dataset.state + " | " + document.querySelector("#notice").textContent + " | " + document.querySelector("#verdict").textContent`)
 		t.Fatalf("%v\nthe page is at: %s\nit complained: %v", err, state, tab.Errors())
 	}
@@ -210,7 +209,7 @@ func eval[T any](t *testing.T, tab *browser.Tab, expression string) T {
 
 func click(t *testing.T, tab *browser.Tab, selector string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(tab.Ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(tab.Ctx, browser.Patience)
 	defer cancel()
 	if err := chromedp.Do(ctx, chromedp.Click(selector)); err != nil {
 		t.Fatalf("click %s: %v", selector, err)
@@ -218,9 +217,9 @@ func click(t *testing.T, tab *browser.Tab, selector string) {
 }
 
 // finish waits for the end of a run and returns its report.
-func finish(t *testing.T, tab *browser.Tab, limit time.Duration) pair.Report {
+func finish(t *testing.T, tab *browser.Tab) pair.Report {
 	t.Helper()
-	until(t, tab, `document.body.dataset.state === "done"`, limit)
+	until(t, tab, `document.body.dataset.state === "done"`)
 	noDrift(t, tab)
 	return reportOf(t, tab)
 }
@@ -237,7 +236,7 @@ func quiet(t *testing.T, tab *browser.Tab) {
 func verified(t *testing.T, tab *browser.Tab) {
 	t.Helper()
 	click(t, tab, "#verify")
-	until(t, tab, `document.querySelector("#verification").textContent.includes("is the same as in the report")`, time.Minute)
+	until(t, tab, `document.querySelector("#verification").textContent.includes("is the same as in the report")`)
 }
 
 // noDrift fails the test where a result is said to be of other settings.
@@ -253,7 +252,7 @@ func noDrift(t *testing.T, tab *browser.Tab) {
 // rests on, or is struck through without having failed a replay.
 func stands(t *testing.T, tab *browser.Tab, place, says string) {
 	t.Helper()
-	until(t, tab, fmt.Sprintf(`(%s.querySelector(".standing")?.textContent ?? "").includes(%q)`, place, says), 10*time.Second)
+	until(t, tab, fmt.Sprintf(`(%s.querySelector(".standing")?.textContent ?? "").includes(%q)`, place, says))
 	got := eval[[3]string](t, tab, `((box) => [box.querySelector(".standing")?.textContent ?? "", box.querySelector(".headline > s")?.textContent ?? "", box.querySelector(".verdict-mark").getAttribute("aria-label")])(`+place+`)`)
 	if said := eval[string](t, tab, `document.querySelector(".verification:not([hidden])")?.innerText ?? ""`); strings.Contains(said, "false") || strings.Contains(said, "undefined") {
 		t.Errorf("of the replay it says %q", said)

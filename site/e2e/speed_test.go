@@ -41,7 +41,7 @@ func TestReadyOnSlowNetwork(t *testing.T) {
 			watch.disconnect();
 		}).observe(document.body, { attributes: true }))`)
 		must.Do(t, chromedp.Do(tab.Ctx, chromedp.Navigate(site)))
-		until(t, tab, `globalThis.readyAfter`, time.Minute)
+		until(t, tab, `globalThis.readyAfter`)
 		took := time.Duration(eval[float64](t, tab, `readyAfter`) * float64(time.Millisecond))
 		core := eval[[]float64](t, tab, `performance.getEntriesByType("resource").filter((e) => e.name.endsWith("core.wasm")).flatMap((e) => [e.startTime, e.responseEnd, e.encodedBodySize])`)
 		t.Logf("ready after %v; core.wasm from %.0f to %.0f ms, %.0f bytes", took.Round(time.Millisecond), core[0], core[1], core[2])

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -40,13 +39,13 @@ func TestTable(t *testing.T) {
 	must.Do(t, os.WriteFile(file, []byte(text), 0o644))
 	tab := open(t, "#v=1&mechanism=svt1&workers=2")
 	drop(t, tab, "people.csv", text)
-	until(t, tab, samplesSaid+`.includes("A private learner")`, 20*time.Second)
+	until(t, tab, samplesSaid+`.includes("A private learner")`)
 	click(t, tab, "#yours-table")
-	until(t, tab, `document.querySelector("#table").open && document.querySelector("#table-label").value === "kind"`, 10*time.Second)
+	until(t, tab, `document.querySelector("#table").open && document.querySelector("#table-label").value === "kind"`)
 	pressKey(t, tab, kb.Escape)
-	until(t, tab, `!document.querySelector("#table").open`, 5*time.Second)
+	until(t, tab, `!document.querySelector("#table").open`)
 	click(t, tab, "#yours-table")
-	until(t, tab, `document.querySelector("#table").open`, 10*time.Second)
+	until(t, tab, `document.querySelector("#table").open`)
 	if filled := eval[string](t, tab, `[...document.querySelectorAll("#table .bounds input")].map((e) => e.value + "," + e.placeholder).join(";")`); filled != ",;,;,;," {
 		t.Errorf("the bounds are filled: %q", filled)
 	}
@@ -57,7 +56,7 @@ func TestTable(t *testing.T) {
 	failed := func(id, says string) {
 		t.Helper()
 		audited()
-		until(t, tab, fmt.Sprintf(`document.querySelector("#%s-error").textContent.includes(%q) && document.activeElement.id === %q`, id, says, id), 20*time.Second)
+		until(t, tab, fmt.Sprintf(`document.querySelector("#%s-error").textContent.includes(%q) && document.activeElement.id === %q`, id, says, id))
 	}
 	fill := func(of ...[2]string) {
 		for _, f := range of {
@@ -73,13 +72,13 @@ func TestTable(t *testing.T) {
 	failed("table-lower-1", "2.2 to 1, must be a lower bound below")
 	// Another label asks for other bounds, and keeps those that were typed.
 	fill([2]string{"label", "age"})
-	until(t, tab, `document.querySelector("label[for=table-lower-0]").textContent.startsWith("height")`, 5*time.Second)
+	until(t, tab, `document.querySelector("label[for=table-lower-0]").textContent.startsWith("height")`)
 	fill([2]string{"label", "kind"})
-	until(t, tab, `document.querySelector("#table-upper-0").value === "120"`, 5*time.Second)
+	until(t, tab, `document.querySelector("#table-upper-0").value === "120"`)
 	fill([2]string{"lower-1", "1"}, [2]string{"upper-1", "2.2"})
 	audited()
-	until(t, tab, `!document.querySelector("#table").open`, 20*time.Second)
-	r := finish(t, tab, time.Minute)
+	until(t, tab, `!document.querySelector("#table").open`)
+	r := finish(t, tab)
 	if r.Inputs.Labelled == nil || !strings.HasPrefix(r.Reproduce.CLI, "dpscope audit -table people.csv -label kind -bounds age=0:120,height=1:2.2 ") {
 		t.Errorf("%s; %s", r.Summary, r.Reproduce.CLI)
 	}
@@ -93,11 +92,11 @@ func TestTable(t *testing.T) {
 	} {
 		tab = open(t, "")
 		drop(t, tab, "report.json", string(must.Get(audit.Canonical(r))(t)))
-		until(t, tab, `document.body.dataset.door === "data" && document.querySelector("#needs-file:not([hidden])")?.textContent.includes("people.csv (SHA-256 ")`, 20*time.Second)
+		until(t, tab, `document.body.dataset.door === "data" && document.querySelector("#needs-file:not([hidden])")?.textContent.includes("people.csv (SHA-256 ")`)
 		click(t, tab, "#verify")
-		until(t, tab, noticed+`.includes("The table is needed")`, 20*time.Second)
+		until(t, tab, noticed+`.includes("The table is needed")`)
 		click(t, tab, "#notice .primary")
 		chooseTable(t, tab, path)
-		until(t, tab, then, time.Minute)
+		until(t, tab, then)
 	}
 }

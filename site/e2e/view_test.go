@@ -46,14 +46,14 @@ func openView(t *testing.T, tab *browser.Tab, view string) viewFacts {
 	t.Helper()
 	if !eval[bool](t, tab, `Boolean(`+viewFrame+`)`) {
 		const opener = `[...document.querySelectorAll(".picture-open")].find((b) => b.checkVisibility())`
-		until(t, tab, opener, 5*time.Second)
+		until(t, tab, opener)
 		eval[bool](t, tab, `(`+opener+`.click(), true)`)
 	}
-	until(t, tab, viewFrame+`.contentWindow.dpscopeView?.facts.View`, 60*time.Second)
-	until(t, tab, fmt.Sprintf(`%s.facts.View === %q || %s.facts.Views.some(v => v.id === %[2]q)`, viewHook, view, viewHook), 10*time.Second)
+	until(t, tab, viewFrame+`.contentWindow.dpscopeView?.facts.View`)
+	until(t, tab, fmt.Sprintf(`%s.facts.View === %q || %s.facts.Views.some(v => v.id === %[2]q)`, viewHook, view, viewHook))
 	if at := eval[string](t, tab, viewHook+`.facts.View`); at != view {
 		eval[bool](t, tab, fmt.Sprintf(`(%s.querySelector('#views button[data-id="%s"]').click(), true)`, viewDocument, view))
-		until(t, tab, fmt.Sprintf(`%s.facts.View === %q`, viewHook, view), 5*time.Second)
+		until(t, tab, fmt.Sprintf(`%s.facts.View === %q`, viewHook, view))
 	}
 	return factsOf(t, tab)
 }
@@ -83,7 +83,7 @@ func notBlank(t *testing.T, tab *browser.Tab, what string) {
 		return seen.size >= 4 && share >= 0.2 && share <= 0.995 && rgb === ground && sized ? "" : [width + " by " + height, seen.size + " colours", share, "on " + rgb + ", not " + ground].join();
 	})`
 	fault := eval[string](t, tab, look)
-	for deadline := time.Now().Add(5 * time.Second); fault != "" && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(browser.Patience); fault != "" && time.Now().Before(deadline); {
 		time.Sleep(50 * time.Millisecond)
 		fault = eval[string](t, tab, look)
 	}
@@ -97,8 +97,8 @@ func dressed(t *testing.T, tab *browser.Tab, what string, dark bool) {
 	t.Helper()
 	width := map[bool]int64{true: 360, false: 1000}[dark]
 	dress(t, tab, width, 600, map[bool]string{true: "dark", false: "light"}[dark])
-	until(t, tab, fmt.Sprintf(`((f, of) => Math.abs(f.clientWidth - of.clientWidth + parseFloat(getComputedStyle(of).paddingLeft) + parseFloat(getComputedStyle(of).paddingRight)) < 2)(%s, %[1]s.parentElement) && document.documentElement.clientWidth === %d && %s.laid.Plot.W > 0`, viewFrame, width, viewHook), 5*time.Second)
-	until(t, tab, `(f => f.clientHeight >= f.contentDocument.querySelector("#all").offsetHeight)(`+viewFrame+`)`, 5*time.Second)
+	until(t, tab, fmt.Sprintf(`((f, of) => Math.abs(f.clientWidth - of.clientWidth + parseFloat(getComputedStyle(of).paddingLeft) + parseFloat(getComputedStyle(of).paddingRight)) < 2)(%s, %[1]s.parentElement) && document.documentElement.clientWidth === %d && %s.laid.Plot.W > 0`, viewFrame, width, viewHook))
+	until(t, tab, `(f => f.clientHeight >= f.contentDocument.querySelector("#all").offsetHeight)(`+viewFrame+`)`)
 	name := fmt.Sprintf("%s, %d px, dark: %v", what, width, dark)
 	notBlank(t, tab, name)
 	if over := eval[string](t, tab, `(d => [...d.querySelectorAll("body *")].filter(e => e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX === "visible" && e.clientWidth).map(e => e.id || e.className).join())(`+viewDocument+`)`); over != "" {
@@ -119,7 +119,7 @@ func TestViewDivergence(t *testing.T) {
 	t.Parallel()
 	tab := open(t, "#v=1&mechanism=laplace-mean-raw-count&epsilon=1&samples=20000&trials=2&seed=7&workers=2")
 	click(t, tab, "#run")
-	r := finish(t, tab, time.Minute)
+	r := finish(t, tab)
 	if n := asked(tab, "view.wasm"); n != 0 {
 		t.Error("the picture is loaded unasked")
 	}
@@ -201,12 +201,12 @@ func TestViewDivergence(t *testing.T) {
 	// Another report, another picture, in the same frame; then none.
 	goTo(t, tab, svt4+"2")
 	click(t, tab, "#run")
-	until(t, tab, `document.body.dataset.state === "done" && window.dpscope.report.subject === "svt4" && `+viewHook+`.facts.Table.head[0] === "answer"`, time.Minute)
+	until(t, tab, `document.body.dataset.state === "done" && window.dpscope.report.subject === "svt4" && `+viewHook+`.facts.Table.head[0] === "answer"`)
 	if n := asked(tab, "view.wasm"); n != 1 {
 		t.Errorf("view.wasm was asked for %d times", n)
 	}
 	key("Escape")
-	until(t, tab, `!`+viewFrame+` && document.activeElement.className === "picture-open" && document.querySelector("#chart svg").checkVisibility()`, 5*time.Second)
+	until(t, tab, `!`+viewFrame+` && document.activeElement.className === "picture-open" && document.querySelector("#chart svg").checkVisibility()`)
 }
 
 // savedFiles saves the picture and its table, as a user would.
@@ -214,7 +214,7 @@ func savedFiles(t *testing.T, tab *browser.Tab, facts viewFacts) {
 	t.Helper()
 	inView(t, tab, `view.saved = []; const make = view.URL.createObjectURL; view.URL.createObjectURL = (blob) => { view.saved.push(blob); return make.call(view.URL, blob) }`)
 	inView(t, tab, `view.HTMLAnchorElement.prototype.click = function () { view.names = [...(view.names ?? []), this.download] }; view.document.querySelector("#png").click(); view.document.querySelector("#csv").click()`)
-	until(t, tab, viewFrame+`.contentWindow.names?.length === 2`, 10*time.Second)
+	until(t, tab, viewFrame+`.contentWindow.names?.length === 2`)
 	if names := eval[[]string](t, tab, viewFrame+`.contentWindow.names.sort()`); names[0] != "dpscope-divergence.csv" || names[1] != "dpscope-divergence.png" {
 		t.Errorf("saved as %v", names)
 	}
@@ -245,7 +245,7 @@ func everyView(t *testing.T, tab *browser.Tab, what string, least int) {
 		f := openView(t, tab, v.ID)
 		for _, c := range f.Choices[:min(testsize.Of(1, 99), len(f.Choices))] {
 			inView(t, tab, fmt.Sprintf(`const c = view.document.querySelector("#choice"); c.value = %q; c.dispatchEvent(new view.Event("change"))`, c.ID))
-			until(t, tab, fmt.Sprintf(`%s.facts.Chosen === %q`, viewHook, c.ID), 5*time.Second)
+			until(t, tab, fmt.Sprintf(`%s.facts.Chosen === %q`, viewHook, c.ID))
 		}
 		if f = factsOf(t, tab); len(f.Table.Rows) == 0 || f.Words == "" {
 			t.Errorf("%s, %s: no words, or no table: %+v", what, v.ID, f)
@@ -264,7 +264,7 @@ func sameTable(t *testing.T, tab *browser.Tab, v *plot.View) {
 		t.Errorf("%s %s: the picture has %+v, want %+v", v.ID, f.Chosen, f.Table, want)
 	}
 	inView(t, tab, `view.document.querySelector("#facts").open = true`)
-	until(t, tab, viewDocument+`.querySelector("#table tbody")`, 5*time.Second)
+	until(t, tab, viewDocument+`.querySelector("#table tbody")`)
 	shown := eval[[][]string](t, tab, `[...`+viewDocument+`.querySelectorAll("#table tbody tr")].map(r => [...r.children].map(c => c.textContent))`)
 	if !slices.EqualFunc(shown, f.Table.Rows, slices.Equal[[]string]) {
 		t.Errorf("%s: the table shows %q, the program says %q", v.ID, shown, f.Table.Rows)
@@ -278,21 +278,21 @@ func TestViews(t *testing.T) {
 	t.Parallel()
 	tab := open(t, "#v=1&mechanism=svt4&epsilon=1&samples=20000&trials=4&explore=10000&fixed=true&seed=7&workers=2")
 	const bound = viewHook + `.facts.Views.some(v => v.id === "bound")`
-	until(t, tab, `window.dpscope.report`, 10*time.Second) // the example, from a file
+	until(t, tab, `window.dpscope.report`) // the example, from a file
 	openView(t, tab, "divergence")
 	if eval[bool](t, tab, bound) {
 		t.Error("a report from a file has a course")
 	}
 	click(t, tab, "#run")
-	r := finish(t, tab, 2*time.Minute)
-	until(t, tab, bound, 5*time.Second)
+	r := finish(t, tab)
+	until(t, tab, bound)
 	everyView(t, tab, "svt4", 4)
 	rows := openView(t, tab, "bound").Table.Rows
 	if last := rows[len(rows)-1]; len(rows) < 2 || !strings.HasPrefix(fmt.Sprintf("%.9f", *r.Tables[0].Rows[0].LowerBound), last[1]) || last[3] != "certified" {
 		t.Errorf("the course is %q, the bound %v", rows, *r.Tables[0].Rows[0].LowerBound)
 	}
 	drop(t, tab, "other.json", string(must.Get(audit.Canonical(runAudit(t, "-mechanism", "noisy-max-laplace", "-samples", "2000", "-seed", "1")))(t)))
-	until(t, tab, viewHook+`.facts.Table.title.includes("outcome") && !`+bound, 5*time.Second)
+	until(t, tab, viewHook+`.facts.Table.title.includes("outcome") && !`+bound)
 	tab.Close()
 
 	// Canary space opens by itself in its door, where a still of a recorded run stands first, and
@@ -304,14 +304,14 @@ func TestViews(t *testing.T) {
 		t.Error("the picture is loaded in another door")
 	}
 	eval[bool](t, tab, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(`+shifts+`))))`)
-	until(t, tab, `document.querySelector("#chart svg[aria-label^='Canary space']") && document.querySelector("#say").textContent.startsWith("In ")`, 10*time.Second)
-	until(t, tab, `document.querySelector("iframe.waiting")?.contentWindow.dpscopeView`, 60*time.Second)
+	until(t, tab, `document.querySelector("#chart svg[aria-label^='Canary space']") && document.querySelector("#say").textContent.startsWith("In ")`)
+	until(t, tab, `document.querySelector("iframe.waiting")?.contentWindow.dpscopeView`)
 	set(t, tab, "k-seed", "3")
 	set(t, tab, "k-n", "4096") // seconds, in which frames are painted
 	eval[bool](t, tab, `(window.seen = [], setInterval(() => { const f = document.querySelector("iframe:not(.waiting)")?.contentWindow.dpscopeView?.facts; if (f && f.Words !== window.seen.at(-1)) window.seen.push(f.Words) }, 20), true)`)
 	eval[bool](t, tab, `(document.querySelector("#canaries-run").click(), true)`)
-	planted(t, tab, 2*time.Minute)
-	until(t, tab, viewHook+`.facts.Views?.length === 5`, 60*time.Second)
+	planted(t, tab)
+	until(t, tab, viewHook+`.facts.Views?.length === 5`)
 	if seen := eval[[]string](t, tab, `window.seen`); len(seen) < 2 || !strings.HasPrefix(seen[len(seen)-1], "99\u202f968 canaries of 781 runs") || !strings.HasSuffix(seen[len(seen)-1], "on these runs; nothing here is certified.") || !strings.HasSuffix(seen[0], "Nothing here is certified.") {
 		t.Errorf("it showed %q", seen)
 	}
@@ -332,10 +332,10 @@ func TestViewLive(t *testing.T) {
 	openView(t, tab, "divergence")
 	eval[bool](t, tab, `(window.seen = new Set(), setInterval(() => { const w = `+viewHook+`.facts.Words; if (w.startsWith("So far, ")) window.seen.add(w) }, 30), true)`)
 	click(t, tab, "#run")
-	until(t, tab, `window.seen.size >= 2`, time.Minute)
+	until(t, tab, `window.seen.size >= 2`)
 	eval[bool](t, tab, `(document.querySelector("#stop").click(), true)`)
-	finish(t, tab, time.Minute)
-	until(t, tab, `!`+viewHook+`.facts.Words.startsWith("So far")`, 5*time.Second)
+	finish(t, tab)
+	until(t, tab, `!`+viewHook+`.facts.Words.startsWith("So far")`)
 	notBlank(t, tab, "after a run")
 }
 
@@ -357,7 +357,7 @@ func TestViewSharp(t *testing.T) {
 			box := eval[[2]float64](t, tab, `(b => [b.left + b.width / 2, b.top + 300])(`+viewFrame+`.getBoundingClientRect())`)
 			must.Do(t, chromedp.Do(tab.Ctx, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, box[0], box[1])))
 		}
-		until(t, tab, fmt.Sprintf(`%s.contentWindow.dpscopeView?.facts.View && %[1]s.contentWindow.dpscopeViewShell.scale === %v`, viewFrame, scale), 30*time.Second)
+		until(t, tab, fmt.Sprintf(`%s.contentWindow.dpscopeView?.facts.View && %[1]s.contentWindow.dpscopeViewShell.scale === %v`, viewFrame, scale))
 		notBlank(t, tab, fmt.Sprintf("at %v pixels", scale))
 	}
 }
@@ -382,10 +382,10 @@ func TestViewWithoutWebGL(t *testing.T) {
 	}
 	eval[bool](t, tab, `(location.hash = "#door=training", true)`)
 	must.Do(t, chromedp.Do(tab.Ctx, chromedp.Reload()))
-	until(t, tab, `document.querySelector("#chart svg[aria-label^='Canary space']") && `+canaryIdle, 30*time.Second)
+	until(t, tab, `document.querySelector("#chart svg[aria-label^='Canary space']") && `+canaryIdle)
 	eval[bool](t, tab, `(window.drawn = new Set(), new MutationObserver(() => window.drawn.add(document.querySelector("#chart svg path:last-of-type")?.getAttribute("d"))).observe(document.querySelector("#chart"), { childList: true, subtree: true }), document.querySelector("#canaries-run").click(), true)`)
-	planted(t, tab, 2*time.Minute)
-	until(t, tab, `window.drawn.size > 1 && document.querySelector("#say").textContent.startsWith("In ") && document.querySelector("#chart svg").checkVisibility()`, 10*time.Second)
+	planted(t, tab)
+	until(t, tab, `window.drawn.size > 1 && document.querySelector("#say").textContent.startsWith("In ") && document.querySelector("#chart svg").checkVisibility()`)
 	if n := asked(tab, "view.wasm"); n != 1 || eval[bool](t, tab, `Boolean(document.querySelector("iframe"))`) {
 		t.Errorf("without WebGL the picture is loaded: %d", n)
 	}
@@ -398,21 +398,21 @@ func TestViewLost(t *testing.T) {
 	t.Parallel()
 	tab := open(t, svt4+"2")
 	click(t, tab, "#run")
-	finish(t, tab, time.Minute)
+	finish(t, tab)
 	openView(t, tab, "tradeoff")
 	const drag = `const box = stage.getBoundingClientRect(), at = (kind, x) => stage.dispatchEvent(new view.PointerEvent(kind, {clientX: box.left + x, clientY: box.top + 150, pointerId: 1, button: 0, bubbles: true, pointerType: "mouse"}));
 		stage.setPointerCapture = () => {};
 		at("pointerdown", 300); at("pointermove", 260); at("pointermove", 240);`
-	const lose = `stage.querySelector("canvas:not(#labels)").getContext("webgl2").getExtension("WEBGL_lose_context").loseContext();`
+	const lose = `view.Date.now = () => 0; stage.querySelector("canvas:not(#labels)").getContext("webgl2").getExtension("WEBGL_lose_context").loseContext();`
 	lost := func() {
 		t.Helper()
 		inView(t, tab, drag)
 		inView(t, tab, lose+`view.before = true;`)
 	}
 	lost()
-	until(t, tab, viewDocument+`?.querySelector("#status")?.textContent.includes("picture is redrawn") || !`+viewFrame+`.contentWindow.before`, 10*time.Second)
+	until(t, tab, viewDocument+`?.querySelector("#status")?.textContent.includes("picture is redrawn") || !`+viewFrame+`.contentWindow.before`)
 	again := `!` + viewFrame + `.contentWindow.before && ` + viewHook + `?.laid.Items > 3`
-	until(t, tab, again, 60*time.Second)
+	until(t, tab, again)
 	if said := eval[string](t, tab, viewDocument+`.querySelector("#status:not([hidden])")?.textContent ?? ""`); !strings.Contains(said, "picture is redrawn") {
 		t.Errorf("it says %q", said)
 	}
@@ -426,10 +426,10 @@ func TestViewLost(t *testing.T) {
 	}
 	for range 2 {
 		lost()
-		until(t, tab, again, 60*time.Second)
+		until(t, tab, again)
 	}
 	inView(t, tab, lose)
-	until(t, tab, viewDocument+`.querySelector("#status").textContent.includes("again and again")`, 10*time.Second)
+	until(t, tab, viewDocument+`.querySelector("#status")?.textContent.includes("again and again")`)
 	if !eval[bool](t, tab, `(d => d.querySelector("#stage").hidden && !d.querySelector("#facts").hidden && d.querySelectorAll("#views button").length > 1)(`+viewDocument+`)`) {
 		t.Error("the table is hidden, or an empty stage is not")
 	}

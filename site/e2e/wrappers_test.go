@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/testsize"
@@ -63,9 +62,9 @@ func TestWrappers(t *testing.T) {
 			}))
 			files["/"] = files["/index.html"]
 			tab := hostingFiles(t, "127.0.0.1", files, "cdnjs.cloudflare.com", "hljs") // what MkDocs's own theme asks for
-			until(t, tab, `document.querySelector("dp-audit").shadowRoot.querySelector("img")?.naturalWidth === 592`, 10*time.Second)
+			until(t, tab, `document.querySelector("dp-audit").shadowRoot.querySelector("img")?.naturalWidth === 592`)
 			eval[bool](t, tab, `(addEventListener("dpaudit-result", (e) => { window.found = e.detail.report; }), document.querySelector("dp-audit").shadowRoot.querySelector("button").click(), true)`)
-			until(t, tab, `window.found`, time.Minute)
+			until(t, tab, `window.found`)
 			sameCounts(t, "the element and the command line", embedReport(t, tab, `found`), runAudit(t, embedFlags...))
 			if link := eval[string](t, tab, `document.querySelector("dp-audit a").href`); link != site+"index.html#v=1&mechanism=svt4&epsilon=1&samples=20000&trials=2&seed=42" {
 				t.Errorf("without a script there is a link to %s", link)

@@ -172,11 +172,15 @@ func (t *Tab) Requests() []string {
 	return append([]string{}, t.requests...)
 }
 
+// Patience is how long a step may take. WebKitGTK without a graphics card needs a minute for what
+// Chromium does in seconds, and a busy machine ten times what it takes else.
+const Patience = 5 * time.Minute
+
 // Until waits for a JavaScript expression to be true.
-func (t *Tab) Until(expression string, limit time.Duration) error {
-	ctx, cancel := context.WithTimeout(t.Ctx, limit+5*time.Second)
+func (t *Tab) Until(expression string) error {
+	ctx, cancel := context.WithTimeout(t.Ctx, Patience+5*time.Second)
 	defer cancel()
-	_, err := chromedp.Run(ctx, chromedp.Poll[bool]("!!("+expression+")", chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(limit)))
+	_, err := chromedp.Run(ctx, chromedp.Poll[bool]("!!("+expression+")", chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(Patience)))
 	if err != nil {
 		return fmt.Errorf("waiting for %s: %w", expression, err)
 	}
@@ -185,7 +189,7 @@ func (t *Tab) Until(expression string, limit time.Duration) error {
 
 // Eval evaluates JavaScript, awaiting a promise.
 func Eval[T any](t *Tab, expression string) (T, error) {
-	ctx, cancel := context.WithTimeout(t.Ctx, 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Ctx, Patience)
 	defer cancel()
 	return chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
