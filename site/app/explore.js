@@ -11,10 +11,11 @@ const groups = [
 ];
 /** What is shown by itself, in 20 seconds. @type {[mechanism: string, mended: boolean, ms: number, title: string, text: string][]} */
 const tour = [
-  ["laplace-count", false, 6000, "A count with noise", "With and without Ada the answers differ, but by no more than the claim allows: the marks stay between the dashed lines."],
-  ["svt4", false, 7000, "A published technique that adds too little noise", "One answer comes too often without Ada. Its mark leaves the lines, and the claim is refuted."],
-  ["svt4", true, 7000, "The same with one line changed", "Mended, it is audited on the same two datasets, beside the broken one."],
+  ["laplace-count", false, "A count with noise", "With and without Ada the answers differ, but by no more than the claim allows: the marks stay between the dashed lines."],
+  ["svt4", false, "A published technique that adds too little noise", "One answer comes too often without Ada. Its mark leaves the lines, and the claim is refuted."],
+  ["svt4", true, "The same with one line changed", "Mended, it is audited on the same two datasets, beside the broken one."],
 ];
+const NEXT_AFTER = 7000; // ms; what comes last stays
 const ALLOWED_ERROR = "0.001"; // of what is explored by sliders: many audits are looked at
 const SAMPLES = 5000; // an answer at once; there is a button for more
 const BROKEN = 10; // times as many of one with a known fault, which ends when it is found
@@ -83,13 +84,13 @@ export class Explore {
   /** Shows what the tour has, one after the other. @returns {boolean} */
   tour(at = 0) {
     this.#stay();
-    if (!tour[at] || !this.#addresses.size) return at > 0;
-    const [name, mended, ms, title, text] = tour[at];
+    if (!this.#addresses.size) return false;
+    const [name, mended, title, text] = tour[at];
     byId("mend").checked = mended;
     if (mended) byId("mend").dispatchEvent(new Event("change"));
     else this.#on.pick(this.#addresses.get(name));
     notify({ key: "tour", kind: "info", title: `${at + 1} of ${tour.length}: ${title}`, text, action: { label: "End the tour", run: () => this.#stay() } });
-    this.#touring = setTimeout(() => this.tour(at + 1), ms);
+    if (tour[at + 1]) this.#touring = setTimeout(() => this.tour(at + 1), NEXT_AFTER);
     return true;
   }
 
