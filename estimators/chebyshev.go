@@ -32,7 +32,7 @@ var chebyshev = settable([]audit.ParamSpec{
 		Source:  "Polynomial witnesses of DP-Auditorium (Kong et al. 2023), section 4.1.2; L-BFGS (Nocedal and Wright 2006, algorithm 7.5)",
 		ByName:  true,
 		Applies: needs(oneReal, "polynomials need outputs of one real column"),
-		Learn:   learner(func(ex audit.Exploration) (audit.Model, error) { return learnChebyshev(ex, p.Int("degree")) }),
+		Learn:   learner(func(ex audit.Exploration) *chebyshevModel { return learnChebyshev(ex, p.Int("degree")) }),
 		Decode:  decoder[chebyshevModel],
 	}
 })
@@ -119,20 +119,11 @@ type grid struct {
 	basis  [][]float64 // T_k by cell
 }
 
-func learnChebyshev(ex audit.Exploration, most int) (audit.Model, error) {
-	alpha, err := renyiOrder(ex.Claim, chebyshevAlpha, "a polynomial")
-	if err != nil {
-		return nil, err
-	}
+func learnChebyshev(ex audit.Exploration, most int) *chebyshevModel {
+	alpha := renyiOrder(ex.Claim, chebyshevAlpha, "a polynomial")
 	loss := witnessLoss{alpha: alpha}
-	bound, err := mlpOptions{}.witnessBound(ex.Claim, loss.alpha)
-	if err != nil {
-		return nil, err
-	}
-	pool, err := pooled(ex, ex.First.Columns[0], 0, nil)
-	if err != nil {
-		return nil, err
-	}
+	bound := mlpOptions{}.witnessBound(ex.Claim, loss.alpha)
+	pool := pooled(ex, ex.First.Columns[0], 0, nil)
 	var best *chebyshevModel
 	least := math.Inf(1)
 	var tried []feature
@@ -145,17 +136,11 @@ func learnChebyshev(ex audit.Exploration, most int) (audit.Model, error) {
 			continue
 		}
 		tried = append(tried, m.ramp())
-		g, err := newGrid(ex, m.ramp(), most)
-		if err != nil {
-			return nil, err
-		}
+		g := newGrid(ex, m.ramp(), most)
 		basis := g.basis
 		for degree := 1; degree <= most; degree *= 2 {
 			g.basis = basis[:degree+1]
-			c, err := g.fit(loss, bound, ex.Check)
-			if err != nil {
-				return nil, err
-			}
+			c := g.fit(loss, bound, ex.Check)
 			margin := degreeMargin
 			if best != nil && best.Low != low {
 				margin = windowMargin
@@ -167,20 +152,18 @@ func learnChebyshev(ex audit.Exploration, most int) (audit.Model, error) {
 		}
 	}
 	if best == nil {
-		return nil, errNoVariety
+		stopOn(errNoVariety)
 	}
-	return best, ex.Check()
+	return best
 }
 
-func newGrid(ex audit.Exploration, ramp feature, degree int) (*grid, error) {
+func newGrid(ex audit.Exploration, ramp feature, degree int) *grid {
 	g := new(grid)
 	var v floats
 	for s, side := range []audit.Samples{ex.First, ex.Second} {
 		g.fitted[s], g.held[s] = make([]float64, gridCells), make([]float64, gridCells)
 		for start := 0; start < side.Len(); start += block {
-			if err := checked(&ex, start); err != nil {
-				return nil, err
-			}
+			checked(&ex, start)
 			n := copy(v[:], side.Rows[start:])
 			ramp.ramps(&v, n)
 			for i, r := range v[:n] {
@@ -211,24 +194,24 @@ func newGrid(ex audit.Exploration, ramp feature, degree int) (*grid, error) {
 		}
 		g.basis = append(g.basis, row)
 	}
-	return g, nil
+	return g
 }
 
 // fit minimises the loss from the blind witness: first the logistic loss, which is convex,
 // then this one from there.
-func (g *grid) fit(loss witnessLoss, bound float64, check func() error) ([]float64, error) {
+func (g *grid) fit(loss witnessLoss, bound float64, check func() error) []float64 {
 	c := make([]float64, len(g.basis))
 	for _, l := range []witnessLoss{{theta: 1}, loss} {
-		f := func(gradient, x []float64) (float64, error) { return g.loss(l, bound, x, g.fitted, gradient), check() }
-		var err error
-		if c, err = minimise(f, c, gridGradient, gridIterations); err != nil {
-			return nil, err
+		f := func(gradient, x []float64) float64 {
+			stopOn(check())
+			return g.loss(l, bound, x, g.fitted, gradient)
 		}
+		c = minimise(f, c, gridGradient, gridIterations)
 	}
 	for i := range c {
 		c[i] = quantise(within(c[i], -coefficientMost, coefficientMost))
 	}
-	return c, check()
+	return c
 }
 
 // loss is the loss of the polynomial with coefficients c on outputs with these

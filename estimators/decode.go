@@ -28,27 +28,52 @@ func decoder[M any, P interface {
 }
 
 // renyiOrder is the claimed alpha, or usual where the claim has none.
-func renyiOrder(c audit.Claim, usual float64, learner string) (float64, error) {
+func renyiOrder(c audit.Claim, usual float64, learner string) float64 {
 	if c.Kind == audit.Renyi {
 		usual = c.Alpha
 	}
-	return usual, audit.Require(usual > 1 && usual <= largestPower, "alpha", usual, "in (1, %d] for %s", largestPower, learner)
+	stopOn(audit.Require(usual > 1 && usual <= largestPower, "alpha", usual, "in (1, %d] for %s", largestPower, learner))
+	return usual
 }
 
 func wrongCount(field string, found, want int) error {
 	return &audit.InputError{Field: field, Found: fmt.Sprintf("a list of %d", found), Want: fmt.Sprintf("a list of %d", want)}
 }
 
-// learner is a way to learn that needs outputs on both sides. Inlined, every learner would
-// have a copy of its own.
+// stop is an error that ends learning, on its way from [stopOn] to [stopped].
+type stop struct{ error }
+
+// stopOn ends learning with an error, as a rule of [audit.Exploration.Check]: what is called on
+// the way returns values alone.
+func stopOn(err error) {
+	if err != nil {
+		panic(stop{err})
+	}
+}
+
+// stopped is deferred where the error goes. Any other panic goes on.
+func stopped(err *error) {
+	switch why := recover().(type) {
+	case nil:
+	case stop:
+		*err = why.error
+	default:
+		panic(why)
+	}
+}
+
+// learner is a way to learn that needs outputs on both sides. Inlined, every learner would have a
+// copy of its own.
 //
 //go:noinline
-func learner(learn func(audit.Exploration) (audit.Model, error)) func(audit.Exploration) (audit.Model, error) {
-	return func(ex audit.Exploration) (audit.Model, error) {
+func learner[M audit.Model](learn func(audit.Exploration) M) func(audit.Exploration) (audit.Model, error) {
+	return func(ex audit.Exploration) (_ audit.Model, err error) {
+		defer stopped(&err)
 		if ex.First.Len() == 0 || ex.Second.Len() == 0 {
 			return nil, fmt.Errorf("nothing to learn from: %d and %d outputs, must be at least 1 on each side", ex.First.Len(), ex.Second.Len())
 		}
-		return learn(ex)
+		m := learn(ex)
+		return m, ex.Check()
 	}
 }
 

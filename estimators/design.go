@@ -31,13 +31,10 @@ type design struct {
 
 // newDesign reads the features of the training outputs, of so many a side at most,
 // and drops those that do not vary.
-func newDesign(ex audit.Exploration, list []feature, carriers []float64, most int) (*design, error) {
+func newDesign(ex audit.Exploration, list []feature, carriers []float64, most int) *design {
 	d := &design{features: list, most: most}
 	reader := newOutputReader(ex.First.Columns, carriers)
-	rows, err := d.collect(ex, reader.width)
-	if err != nil {
-		return nil, err
-	}
+	rows := d.collect(ex, reader.width)
 	for start := 0; start < len(d.weights); start += block {
 		n := min(block, len(d.weights)-start)
 		b := make([]float64, len(list)*block)
@@ -45,22 +42,19 @@ func newDesign(ex audit.Exploration, list []feature, carriers []float64, most in
 			reader.read(f, rows[start*reader.width:], n, (*floats)(b[j*block:]))
 		}
 		d.blocks = append(d.blocks, b)
-		if err := ex.Check(); err != nil {
-			return nil, err
-		}
+		stopOn(ex.Check())
 	}
 	d.standardise()
-	return d, ex.Check()
+	return d
 }
 
 // collect chooses the rows of the design and their weights: distinct outputs
 // with their counts if there are few, else some outputs of each side by turns.
-func (d *design) collect(ex audit.Exploration, width int) ([]float64, error) {
+func (d *design) collect(ex audit.Exploration, width int) []float64 {
 	sides := [2]audit.Samples{ex.First, ex.Second}
 	limit := max(block, min(d.most, designCells/2/max(1, len(d.features))))
-	rows, err := d.distinct(ex, width, limit)
-	if err != nil || rows != nil {
-		return rows, err
+	if rows := d.distinct(ex, width, limit); rows != nil {
+		return rows
 	}
 	var stride [2]int
 	turns := 0
@@ -68,7 +62,7 @@ func (d *design) collect(ex audit.Exploration, width int) ([]float64, error) {
 		stride[s] = (side.Len() + limit - 1) / limit
 		turns = max(turns, (side.Len()+stride[s]-1)/stride[s])
 	}
-	rows = make([]float64, 0, 2*turns*width)
+	rows := make([]float64, 0, 2*turns*width)
 	for i := range turns {
 		for s, side := range sides {
 			if at := i * stride[s]; at < side.Len() {
@@ -78,7 +72,7 @@ func (d *design) collect(ex audit.Exploration, width int) ([]float64, error) {
 			}
 		}
 	}
-	return rows, ex.Check()
+	return rows
 }
 
 func (w *rowWeights) add(side, index int) {
@@ -91,24 +85,22 @@ func (w *rowWeights) add(side, index int) {
 
 // distinct counts equal outputs, if they hold symbols only and there are at
 // most limit/8 distinct ones; else it returns no rows.
-func (d *design) distinct(ex audit.Exploration, width, limit int) ([]float64, error) {
+func (d *design) distinct(ex audit.Exploration, width, limit int) []float64 {
 	if !audit.AllSymbols(ex.First.Columns) {
-		return nil, nil
+		return nil
 	}
 	known := map[uint64]int{}
 	var rows []float64
 	for s, side := range []audit.Samples{ex.First, ex.Second} {
 		for i := range side.Len() {
-			if err := checked(&ex, i); err != nil {
-				return nil, err
-			}
+			checked(&ex, i)
 			row := side.Rows[i*width : (i+1)*width]
 			key := audit.RowKey(row)
 			at, ok := known[key]
 			if !ok {
 				if at = len(d.weights); at >= limit/8 {
 					d.weights = d.weights[:0]
-					return nil, nil
+					return nil
 				}
 				known[key] = at
 				rows = append(rows, row...)
@@ -117,7 +109,7 @@ func (d *design) distinct(ex audit.Exploration, width, limit int) ([]float64, er
 			d.weights[at].add(s, i)
 		}
 	}
-	return rows, nil
+	return rows
 }
 
 // standardise brings every feature to mean 0 and standard deviation 1, and

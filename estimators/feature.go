@@ -257,13 +257,10 @@ const (
 var windows = [][2]float64{{0.0005, 0.9995}, {0.005, 0.995}, {0.45, 0.55}, {0.25, 0.75}, {0.005, 0.1}, {0.9, 0.995}}
 
 // candidateFeatures fit the columns; with them come the symbols that carry values.
-func candidateFeatures(ex audit.Exploration) (list []feature, carriers []float64, err error) {
+func candidateFeatures(ex audit.Exploration) (list []feature, carriers []float64) {
 	columns := ex.First.Columns
 	at := audit.Offsets(columns)
-	seen, all, carriers, err := tallySymbols(ex)
-	if err != nil {
-		return nil, nil, err
-	}
+	seen, all, carriers := tallySymbols(ex)
 	list = hotFeatures(seen, all)
 	numeric := audit.Count(columns, func(c audit.Column) bool { return c.Kind != audit.Symbol })
 	if len(columns)-audit.Reals(columns) > 1 {
@@ -274,19 +271,15 @@ func candidateFeatures(ex audit.Exploration) (list []feature, carriers []float64
 		if c.Kind == audit.Symbol || numeric > numbersMost {
 			continue
 		}
-		pool, err := pooled(ex, c, at[i], carriers)
-		if err != nil {
-			return nil, nil, err
-		}
+		pool := pooled(ex, c, at[i], carriers)
 		list = append(list, ramps(feature{Kind: valueFeature, Column: i}, pool, share)...)
 	}
-	more, err := summaryFeatures(ex, carriers)
-	return append(list, more...), carriers, err
+	return append(list, summaryFeatures(ex, carriers)...), carriers
 }
 
 // tallySymbols counts the symbols of each column and of all, and lists those of
 // mixed columns that carry values, ascending.
-func tallySymbols(ex audit.Exploration) (seen [][]tallied, all map[float64]int, carriers []float64, err error) {
+func tallySymbols(ex audit.Exploration) (seen [][]tallied, all map[float64]int, carriers []float64) {
 	columns := ex.First.Columns
 	at := audit.Offsets(columns)
 	all = map[float64]int{}
@@ -295,9 +288,7 @@ func tallySymbols(ex audit.Exploration) (seen [][]tallied, all map[float64]int, 
 		if c.Kind == audit.Real {
 			continue
 		}
-		if seen[i], err = tally(ex, c, at[i]); err != nil {
-			return nil, nil, nil, err
-		}
+		seen[i] = tally(ex, c, at[i])
 		for _, s := range seen[i] {
 			all[s.symbol] += s.count
 			if c.Kind == audit.Mixed && s.varies && !slices.Contains(carriers, s.symbol) && len(carriers) < mostSymbols {
@@ -306,7 +297,7 @@ func tallySymbols(ex audit.Exploration) (seen [][]tallied, all map[float64]int, 
 		}
 	}
 	slices.Sort(carriers)
-	return seen, all, carriers, nil
+	return seen, all, carriers
 }
 
 // hotFeatures are indicators of the symbols of each column but its base. The
@@ -374,9 +365,9 @@ func ramps(like feature, sorted []float64, share [][2]float64) []feature {
 // summaryFeatures are ramps of the sum, minimum and maximum of the values that
 // mixed columns carry; of the sum alone where no output carries two; none where
 // there are no carriers.
-func summaryFeatures(ex audit.Exploration, carriers []float64) ([]feature, error) {
+func summaryFeatures(ex audit.Exploration, carriers []float64) []feature {
 	if len(carriers) == 0 {
-		return nil, nil
+		return nil
 	}
 	r := newOutputReader(ex.First.Columns, carriers)
 	stride := (ex.First.Len() + ex.Second.Len() + sortedMost - 1) / sortedMost
@@ -384,9 +375,7 @@ func summaryFeatures(ex audit.Exploration, carriers []float64) ([]feature, error
 	for _, side := range []audit.Samples{ex.First, ex.Second} {
 		for i, n := 0, 0; i < side.Len(); i, n = i+stride, n+1 {
 			if n%(checkEvery/8) == 0 {
-				if err := ex.Check(); err != nil {
-					return nil, err
-				}
+				stopOn(ex.Check())
 			}
 			for k, kind := range summaryKinds {
 				if v, ok := r.summary(kind, side.Rows[i*r.width:(i+1)*r.width]); ok {
@@ -404,5 +393,5 @@ func summaryFeatures(ex audit.Exploration, carriers []float64) ([]feature, error
 		slices.Sort(pools[k])
 		list = append(list, ramps(feature{Kind: kind}, pools[k], windows)...)
 	}
-	return list, nil
+	return list
 }

@@ -93,15 +93,13 @@ func (m *bitsModel) Describe(threshold float64, above bool) string {
 
 // bitsOf is the exploration in its first width derived columns: the first outputs
 // of each side that keep takes by their index, at most limit.
-func bitsOf(ex audit.Exploration, width, limit int, keep func(i int) bool) (audit.Exploration, error) {
+func bitsOf(ex audit.Exploration, width, limit int, keep func(i int) bool) audit.Exploration {
 	columns := bitColumns[:width]
 	sides := [2]audit.Samples{ex.First, ex.Second}
 	for s, side := range sides {
 		rows := make([]float64, 0, min(limit, side.Len())*width)
 		for i, x := range side.Rows {
-			if err := checked(&ex, i); err != nil {
-				return ex, err
-			}
+			checked(&ex, i)
 			if len(rows) == limit*width {
 				break
 			}
@@ -113,10 +111,10 @@ func bitsOf(ex audit.Exploration, width, limit int, keep func(i int) bool) (audi
 		sides[s] = audit.Samples{Columns: columns, Rows: rows}
 	}
 	ex.First, ex.Second = sides[0], sides[1]
-	return ex, ex.Check()
+	return ex
 }
 
-func learnFloatBits(ex audit.Exploration) (audit.Model, error) {
+func learnFloatBits(ex audit.Exploration) *bitsModel {
 	fitted := func(i int) bool { return i%foldsOf != foldsOf-1 }
 	held := func(i int) bool { return i%foldsOf == foldsOf-1 }
 	all := func(int) bool { return true }
@@ -125,14 +123,8 @@ func learnFloatBits(ex audit.Exploration) (audit.Model, error) {
 	}
 	best, least := 0, math.Inf(1)
 	for _, width := range []int{bitsShort, len(bitColumns)} {
-		m, err := learnBits(ex, width, bitsRows, fitted)
-		if err != nil {
-			return nil, err
-		}
-		rest, err := bitsOf(ex, width, bitsRows, held)
-		if err != nil {
-			return nil, err
-		}
+		m := learnBits(ex, width, bitsRows, fitted)
+		rest := bitsOf(ex, width, bitsRows, held)
 		var scores, slopes [2][]float64
 		inner, _ := m.inner()
 		for s, side := range []audit.Samples{rest.First, rest.Second} {
@@ -148,19 +140,12 @@ func learnFloatBits(ex audit.Exploration) (audit.Model, error) {
 }
 
 // learnBits fits the model of so many derived columns to these outputs, see bitsOf.
-func learnBits(ex audit.Exploration, width, limit int, keep func(i int) bool) (*bitsModel, error) {
-	ex, err := bitsOf(ex, width, limit, keep)
-	if err != nil {
-		return nil, err
+func learnBits(ex audit.Exploration, width, limit int, keep func(i int) bool) *bitsModel {
+	ex = bitsOf(ex, width, limit, keep)
+	if width > bitsShort {
+		return &bitsModel{Logistic: fitFeatures(ex, plainFeatures, designRows)}
 	}
-	learn := audit.Pick(width > bitsShort, learnFeatures(plainFeatures, designRows), outcomeTable.Learn)
-	m, err := learn(ex)
-	if err != nil {
-		return nil, err
-	}
-	table, _ := m.(*tableModel)
-	logistic, _ := m.(*logisticModel)
-	return &bitsModel{table, logistic}, nil
+	return &bitsModel{Table: learnTable(ex)}
 }
 
 func (m *bitsModel) open(columns []audit.Column) error {

@@ -37,26 +37,20 @@ type histogramModel struct {
 	width   int
 }
 
-func learnHistogram(ex audit.Exploration) (audit.Model, error) {
+func learnHistogram(ex audit.Exploration) *histogramModel {
 	columns := ex.First.Columns
 	bins := min(histogramBins, binsFor(ex))
 	best, gain := 0, 0.0
 	if len(columns) > 1 {
 		for i := range columns {
-			_, g, err := fitHistogram(ex, i, min(bins, screeningBins))
-			if err != nil {
-				return nil, err
-			}
+			_, g := fitHistogram(ex, i, min(bins, screeningBins))
 			if i == 0 || g > gain {
 				best, gain = i, g
 			}
 		}
 	}
-	m, _, err := fitHistogram(ex, best, bins)
-	if err != nil {
-		return nil, err
-	}
-	return m, nil
+	m, _ := fitHistogram(ex, best, bins)
+	return m
 }
 
 // binsFor is how many bins so many outputs carry: 2 n^(1/3), at least 4.
@@ -71,21 +65,15 @@ func binsFor(ex audit.Exploration) int {
 
 // fitHistogram learns from one column. The gain is how much better, in nats an
 // output, the scores guess the side of outputs that they were not learnt from.
-func fitHistogram(ex audit.Exploration, column, bins int) (*histogramModel, float64, error) {
+func fitHistogram(ex audit.Exploration, column, bins int) (*histogramModel, float64) {
 	columns := ex.First.Columns
-	p, err := fitPartition(ex, columns[column], audit.Offsets(columns)[column], func(pool []float64) []float64 { return quantileEdges(pool, bins, true) })
-	if err != nil {
-		return nil, 0, err
-	}
+	p := fitPartition(ex, columns[column], audit.Offsets(columns)[column], func(pool []float64) []float64 { return quantileEdges(pool, bins, true) })
 	m := &histogramModel{Column: column, Partition: p}
 	m.prepare(columns)
-	counts, err := m.count(ex)
-	if err != nil {
-		return nil, 0, err
-	}
+	counts := m.count(ex)
 	reach, gain := chooseSmoothing(counts, m.runs())
 	m.Scores = append(smoothed(counts[0].plus(counts[1]), m.runs(), reach), 0)
-	return m, gain, nil
+	return m, gain
 }
 
 func (m *histogramModel) prepare(columns []audit.Column) {
@@ -95,16 +83,14 @@ func (m *histogramModel) prepare(columns []audit.Column) {
 }
 
 // count tallies the cells of the training outputs in two folds, row by row in turn.
-func (m *histogramModel) count(ex audit.Exploration) ([2]sideCounts, error) {
+func (m *histogramModel) count(ex audit.Exploration) [2]sideCounts {
 	cells := m.Partition.cells(m.columns[m.Column].Kind)
 	folds := [2]sideCounts{newSideCounts(cells), newSideCounts(cells)}
 	var cell codes
 	for s, side := range []audit.Samples{ex.First, ex.Second} {
 		rows := side.Rows
 		for start := 0; len(rows) > 0; start += block {
-			if err := checked(&ex, start); err != nil {
-				return folds, err
-			}
+			checked(&ex, start)
 			n := min(block, len(rows)/m.width)
 			m.coder.code(rows, m.width, n, &cell)
 			rows = rows[n*m.width:]
@@ -117,7 +103,7 @@ func (m *histogramModel) count(ex audit.Exploration) ([2]sideCounts, error) {
 			}
 		}
 	}
-	return folds, nil
+	return folds
 }
 
 // runs marks the cells that smoothing may join: equal numbers, neighbours;
@@ -190,30 +176,24 @@ var histogramTester = settable([]audit.ParamSpec{
 		Source:  "DP-Auditorium (Kong et al. 2023), section 4.2.1, algorithms 3 and 4",
 		ByName:  true,
 		Applies: needs(func(columns []audit.Column) bool { return len(columns) == 1 }, "the published histogram needs one output column"),
-		Learn:   learner(func(ex audit.Exploration) (audit.Model, error) { return learnHistogramTester(ex, p.Int("bins")) }),
+		Learn:   learner(func(ex audit.Exploration) *histogramModel { return learnHistogramTester(ex, p.Int("bins")) }),
 		Decode:  decoder[histogramModel],
 	}
 })
 
-func learnHistogramTester(ex audit.Exploration, bins int) (audit.Model, error) {
+func learnHistogramTester(ex audit.Exploration, bins int) *histogramModel {
 	columns := ex.First.Columns
-	p, err := fitPartition(ex, columns[0], 0, func(pool []float64) []float64 { return equalEdges(pool, bins) })
-	if err != nil {
-		return nil, err
-	}
+	p := fitPartition(ex, columns[0], 0, func(pool []float64) []float64 { return equalEdges(pool, bins) })
 	m := &histogramModel{Partition: p}
 	m.prepare(columns)
-	folds, err := m.count(ex)
-	if err != nil {
-		return nil, err
-	}
+	folds := m.count(ex)
 	counts := folds[0].plus(folds[1])
 	for i := range counts.cells[0] {
 		ratio, _ := logRatio(counts.cells[0][i], counts.total[0], counts.cells[1][i], counts.total[1])
 		m.Scores = append(m.Scores, ratio)
 	}
 	m.Scores = append(m.Scores, 0)
-	return m, ex.Check()
+	return m
 }
 
 // equalEdges cuts the range of sorted values into equal widths; none where it holds one.

@@ -2,6 +2,7 @@ package estimators
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 
@@ -32,11 +33,8 @@ var inputWindows = []struct{ low, high, spread float64 }{
 // fitInputs lists what there is to read off the outputs: each column's symbols
 // but the base (32 a column and 512 in all), and each column's number (of 128
 // columns). Columns that do not vary give none.
-func fitInputs(ex audit.Exploration) (r inputReader, err error) {
-	seen, all, carriers, err := tallySymbols(ex)
-	if err != nil {
-		return r, err
-	}
+func fitInputs(ex audit.Exploration) (r inputReader) {
+	seen, all, carriers := tallySymbols(ex)
 	columns := ex.First.Columns
 	r.Carriers, r.outputReader = carriers, newOutputReader(columns, carriers)
 	total := float64(ex.First.Len() + ex.Second.Len())
@@ -56,15 +54,23 @@ func fitInputs(ex audit.Exploration) (r inputReader, err error) {
 			continue
 		}
 		numeric++
-		pool, err := pooled(ex, c, r.at[i], carriers)
-		if err != nil {
-			return r, err
-		}
+		pool := pooled(ex, c, r.at[i], carriers)
 		if in, ok := numberInput(i, pool); ok {
 			r.Inputs = append(r.Inputs, in)
 		}
 	}
-	return r, ex.Check()
+	return r
+}
+
+var errNoVariety = errors.New("nothing to learn: no column of the outputs varies beyond rounding")
+
+// variedInputs are inputs of which there is one at least.
+func variedInputs(ex audit.Exploration) inputReader {
+	r := fitInputs(ex)
+	if len(r.Inputs) == 0 {
+		stopOn(errNoVariety)
+	}
+	return r
 }
 
 // numberInput standardises a column by its sorted values: the median to 0, the

@@ -29,7 +29,7 @@ const (
 func kernelMean(landmarks int, bandwidth float64) audit.LearnerSpec {
 	return audit.LearnerSpec{
 		Applies: needs(anyColumn, "kernel means need at least one output column"),
-		Learn:   learner(func(ex audit.Exploration) (audit.Model, error) { return learnKernelMean(ex, landmarks, bandwidth) }),
+		Learn:   learner(func(ex audit.Exploration) *kernelMeanModel { return learnKernelMean(ex, landmarks, bandwidth) }),
 		Decode:  decoder[kernelMeanModel],
 	}
 }
@@ -48,14 +48,8 @@ type kernelMeanModel struct {
 	rate float64
 }
 
-func learnKernelMean(ex audit.Exploration, landmarks int, bandwidth float64) (audit.Model, error) {
-	r, err := fitInputs(ex)
-	if err != nil {
-		return nil, err
-	}
-	if len(r.Inputs) == 0 {
-		return nil, errNoVariety
-	}
+func learnKernelMean(ex audit.Exploration, landmarks int, bandwidth float64) *kernelMeanModel {
+	r := variedInputs(ex)
 	m := &kernelMeanModel{inputReader: r}
 	for s, side := range []audit.Samples{ex.First, ex.Second} {
 		n := min(landmarks, side.Len())
@@ -66,10 +60,7 @@ func learnKernelMean(ex audit.Exploration, landmarks int, bandwidth float64) (au
 			at[i], at[j] = at[j], at[i]
 			chosen.Rows = append(chosen.Rows, side.Row(at[i])...)
 		}
-		in, err := readInputs(chosen, r, n, ex.Check)
-		if err != nil {
-			return nil, err
-		}
+		in := readInputs(chosen, r, n, ex.Check)
 		m.Landmarks = append(m.Landmarks, in...)
 		if s == 0 {
 			m.First = n
@@ -78,7 +69,7 @@ func learnKernelMean(ex audit.Exploration, landmarks int, bandwidth float64) (au
 	width := len(r.Inputs)
 	m.Bandwidth = within(float64(bandwidth*medianSpread(m.Landmarks, width, len(m.Landmarks)/width)), bandwidthLeast, bandwidthMost)
 	m.prepare()
-	return m, ex.Check()
+	return m
 }
 
 // medianSpread is the median distance between different points, n of this

@@ -26,26 +26,14 @@ func kernelRenyi() audit.LearnerSpec {
 		spec := published("kernel-renyi", "Regularised kernel Rényi divergence of RKRDTester",
 			"Domingo-Enrich and Mroueh 2022, arXiv 2205.13941; RényiTester (Kong, Muñoz Medina and Ribero 2023), section B.6",
 			kernelMean(p.Int("outputs"), p.Num("bandwidth")))
-		means := spec.Learn
-		spec.Learn = func(ex audit.Exploration) (audit.Model, error) {
-			alpha, err := renyiOrder(ex.Claim, chebyshevAlpha, "a kernel divergence")
-			if err != nil {
-				return nil, err
-			}
-			learnt, err := means(ex)
-			if err != nil {
-				return nil, err
-			}
-			m := learnt.(*kernelMeanModel)
+		spec.Learn = learner(func(ex audit.Exploration) *kernelMeanModel {
+			alpha := renyiOrder(ex.Claim, chebyshevAlpha, "a kernel divergence")
+			m := learnKernelMean(ex, p.Int("outputs"), p.Num("bandwidth"))
 			m.Lambda = p.Num("lambda")
-			v, err := m.divergence(alpha, ex.Check)
-			if err != nil {
-				return nil, err
-			}
-			m.Divergence = quantise(v)
+			m.Divergence = quantise(m.divergence(alpha, ex.Check))
 			m.prepare()
-			return m, nil
-		}
+			return m
+		})
 		return spec
 	})
 }
@@ -61,7 +49,7 @@ func kernelRenyi() audit.LearnerSpec {
 // Cholesky factor of the kernel matrix with pivots, as many as leave less than 1e-12 of any
 // output: a matrix of n outputs is never built, and the cost is n r^2 for r rows, few where
 // outputs are a few numbers, and n at most.
-func (m *kernelMeanModel) divergence(alpha float64, check func() error) (float64, error) {
+func (m *kernelMeanModel) divergence(alpha float64, check func() error) float64 {
 	const left = 1e-12
 	width := len(m.Inputs)
 	all := len(m.Landmarks) / width
@@ -78,9 +66,7 @@ func (m *kernelMeanModel) divergence(alpha float64, check func() error) (float64
 		if rest[pivot] < left {
 			break
 		}
-		if err := check(); err != nil {
-			return 0, err
-		}
+		stopOn(check())
 		row, x, scale := make([]float64, all), at(pivot), 1/math.Sqrt(rest[pivot])
 		for i := range row {
 			square := 0.0
@@ -102,11 +88,9 @@ func (m *kernelMeanModel) divergence(alpha float64, check func() error) (float64
 		rows = append(rows, row)
 	}
 	if !linalg.Rows(rows, second) {
-		return 0, errNoEigenvalues
+		stopOn(errNoEigenvalues)
 	}
-	if err := check(); err != nil {
-		return 0, err
-	}
+	stopOn(check())
 	for k, row := range rows {
 		b := linalg.Dot4(row[:second], row) / float64(second)
 		scale := stream.Exp((1-alpha)/(2*alpha)*stream.Log(b+m.Lambda)) / math.Sqrt(float64(m.First))
@@ -116,7 +100,7 @@ func (m *kernelMeanModel) divergence(alpha float64, check func() error) (float64
 		}
 	}
 	if !linalg.Rows(rows, m.First) {
-		return 0, errNoEigenvalues
+		stopOn(errNoEigenvalues)
 	}
 	largest, sum := linalg.Dot4(rows[0], rows[0]), 0.0
 	for _, row := range rows {
@@ -124,7 +108,7 @@ func (m *kernelMeanModel) divergence(alpha float64, check func() error) (float64
 			sum += stream.Exp(alpha * stream.Log(v/largest))
 		}
 	}
-	return (float64(alpha*stream.Log(largest)) + stream.Log(sum)) / (alpha - 1), check()
+	return (float64(alpha*stream.Log(largest)) + stream.Log(sum)) / (alpha - 1)
 }
 
 var errNoEigenvalues = errors.New("the eigenvalues of a kernel operator did not converge")

@@ -31,32 +31,28 @@ const weightBits = 20
 // outputs a side at most. Not inlined as [learner] is not.
 //
 //go:noinline
-func learnFeatures(of func(audit.Exploration) ([]feature, []float64, error), most int) func(audit.Exploration) (audit.Model, error) {
-	return learner(func(ex audit.Exploration) (audit.Model, error) {
-		list, carriers, err := of(ex)
-		if err != nil {
-			return nil, err
-		}
-		d, err := newDesign(ex, list, carriers, most)
-		if err != nil {
-			return nil, err
-		}
-		model := &logisticModel{Carriers: carriers, Features: []feature{}}
-		if len(d.features) > 0 {
-			w, err := d.fit(ex.Check)
-			if err != nil {
-				return nil, err
-			}
-			for j, f := range d.features {
-				f.Weight = quantise(within(w[j]/d.deviation[j], -mostWeight, mostWeight))
-				if f.Weight != 0 {
-					model.Features = append(model.Features, f)
-				}
+func learnFeatures(of featuresOf, most int) func(audit.Exploration) (audit.Model, error) {
+	return learner(func(ex audit.Exploration) *logisticModel { return fitFeatures(ex, of, most) })
+}
+
+// featuresOf are features of an exploration, and the symbols that carry values.
+type featuresOf func(audit.Exploration) (list []feature, carriers []float64)
+
+func fitFeatures(ex audit.Exploration, of featuresOf, most int) *logisticModel {
+	list, carriers := of(ex)
+	d := newDesign(ex, list, carriers, most)
+	model := &logisticModel{Carriers: carriers, Features: []feature{}}
+	if len(d.features) > 0 {
+		w := d.fit(ex.Check)
+		for j, f := range d.features {
+			f.Weight = quantise(within(w[j]/d.deviation[j], -mostWeight, mostWeight))
+			if f.Weight != 0 {
+				model.Features = append(model.Features, f)
 			}
 		}
-		model.prepare(ex.First.Columns)
-		return model, ex.Check()
-	})
+	}
+	model.prepare(ex.First.Columns)
+	return model
 }
 
 // logisticVector is the logistic regression of the published classifiers: each
@@ -72,12 +68,12 @@ func logisticVector() audit.LearnerSpec {
 
 // plainFeatures are the symbols of each column but its base, and each number
 // between its outermost quantiles.
-func plainFeatures(ex audit.Exploration) ([]feature, []float64, error) {
-	r, err := fitInputs(ex)
+func plainFeatures(ex audit.Exploration) ([]feature, []float64) {
+	r := fitInputs(ex)
 	return audit.Each(r.Inputs, func(in input) feature {
 		in.feature.Weight = 0
 		return in.feature
-	}), r.Carriers, err
+	}), r.Carriers
 }
 
 // quantise rounds x to 20 significant bits.
@@ -109,12 +105,9 @@ func logisticSums() audit.LearnerSpec {
 	return spec
 }
 
-func sharedFeatures(ex audit.Exploration) (list []feature, carriers []float64, err error) {
+func sharedFeatures(ex audit.Exploration) (list []feature, carriers []float64) {
 	columns := ex.First.Columns
-	_, all, carriers, err := tallySymbols(ex)
-	if err != nil {
-		return nil, nil, err
-	}
+	_, all, carriers := tallySymbols(ex)
 	if len(all) > 0 {
 		list = countFeatures(all, len(columns))
 	}
@@ -126,21 +119,17 @@ func sharedFeatures(ex audit.Exploration) (list []feature, carriers []float64, e
 	}
 	if len(reals) > 1 {
 		for _, kind := range []featureKind{totalFeature, stepFeature} {
-			pool, err := pooledReals(ex, reals, kind == stepFeature)
-			if err != nil {
-				return nil, nil, err
-			}
+			pool := pooledReals(ex, reals, kind == stepFeature)
 			list = append(list, ramps(feature{Kind: kind}, pool, windows)...)
 		}
 	}
-	more, err := summaryFeatures(ex, carriers)
-	return append(list, more...), carriers, err
+	return append(list, summaryFeatures(ex, carriers)...), carriers
 }
 
 // pooledReals are the numbers of the columns at these offsets, or their
 // distances from the one before, sorted; of evenly spaced outputs where there are
 // many.
-func pooledReals(ex audit.Exploration, reals []int, steps bool) ([]float64, error) {
+func pooledReals(ex audit.Exploration, reals []int, steps bool) []float64 {
 	stride := 1 + (ex.First.Len()+ex.Second.Len())*len(reals)/sortedMost
 	var pool []float64
 	for _, side := range []audit.Samples{ex.First, ex.Second} {
@@ -155,10 +144,8 @@ func pooledReals(ex audit.Exploration, reals []int, steps bool) ([]float64, erro
 				pool = append(pool, within(v, -hugeValue, hugeValue))
 			}
 		}
-		if err := ex.Check(); err != nil {
-			return nil, err
-		}
+		stopOn(ex.Check())
 	}
 	slices.Sort(pool)
-	return pool, nil
+	return pool
 }

@@ -25,24 +25,15 @@ const (
 var penalties = []float64{3, 0.3, 0.03, 3e-3, 3e-4, 3e-5}
 
 // fit returns the weights of the features. The penalty is chosen on held-out outputs.
-func (d *design) fit(check func() error) ([]float64, error) {
-	moments, err := d.secondMoments(check)
-	if err != nil {
-		return nil, err
-	}
+func (d *design) fit(check func() error) []float64 {
+	moments := d.secondMoments(check)
 	o := &objective{design: d, moments: moments, check: check}
 	w := make([]float64, len(d.features)+1) // last: the intercept
 	best, chosen, start := math.Inf(1), penalties[0], w
 	for _, penalty := range penalties {
 		o.penalty = penalty
-		next, err := o.minimise(w, roughIterations)
-		if err != nil {
-			return nil, err
-		}
-		loss, err := o.heldOut(next)
-		if err != nil {
-			return nil, err
-		}
+		next := o.minimise(w, roughIterations)
+		loss := o.heldOut(next)
 		if !(loss < best) {
 			break
 		}
@@ -62,17 +53,14 @@ type objective struct {
 	check   func() error
 }
 
-func (o *objective) minimise(w []float64, iterations int) ([]float64, error) {
+func (o *objective) minimise(w []float64, iterations int) []float64 {
 	o.metric = newMetric(o.moments, len(w), o.penalty)
-	u, err := minimise(o.evaluate, o.metric.coordinates(w), fitGradient, iterations)
-	if err != nil {
-		return nil, err
-	}
-	return slices.Clone(o.metric.weights(u)), nil
+	u := minimise(o.evaluate, o.metric.coordinates(w), fitGradient, iterations)
+	return slices.Clone(o.metric.weights(u))
 }
 
 // evaluate computes value and gradient at the coordinates u.
-func (o *objective) evaluate(gradient, u []float64) (float64, error) {
+func (o *objective) evaluate(gradient, u []float64) float64 {
 	d := o.design
 	p := len(d.features)
 	x := o.metric.weights(u)
@@ -81,9 +69,7 @@ func (o *objective) evaluate(gradient, u []float64) (float64, error) {
 	var loss, total float64
 	for k, b := range d.blocks {
 		if k%max(1, checkCells/block/(p+1)) == 0 {
-			if err := o.check(); err != nil {
-				return 0, err
-			}
+			stopOn(o.check())
 		}
 		weights := d.weights[k*block : min(len(d.weights), (k+1)*block)]
 		forward(b, x, p, &z)
@@ -125,10 +111,10 @@ func (o *objective) evaluate(gradient, u []float64) (float64, error) {
 		}
 	}
 	linalg.Forward(o.metric.tri, gradient, o.metric.n) // a gradient in w becomes one in u
-	return value, nil
+	return value
 }
 
-func (o *objective) heldOut(x []float64) (float64, error) {
+func (o *objective) heldOut(x []float64) float64 {
 	d := o.design
 	var z floats
 	var loss, total float64
@@ -139,7 +125,7 @@ func (o *objective) heldOut(x []float64) (float64, error) {
 			total += w.held[0] + w.held[1]
 		}
 	}
-	return loss / max(1, total), o.check()
+	return loss / max(1, total)
 }
 
 // forward writes b's rows times x into z, four features at a time.
@@ -207,7 +193,7 @@ type metric struct {
 
 // secondMoments are the mean products of the features of a design, the
 // constant last, over some of its blocks; row i at i*(p+1).
-func (d *design) secondMoments(check func() error) ([]float64, error) {
+func (d *design) secondMoments(check func() error) []float64 {
 	n := len(d.features) + 1
 	moments := make([]float64, n*n)
 	stride := max(1, len(d.blocks)*block/gramRows)
@@ -219,9 +205,7 @@ func (d *design) secondMoments(check func() error) ([]float64, error) {
 		var weighted floats
 		for i := range n {
 			if i%8 == 0 {
-				if err := check(); err != nil {
-					return nil, err
-				}
+				stopOn(check())
 			}
 			x := ones
 			if i < n-1 {
@@ -243,7 +227,7 @@ func (d *design) secondMoments(check func() error) ([]float64, error) {
 	for i := range moments {
 		moments[i] /= whole
 	}
-	return moments, nil
+	return moments
 }
 
 // sum is how many outputs the row stands for.
@@ -299,24 +283,21 @@ const storedSteps = 15
 // as good as rounding allows. f returns its value at a point and writes its gradient;
 // it keeps and changes neither.
 //
-// It returns the error of f, or one if value or gradient is not finite at x.
+// It fails where value or gradient is not finite at x.
 //
 // The directions are those of Nocedal and Wright, Numerical Optimization (2006),
 // algorithm 7.4, the line search a bisection. It goes through the same points on every
 // platform, which optimize.LBFGS of gonum does not.
-func minimise(f func(gradient, x []float64) (float64, error), x []float64, tolerance float64, iterations int) ([]float64, error) {
+func minimise(f func(gradient, x []float64) float64, x []float64, tolerance float64, iterations int) []float64 {
 	g := make([]float64, len(x))
-	value, err := f(g, x)
-	if err != nil {
-		return nil, err
-	}
+	value := f(g, x)
 	steepest := largest(g)
 	if start := value + steepest; math.IsNaN(start) || math.IsInf(start, 0) {
-		return nil, fmt.Errorf("the loss of a fit is %v at its start, its gradient up to %v", value, steepest)
+		stopOn(fmt.Errorf("the loss of a fit is %v at its start, its gradient up to %v", value, steepest))
 	}
 	best := slices.Clone(x)
 	if steepest < tolerance || iterations < 2 {
-		return best, nil
+		return best
 	}
 	past := newCurvature(x, g)
 	values := 1
@@ -325,7 +306,7 @@ func minimise(f func(gradient, x []float64) (float64, error), x []float64, toler
 		direction, step := past.direction(x, g, steps == 1)
 		slope := linalg.Dot4(g, direction)
 		if slope >= 0 {
-			return best, nil
+			return best
 		}
 		// The least value is between the steps low and high, as far as is known.
 		start, atLow, atHigh := value, value, math.NaN()
@@ -335,14 +316,12 @@ func minimise(f func(gradient, x []float64) (float64, error), x []float64, toler
 				x[i] = from[i] + float64(step*d)
 			}
 			if slices.Equal(x, from) {
-				return best, nil
+				return best
 			}
-			if value, err = f(g, x); err != nil {
-				return nil, err
-			}
+			value = f(g, x)
 			values++
 			if values >= 3*iterations {
-				return best, nil
+				return best
 			}
 			up := false // the least value is at a smaller step
 			if value > start || value > atLow || value > atHigh || value != value {
@@ -361,14 +340,14 @@ func minimise(f func(gradient, x []float64) (float64, error), x []float64, toler
 			}
 			next := audit.Pick(math.IsInf(high, 1), step*2, (low+high)/2)
 			if next == step {
-				return best, nil
+				return best
 			}
 			step = next
 		}
 		copy(best, x)
 		steps++
 		if steps >= iterations || math.IsInf(value, -1) || largest(g) < tolerance {
-			return best, nil
+			return best
 		}
 	}
 }

@@ -2,7 +2,6 @@ package estimators
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -69,7 +68,7 @@ func mlp(name string, o mlpOptions) audit.LearnerSpec {
 		Source:  "Two hidden layers and a scaled tanh as in RényiTester and DP-Auditorium (Kong et al. 2023), Adam (Kingma and Ba 2015), early stopping",
 		ByName:  true,
 		Applies: needs(anyColumn, "a perceptron needs at least one output column"),
-		Learn:   learner(func(ex audit.Exploration) (audit.Model, error) { return learnMLP(ex, o) }),
+		Learn:   learner(func(ex audit.Exploration) *mlpModel { return learnMLP(ex, o) }),
 		Decode:  decoder[mlpModel],
 	}
 }
@@ -103,74 +102,50 @@ func perceptron(spec audit.LearnerSpec, o mlpOptions) audit.LearnerSpec {
 	})
 }
 
-func learnMLP(ex audit.Exploration, o mlpOptions) (audit.Model, error) {
-	phases, alpha, err := o.losses(ex.Claim)
-	if err != nil {
-		return nil, err
-	}
-	bound, err := o.witnessBound(ex.Claim, alpha)
-	if err != nil {
-		return nil, err
-	}
-	r, err := fitInputs(ex)
-	if err != nil {
-		return nil, err
-	}
-	if len(r.Inputs) == 0 {
-		return nil, errNoVariety
-	}
-	t, err := newTraining(ex, o, bound, r)
-	if err != nil {
-		return nil, err
-	}
+func learnMLP(ex audit.Exploration, o mlpOptions) *mlpModel {
+	phases, alpha := o.losses(ex.Claim)
+	bound := o.witnessBound(ex.Claim, alpha)
+	r := variedInputs(ex)
+	t := newTraining(ex, o, bound, r)
 	for i, loss := range phases {
 		rate := o.rate
 		if i > 0 {
 			rate /= 4 // a network that is trained is only bent
 		}
-		if err := t.run(loss, rate); err != nil {
-			return nil, err
-		}
+		t.run(loss, rate)
 	}
 	m := &mlpModel{inputReader: r, Hidden: o.hidden, Bound: bound, Weights: t.network.params}
 	m.prepare()
-	return m, ex.Check()
+	return m
 }
 
-var errNoVariety = errors.New("nothing to learn: no column of the outputs varies beyond rounding")
-
 // losses are what to train for in turn, with the largest alpha among them (1 for logistic losses).
-func (o mlpOptions) losses(c audit.Claim) ([]witnessLoss, float64, error) {
-	alpha, err := renyiOrder(c, testerAlpha, "a perceptron")
-	if err != nil {
-		return nil, 0, err
-	}
+func (o mlpOptions) losses(c audit.Claim) ([]witnessLoss, float64) {
+	alpha := renyiOrder(c, testerAlpha, "a perceptron")
 	switch {
 	case o.loss == hockeyStickLoss:
-		return []witnessLoss{{theta: stream.Exp(min(claimedEpsilon(c), weightingMost))}}, 1, nil
+		return []witnessLoss{{theta: stream.Exp(min(claimedEpsilon(c), weightingMost))}}, 1
 	case o.loss == renyiLoss:
-		return []witnessLoss{{alpha: alpha}}, alpha, nil
+		return []witnessLoss{{alpha: alpha}}, alpha
 	case c.Kind == audit.Renyi:
-		return []witnessLoss{{theta: 1}, {alpha: alpha}}, alpha, nil
+		return []witnessLoss{{theta: 1}, {alpha: alpha}}, alpha
 	}
-	return []witnessLoss{{theta: 1}}, 1, nil
+	return []witnessLoss{{theta: 1}}, 1
 }
 
 func claimedEpsilon(c audit.Claim) float64 { return cmp.Or(c.Epsilon, 1) }
 
 // bound is C, refused where e^(alpha C) overflows.
-func (o mlpOptions) witnessBound(c audit.Claim, alpha float64) (float64, error) {
+func (o mlpOptions) witnessBound(c audit.Claim, alpha float64) float64 {
 	most := min(boundMost, largestPower/alpha)
 	switch {
 	case o.perEpsilon > 0:
-		return min(float64(o.perEpsilon*claimedEpsilon(c)), most), nil
+		return min(float64(o.perEpsilon*claimedEpsilon(c)), most)
 	case o.bound == 0:
-		return min(defaultBound, most/2), nil
-	case o.bound > most:
-		return 0, &audit.InputError{Field: "bound", Found: fmt.Sprint(o.bound), Want: fmt.Sprintf("at most %.4g at alpha %g", most, alpha),
-			Remedy: "e^(alpha C) overflows beyond it"}
+		return min(defaultBound, most/2)
 	}
-	return o.bound, nil
+	stopOn(audit.Remedy("e^(alpha C) overflows beyond it", audit.Require(o.bound <= most, "bound", o.bound, "at most %.4g at alpha %g", most, alpha)))
+	return o.bound
 }
 
 // mlpModel scores an output by the witness h of a network: an estimate of the

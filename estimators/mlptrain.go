@@ -3,6 +3,7 @@ package estimators
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
@@ -34,15 +35,12 @@ type training struct {
 
 // newTraining reads the inputs and draws the first weights, uniform with
 // variance 2 over the number of inputs of a layer (He et al. 2015).
-func newTraining(ex audit.Exploration, o mlpOptions, bound float64, r inputReader) (*training, error) {
+func newTraining(ex audit.Exploration, o mlpOptions, bound float64, r inputReader) *training {
 	t := &training{options: o, bound: bound, stream: ex.Stream, check: ex.Check}
 	t.network.shape = shape{len(r.Inputs), o.hidden[0], o.hidden[1]}
 	limit := min(designRows, trainingCells/2/len(r.Inputs))
 	for s, side := range []audit.Samples{ex.First, ex.Second} {
-		all, err := readInputs(side, r, limit, ex.Check)
-		if err != nil {
-			return nil, err
-		}
+		all := readInputs(side, r, limit, ex.Check)
 		step := len(r.Inputs)
 		for i := 0; i*step < len(all); i++ {
 			row := all[i*step : (i+1)*step]
@@ -72,20 +70,18 @@ func newTraining(ex audit.Exploration, o mlpOptions, bound float64, r inputReade
 		w3[i] /= 4 // begin near the blind witness
 	}
 	m.ready()
-	return t, ex.Check()
+	return t
 }
 
 // readInputs reads the inputs of up to limit outputs, evenly spaced.
-func readInputs(side audit.Samples, r inputReader, limit int, check func() error) ([]float32, error) {
+func readInputs(side audit.Samples, r inputReader, limit int, check func() error) []float32 {
 	stride := (side.Len() + limit - 1) / limit
 	n := (side.Len() + stride - 1) / stride
 	step := len(r.Inputs)
 	out := make([]float32, n*step)
 	rows := make([]float64, 0, block*r.width)
 	for start := 0; start < n; start += block {
-		if err := check(); err != nil {
-			return nil, err
-		}
+		stopOn(check())
 		count := min(block, n-start)
 		rows = rows[:0]
 		for i := start; i < start+count; i++ {
@@ -93,24 +89,18 @@ func readInputs(side audit.Samples, r inputReader, limit int, check func() error
 		}
 		r.read(rows, count, out[start*step:])
 	}
-	return out, nil
+	return out
 }
 
 // run trains for one loss from where the network is, and leaves it at the
 // parameters that did best on the held-out outputs.
-func (t *training) run(loss witnessLoss, rate float64) error {
+func (t *training) run(loss witnessLoss, rate float64) {
 	m := &t.network
-	best := append([]float32(nil), m.params...)
-	least, err := t.heldOut(loss)
-	if err != nil {
-		return err
-	}
+	best := slices.Clone(m.params)
+	least := t.heldOut(loss)
 	var order [2][]int32
 	for s := range order {
-		order[s] = make([]int32, len(t.fitted[s])/m.inputs)
-		for i := range order[s] {
-			order[s][i] = int32(i)
-		}
+		order[s] = audit.Listed(len(t.fitted[s])/m.inputs, func(i int) int32 { return int32(i) })
 	}
 	batch := t.options.batch
 	longest := max(len(order[0]), len(order[1]))
@@ -121,9 +111,7 @@ func (t *training) run(loss witnessLoss, rate float64) error {
 	var next [2]int
 	for epoch, idle := 0, 0; epoch < t.options.epochs && idle < t.options.patience; epoch++ {
 		for range steps {
-			if err := t.check(); err != nil {
-				return err
-			}
+			stopOn(t.check())
 			rows = rows[:0]
 			var count [2]int
 			for s, o := range order {
@@ -139,24 +127,14 @@ func (t *training) run(loss witnessLoss, rate float64) error {
 				}
 			}
 			value := t.gradient(loss, rows, count, gradient)
-			if value-value != 0 {
-				return t.diverged(epoch, "the loss is "+fmt.Sprint(value))
-			}
+			t.require(value-value == 0, epoch, "the loss", value)
 			optimiser.step(m.params, gradient, rate)
 			m.ready()
 		}
-		for _, w := range m.params {
-			if !(w >= -weightMost && w <= weightMost) {
-				return t.diverged(epoch, "a weight is "+fmt.Sprint(w))
-			}
-		}
-		value, err := t.heldOut(loss)
-		if err != nil {
-			return err
-		}
-		if value-value != 0 {
-			return t.diverged(epoch, "the held-out loss is "+fmt.Sprint(value))
-		}
+		wild := slices.IndexFunc(m.params, func(w float32) bool { return !(w >= -weightMost && w <= weightMost) })
+		t.require(wild < 0, epoch, "a weight", m.params[max(0, wild)])
+		value := t.heldOut(loss)
+		t.require(value-value == 0, epoch, "the held-out loss", value)
 		if value < least-worthwhile {
 			idle = 0
 		} else {
@@ -170,11 +148,13 @@ func (t *training) run(loss witnessLoss, rate float64) error {
 	}
 	copy(m.params, best)
 	m.ready()
-	return t.check()
 }
 
-func (t *training) diverged(epoch int, what string) error {
-	return fmt.Errorf("the network diverges in epoch %d of training at rate %g: %s; use a smaller rate", epoch+1, t.options.rate, what)
+// require ends a training that diverges: what should hold does not.
+func (t *training) require(holds bool, epoch int, what string, found any) {
+	if !holds {
+		stopOn(fmt.Errorf("the network diverges in epoch %d of training at rate %g: %s is %v; use a smaller rate", epoch+1, t.options.rate, what, found))
+	}
 }
 
 // gradient returns the loss of a batch, rows of the first side and then of the
@@ -196,7 +176,7 @@ func (t *training) gradient(loss witnessLoss, rows []float32, count [2]int, grad
 	return value
 }
 
-func (t *training) heldOut(loss witnessLoss) (float64, error) {
+func (t *training) heldOut(loss witnessLoss) float64 {
 	m := &t.network
 	var h, slope [2][]float64
 	raw := make([]float32, block)
@@ -209,13 +189,11 @@ func (t *training) heldOut(loss witnessLoss) (float64, error) {
 				h[s] = append(h[s], v)
 			}
 			rows = rows[n*m.inputs:]
-			if err := t.check(); err != nil {
-				return 0, err
-			}
+			stopOn(t.check())
 		}
 		slope[s] = make([]float64, len(h[s]))
 	}
-	return loss.value(h, [2][]float64{}, slope), nil
+	return loss.value(h, [2][]float64{}, slope)
 }
 
 // shape is the size of a network: its inputs and its two hidden layers.

@@ -49,17 +49,11 @@ type seenOutcome struct {
 	score float64
 }
 
-func learnTable(ex audit.Exploration) (audit.Model, error) {
+func learnTable(ex audit.Exploration) *tableModel {
 	columns := ex.First.Columns
-	partitions, err := tablePartitions(ex)
-	if err != nil {
-		return nil, err
-	}
+	partitions := tablePartitions(ex)
 	keys := newOutcomeKeys(partitions, columns)
-	seen, err := countOutcomes(ex, keys)
-	if err != nil {
-		return nil, err
-	}
+	seen := countOutcomes(ex, keys)
 	n, m := ex.First.Len(), ex.Second.Len()
 	for i := range seen {
 		seen[i].score = cautious(logRatio(seen[i].count[0], n, seen[i].count[1], m))
@@ -96,32 +90,26 @@ func learnTable(ex audit.Exploration) (audit.Model, error) {
 		return slices.Contains(o.Cells, unknownCell)
 	})
 	model.prepare(columns)
-	return model, ex.Check()
+	return model
 }
 
 // tablePartitions divides the columns so that the outcomes that occur have
 // some forty training outputs each, if their numbers were spread evenly.
-func tablePartitions(ex audit.Exploration) ([]partition, error) {
+func tablePartitions(ex audit.Exploration) []partition {
 	columns := ex.First.Columns
 	at := audit.Offsets(columns)
 	parts := make([]partition, len(columns))
 	numbers := false
 	for i, c := range columns {
-		var err error
 		if c.Kind != audit.Real {
-			if parts[i], err = fitPartition(ex, c, at[i], nil); err != nil {
-				return nil, err
-			}
+			parts[i] = fitPartition(ex, c, at[i], nil)
 		}
 		numbers = numbers || c.Kind == audit.Real || slices.Contains(parts[i].Carries, true)
 	}
 	if !numbers {
-		return parts, nil
+		return parts
 	}
-	tuples, carried, err := symbolTuples(ex, parts)
-	if err != nil {
-		return nil, err
-	}
+	tuples, carried := symbolTuples(ex, parts)
 	budget := max(8, min(ex.First.Len(), ex.Second.Len())/outputsPerBin)
 	bins := 2
 	for bins < tableBins && float64(tuples)*power(bins+1, carried) <= float64(budget) {
@@ -129,12 +117,10 @@ func tablePartitions(ex audit.Exploration) ([]partition, error) {
 	}
 	for i, c := range columns {
 		if c.Kind == audit.Real || slices.Contains(parts[i].Carries, true) {
-			if parts[i], err = fitPartition(ex, c, at[i], func(pool []float64) []float64 { return quantileEdges(pool, bins, carried == 1) }); err != nil {
-				return nil, err
-			}
+			parts[i] = fitPartition(ex, c, at[i], func(pool []float64) []float64 { return quantileEdges(pool, bins, carried == 1) })
 		}
 	}
-	return parts, nil
+	return parts
 }
 
 func power(x, k int) float64 {
@@ -147,13 +133,10 @@ func power(x, k int) float64 {
 
 // symbolTuples counts the distinct outcomes without regard to numbers, and the
 // most numbers that one of them carries.
-func symbolTuples(ex audit.Exploration, parts []partition) (tuples, carried int, err error) {
+func symbolTuples(ex audit.Exploration, parts []partition) (tuples, carried int) {
 	columns := ex.First.Columns
 	reals := audit.Reals(columns)
-	seen, err := countOutcomes(ex, newOutcomeKeys(parts, columns))
-	if err != nil {
-		return 0, 0, err
-	}
+	seen := countOutcomes(ex, newOutcomeKeys(parts, columns))
 	at := audit.Offsets(columns)
 	for _, o := range seen {
 		row := []audit.Samples{ex.First, ex.Second}[o.side].Row(o.row)
@@ -168,19 +151,17 @@ func symbolTuples(ex audit.Exploration, parts []partition) (tuples, carried int,
 		}
 		carried = max(carried, n)
 	}
-	return len(seen), carried, nil
+	return len(seen), carried
 }
 
-func countOutcomes(ex audit.Exploration, keys *outcomeKeys) ([]seenOutcome, error) {
+func countOutcomes(ex audit.Exploration, keys *outcomeKeys) []seenOutcome {
 	var seen []seenOutcome
 	at := map[uint64]int{} // key -> place in seen
 	var key [block]uint64
 	for s, side := range []audit.Samples{ex.First, ex.Second} {
 		rows := side.Rows
 		for start := 0; len(rows) > 0; start += block {
-			if err := checked(&ex, start); err != nil {
-				return nil, err
-			}
+			checked(&ex, start)
 			n := min(block, len(rows)/keys.width)
 			keys.code(rows, n, &key)
 			rows = rows[n*keys.width:]
@@ -195,7 +176,7 @@ func countOutcomes(ex audit.Exploration, keys *outcomeKeys) ([]seenOutcome, erro
 			}
 		}
 	}
-	return seen, nil
+	return seen
 }
 
 // outcome is one listed outcome: a cell of each column's partition.

@@ -146,24 +146,19 @@ const (
 )
 
 // checked asks, every so many rows, whether to go on.
-func checked(ex *audit.Exploration, i int) error {
-	if i%checkEvery != 0 {
-		return nil
+func checked(ex *audit.Exploration, i int) {
+	if i%checkEvery == 0 {
+		stopOn(ex.Check())
 	}
-	return ex.Check()
 }
 
 // fitPartition divides the column at this offset of a row: symbols as they
 // occur, numbers at the edges of the pooled sample of both sides, not at all where
 // edges is nil.
-func fitPartition(ex audit.Exploration, column audit.Column, offset int, edges func(sorted []float64) []float64) (partition, error) {
-	var p partition
+func fitPartition(ex audit.Exploration, column audit.Column, offset int, edges func(sorted []float64) []float64) (p partition) {
 	var carriers []float64
 	if column.Kind != audit.Real {
-		seen, err := tally(ex, column, offset)
-		if err != nil {
-			return p, err
-		}
+		seen := tally(ex, column, offset)
 		for _, s := range seen {
 			p.Symbols = append(p.Symbols, s.symbol)
 			if column.Kind == audit.Mixed {
@@ -175,26 +170,21 @@ func fitPartition(ex audit.Exploration, column audit.Column, offset int, edges f
 		}
 	}
 	if column.Kind != audit.Symbol && edges != nil {
-		pool, err := pooled(ex, column, offset, carriers)
-		if err != nil {
-			return p, err
-		}
+		pool := pooled(ex, column, offset, carriers)
 		p.Edges = edges(pool)
 	}
-	return p, ex.Check()
+	return p
 }
 
 // tally counts the symbols of a column, pooled over both sides.
-func tally(ex audit.Exploration, column audit.Column, offset int) ([]tallied, error) {
+func tally(ex audit.Exploration, column audit.Column, offset int) []tallied {
 	seen := map[float64]*tallied{}
 	var recent [64]*tallied      // by their bits: most outputs repeat a few symbols
 	second := column.Width() - 1 // where the value is; the symbol itself in a symbol column
 	for _, side := range []audit.Samples{ex.First, ex.Second} {
 		w, n := audit.Width(side.Columns), side.Len()
 		for i := range n {
-			if err := checked(&ex, i); err != nil {
-				return nil, err
-			}
+			checked(&ex, i)
 			at := i*w + offset
 			symbol, value := side.Rows[at]+0, side.Rows[at+second] // -0 is 0
 			slot := math.Float64bits(symbol) * hashFactor >> 58
@@ -210,11 +200,11 @@ func tally(ex audit.Exploration, column audit.Column, offset int) ([]tallied, er
 			e.varies = e.varies || e.value != value
 		}
 	}
-	return mostFrequent(seen), nil
+	return mostFrequent(seen)
 }
 
 // pooled are the sorted values of a column on both sides, every k-th where there are too many.
-func pooled(ex audit.Exploration, column audit.Column, offset int, carriers []float64) ([]float64, error) {
+func pooled(ex audit.Exploration, column audit.Column, offset int, carriers []float64) []float64 {
 	total := ex.First.Len() + ex.Second.Len()
 	stride := (total + sortedMost - 1) / sortedMost
 	pool := make([]float64, 0, total/stride+2)
@@ -229,12 +219,10 @@ func pooled(ex audit.Exploration, column audit.Column, offset int, carriers []fl
 				pool = append(pool, side.Rows[at+1])
 			}
 		}
-		if err := ex.Check(); err != nil {
-			return nil, err
-		}
+		stopOn(ex.Check())
 	}
 	slices.Sort(pool)
-	return pool, ex.Check()
+	return pool
 }
 
 // quantileEdges cuts sorted values into about this many bins of equal counts, with bins

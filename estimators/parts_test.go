@@ -150,9 +150,9 @@ func TestQuantiseKeepsTwentyBits(t *testing.T) {
 // error of a central difference.
 func TestObjectiveGradient(t *testing.T) {
 	ex := mixedScenario().exploration(900)
-	list, carriers := must.Get2(candidateFeatures(ex))(t)
-	d := must.Get(newDesign(ex, list, carriers, designRows))(t)
-	moments := must.Get(d.secondMoments(ex.Check))(t)
+	list, carriers := candidateFeatures(ex)
+	d := newDesign(ex, list, carriers, designRows)
+	moments := d.secondMoments(ex.Check)
 	n := len(d.features) + 1
 	o := &objective{design: d, moments: moments, penalty: 0.01, held: 1, check: ex.Check}
 	o.metric = newMetric(moments, n, o.penalty)
@@ -166,9 +166,9 @@ func TestObjectiveGradient(t *testing.T) {
 		const step = 1e-5
 		at := u[i]
 		u[i] = at + step
-		up, _ := o.evaluate(other, u)
+		up := o.evaluate(other, u)
 		u[i] = at - step
-		down, _ := o.evaluate(other, u)
+		down := o.evaluate(other, u)
 		u[i] = at
 		if diff := (up - down) / (2 * step); math.Abs(diff-gradient[i]) > 1e-8 {
 			t.Errorf("gradient %d is %v, differences say %v", i, gradient[i], diff)
@@ -194,8 +194,8 @@ func TestObjectiveGradient(t *testing.T) {
 
 func TestStandardisedFeatures(t *testing.T) {
 	ex := svt6(5, 1).exploration(4000)
-	list, carriers := must.Get2(candidateFeatures(ex))(t)
-	d := must.Get(newDesign(ex, list, carriers, designRows))(t)
+	list, carriers := candidateFeatures(ex)
+	d := newDesign(ex, list, carriers, designRows)
 	outputs, held := 0.0, 0.0
 	for _, w := range d.weights {
 		outputs += w.sum()

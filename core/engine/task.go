@@ -129,17 +129,21 @@ func (c Codecs) Result(t Task, data []byte) (any, error) {
 	return x.result(data)
 }
 
-// panicPlace says where a panic came from: the first frame that is not the runtime's.
+// panicPlace says where a panic came from: the first frame that is not the runtime's, of the first
+// panic where one was recovered and handed on.
 func panicPlace() string {
 	var pcs [32]uintptr
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
-	for {
-		f, more := frames.Next()
-		if !strings.HasPrefix(f.Function, "runtime.") && f.Function != "" {
-			return fmt.Sprintf("%s, %s:%d", f.Function, f.File[strings.LastIndexByte(f.File, '/')+1:], f.Line)
-		}
-		if !more {
-			return "at an unknown place"
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
+	place := "at an unknown place"
+	for panicked, more := false, true; more; {
+		var f runtime.Frame
+		f, more = frames.Next()
+		if f.Function == "runtime.gopanic" {
+			panicked = true
+		} else if panicked && !strings.HasPrefix(f.Function, "runtime.") && f.Function != "" {
+			place = fmt.Sprintf("%s, %s:%d", f.Function, f.File[strings.LastIndexByte(f.File, '/')+1:], f.Line)
+			panicked = false
 		}
 	}
+	return place
 }
