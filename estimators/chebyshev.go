@@ -15,14 +15,12 @@ const (
 	chebyshevAlpha  = 2  // where the claim has none
 )
 
-// chebyshev fits a polynomial of one real column, in the Chebyshev basis of an
-// interval between quantiles outside of which it is constant, and cut to the bound
-// of a perceptron, for the Rényi objective. The interval, from a few, and the
-// degree, 1, 2, 4 or 8, are chosen on held-out outputs. Fitting works on counts in
-// a fine grid and takes some tens of milliseconds, whatever the number of outputs.
+// chebyshev fits a polynomial of one real column for the Rényi objective, in the Chebyshev basis of an
+// interval between quantiles outside of which it is constant, cut to a perceptron's bound. Interval and
+// degree are chosen on held-out outputs. Fitting works on counts in a fine grid: some tens of
+// milliseconds, whatever the number of outputs.
 //
-// Coefficients are rounded to 20 significant bits: platforms, whose sums differ
-// in the last bits, almost always agree on them.
+// Coefficients are rounded to 20 significant bits, on which platforms almost always agree.
 var chebyshev = settable([]audit.ParamSpec{
 	{Name: "degree", Doc: "at most, of 1, 2, 4, 8, 16 and 32", Default: chebyshevDegree, Min: 1, Max: degreeMost, Integer: true},
 }, func(p audit.Params) audit.LearnerSpec {
@@ -37,8 +35,8 @@ var chebyshev = settable([]audit.ParamSpec{
 	}
 })
 
-// chebyshevModel scores an output x by a polynomial of t = 2 (x - low) / (high
-// - low) - 1, cut to [-1, 1] before and to [-bound, bound] after.
+// chebyshevModel is a polynomial of t = 2 (x - low) / (high - low) - 1, cut to [-1, 1] before and to
+// [-bound, bound] after.
 type chebyshevModel struct {
 	Low          float64   `json:"low"`
 	High         float64   `json:"high"`
@@ -109,7 +107,7 @@ const (
 	windowMargin    = 0.03  // by which a narrower interval must: the tails make held-out losses noisy
 )
 
-// chebyshevWindows are pairs of quantiles between which the polynomial runs, the widest first.
+// chebyshevWindows are quantiles between which the polynomial runs, the widest first.
 var chebyshevWindows = [][2]float64{{0.0005, 0.9995}, {0.005, 0.995}, {0.05, 0.95}}
 
 // grid counts outputs by cell and the basis at their middles.
@@ -197,8 +195,7 @@ func newGrid(ex audit.Exploration, ramp feature, degree int) *grid {
 	return g
 }
 
-// fit minimises the loss from the blind witness: first the logistic loss, which is convex,
-// then this one from there.
+// fit minimises the logistic loss, which is convex, from the blind witness, and this loss from there.
 func (g *grid) fit(loss witnessLoss, bound float64, check func() error) []float64 {
 	c := make([]float64, len(g.basis))
 	for _, l := range []witnessLoss{{theta: 1}, loss} {
@@ -214,9 +211,8 @@ func (g *grid) fit(loss witnessLoss, bound float64, check func() error) []float6
 	return c
 }
 
-// loss is the loss of the polynomial with coefficients c on outputs with these
-// counts, and its gradient where one is asked for. Cut values do not move, so
-// they give none.
+// loss is that of the polynomial with coefficients c on outputs with these counts, and its gradient
+// where one is asked for. Cut values do not move, so they give none.
 func (g *grid) loss(l witnessLoss, bound float64, c []float64, counts [2][]float64, gradient []float64) float64 {
 	h := make([]float64, gridCells)
 	for k, row := range g.basis {

@@ -43,8 +43,7 @@ func wrongCount(field string, found, want int) error {
 // stop is an error that ends learning, on its way from [stopOn] to [stopped].
 type stop struct{ error }
 
-// stopOn ends learning with an error, as a rule of [audit.Exploration.Check]: what is called on
-// the way returns values alone.
+// stopOn ends learning with an error, mostly of Check: what is called on the way returns values alone.
 func stopOn(err error) {
 	if err != nil {
 		panic(stop{err})
@@ -77,8 +76,8 @@ func learner[M audit.Model](learn func(audit.Exploration) M) func(audit.Explorat
 	}
 }
 
-// needs is the Applies of a learner that takes outputs of which that holds, and its words if
-// not. Not inlined as [learner] is not.
+// needs is the Applies of a learner of outputs of which that holds, and its words if not. Not inlined,
+// as [learner].
 //
 //go:noinline
 func needs(holds func([]audit.Column) bool, words string) func([]audit.Column) error {
@@ -96,8 +95,8 @@ func oneReal(columns []audit.Column) bool {
 	return len(columns) == 1 && columns[0].Kind == audit.Real
 }
 
-// floatList is a list of float32 that JSON holds as base64 (RFC 4648, padded)
-// of their bits, little-endian: exact, and a third of the digits' length.
+// floatList is in JSON base64 (RFC 4648, padded) of the bits, little-endian: exact, and a third of the
+// length of digits.
 type floatList []float32
 
 func (l floatList) MarshalText() ([]byte, error) {

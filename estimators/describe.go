@@ -19,7 +19,6 @@ const (
 
 func inEvent(score, threshold float64, above bool) bool { return (score > threshold) == above }
 
-// side is where of its threshold the event lies.
 func side(above bool) string { return audit.Pick(above, ">", "<=") }
 
 func figure(v float64) string { return fmt.Sprintf("%.4g", v) }
@@ -35,7 +34,7 @@ func columnName(columns []audit.Column, i int) string {
 	return fmt.Sprintf("column %d", i+1)
 }
 
-// interval is the words for the bins from..to of a partition.
+// interval says the bins from..to.
 func (p partition) interval(from, to int) string {
 	e := p.Edges
 	if from < to && p.outcome(from) != "" { // each by its own name
@@ -72,7 +71,6 @@ func (p partition) outcome(bin int) string {
 	return ""
 }
 
-// word is the words for one cell of a column.
 func (p partition) word(column audit.Column, cell int) string {
 	for i, numbers := range p.numbered(column.Kind) {
 		width := audit.Pick(numbers, p.bins(), 1)
@@ -90,7 +88,6 @@ func (p partition) word(column audit.Column, cell int) string {
 	return "other"
 }
 
-// carrying is the words for a symbol whose number lies in these intervals.
 func carrying(symbol string, intervals ...string) string {
 	if len(intervals) == 1 && intervals[0] == anyNumber {
 		return symbol
@@ -98,7 +95,7 @@ func carrying(symbol string, intervals ...string) string {
 	return symbol + " in " + strings.Join(intervals, " or ")
 }
 
-// words is the words for an outcome: single characters run together.
+// words says an outcome: single characters run together.
 func (m *tableModel) words(cells []int) string {
 	parts := make([]string, len(cells))
 	short := true

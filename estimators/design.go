@@ -18,9 +18,8 @@ const (
 // rowWeights are how many outputs of each side a row stands for, fitted and held out.
 type rowWeights struct{ fitted, held [2]float64 }
 
-// design is the matrix of standardised features of the training outputs, in
-// blocks of rows, each block column by column: feature j of row i of a block is
-// at j*block + i. Equal outputs of symbols share a row.
+// design is the matrix of standardised features of the training outputs, in blocks of rows: feature j
+// of row i of a block is at j*block + i. Equal outputs of symbols share a row.
 type design struct {
 	features  []feature
 	deviation []float64 // of the features before they were standardised
@@ -29,8 +28,7 @@ type design struct {
 	most      int // outputs a side
 }
 
-// newDesign reads the features of the training outputs, of so many a side at most,
-// and drops those that do not vary.
+// newDesign takes so many outputs a side at most, and drops features that do not vary.
 func newDesign(ex audit.Exploration, list []feature, carriers []float64, most int) *design {
 	d := &design{features: list, most: most}
 	reader := newOutputReader(ex.First.Columns, carriers)
@@ -48,8 +46,8 @@ func newDesign(ex audit.Exploration, list []feature, carriers []float64, most in
 	return d
 }
 
-// collect chooses the rows of the design and their weights: distinct outputs
-// with their counts if there are few, else some outputs of each side by turns.
+// collect chooses rows and their weights: distinct outputs with their counts if there are few, else
+// some outputs of each side by turns.
 func (d *design) collect(ex audit.Exploration, width int) []float64 {
 	sides := [2]audit.Samples{ex.First, ex.Second}
 	limit := max(block, min(d.most, designCells/2/max(1, len(d.features))))
@@ -83,8 +81,7 @@ func (w *rowWeights) add(side, index int) {
 	}
 }
 
-// distinct counts equal outputs, if they hold symbols only and there are at
-// most limit/8 distinct ones; else it returns no rows.
+// distinct counts equal outputs, if they hold symbols only and at most limit/8 are distinct; else nil.
 func (d *design) distinct(ex audit.Exploration, width, limit int) []float64 {
 	if !audit.AllSymbols(ex.First.Columns) {
 		return nil
@@ -112,8 +109,8 @@ func (d *design) distinct(ex audit.Exploration, width, limit int) []float64 {
 	return rows
 }
 
-// standardise brings every feature to mean 0 and standard deviation 1, and
-// drops those that do not vary or double another.
+// standardise brings features to mean 0 and deviation 1, and drops those that do not vary or double
+// another.
 func (d *design) standardise() {
 	d.deviation = make([]float64, len(d.features))
 	var keep []int
@@ -158,8 +155,7 @@ func (d *design) standardise() {
 	d.features, d.deviation = d.features[:len(keep)], d.deviation[:len(keep)]
 }
 
-// double reports whether two standardised features are equal in all rows, or opposite, to the
-// rounding of such a number.
+// double reports whether two standardised features are equal or opposite in all rows, but for rounding.
 func (d *design) double(a, b int) bool {
 	const tolerance = 1e-6
 	for _, sign := range []float64{1, -1} {
@@ -182,26 +178,22 @@ func (d *design) double(a, b int) bool {
 // caution is how many standard errors from 0 a log ratio lies whose score keeps half of it.
 const caution = 2
 
-// logRatio estimates log(p/q) from a of n outputs on the first side and b of m
-// on the second, with half a count added to each, and the variance of the
-// estimate.
+// logRatio estimates log(p/q) from a of n outputs on the first side and b of m on the second, with
+// half a count added to each, and the variance of the estimate.
 func logRatio(a, n, b, m int) (ratio, variance float64) {
 	x, y := float64(a)+0.5, float64(b)+0.5
 	ratio = stream.Log(x) - stream.Log(y) - stream.Log(float64(n)+1) + stream.Log(float64(m)+1)
 	return ratio, 1/x + 1/y
 }
 
-// cautious shrinks an estimated log ratio L of variance V to L^3/(L^2 + 4 V).
-// It keeps the order of ratios that are equally well known and moves those that
-// are mostly noise to the middle, so that rare outcomes do not lead the ranking
-// by accident.
+// cautious shrinks an estimated log ratio L of variance V to L^3/(L^2 + 4 V): what is mostly noise
+// moves to the middle, so that rare outcomes do not lead the ranking by accident.
 func cautious(ratio, variance float64) float64 {
 	square := float64(ratio * ratio)
 	return ratio * (square / (square + float64(caution*caution*variance)))
 }
 
-// logLoss is -log of the probability that the logistic model gives to the right
-// side, for log odds z of an output that came from the first.
+// logLoss is -log of the probability of the right side, for log odds z of an output of the first.
 func logLoss(z float64) float64 {
 	if z < 0 {
 		return stream.Log1p(stream.Exp(z)) - z

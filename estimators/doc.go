@@ -1,15 +1,11 @@
-// Package estimators holds the learners of dpscope: each turns outputs of a
-// mechanism on two neighbouring datasets into a score that ranks outputs by how
-// much likelier they are on the first. By the Neyman-Pearson lemma the events
-// that tell the datasets apart best are the sets above a threshold of the
-// likelihood ratio, so a good ranking is all that is asked of a learner. A bad
-// one costs power, never validity: the event is certified on fresh outputs.
+// Package estimators holds the learners: each turns outputs of a mechanism on two neighbouring
+// datasets into a score that ranks outputs by how much likelier they are on the first. By the
+// Neyman-Pearson lemma the events that tell the datasets apart best are sets above a threshold of
+// the likelihood ratio, so a good ranking is all that is asked. A bad one costs power, never
+// validity: the event is certified on fresh outputs.
 //
-// [All] is the registry of what a portfolio trains, [Named] of what is trained
-// when a plan names it. Scores have the same bits on every platform: models hold
-// plain numbers, products are rounded by float64() or float32() before they are
-// added, and no transcendental function of package math is on the way from an
-// output to its score. What a learner fits may differ in the last bits between
-// platforms where its documentation says so; a model, once written down as JSON,
-// scores alike everywhere.
+// Scores have the same bits on every platform: models hold plain numbers, products are rounded by
+// float64() or float32() before they are added, and no transcendental function of package math is
+// on the way from an output to its score. What a learner fits may differ in the last bits where its
+// documentation says so.
 package estimators

@@ -27,8 +27,7 @@ const (
 	stepFeature   featureKind = "step"   // the same of the number less that in the real column before, or less 0
 )
 
-// feature is one summary of an output and its weight. Ramps, squares included,
-// are 0 where no value is carried.
+// feature is one summary of an output and its weight. Ramps are 0 where no value is carried.
 type feature struct {
 	Kind   featureKind `json:"kind"`
 	Column int         `json:"column,omitempty"`
@@ -57,7 +56,6 @@ func (f feature) ramped() bool {
 	return false
 }
 
-// soundRamps says what ramps must be.
 const soundRamps = "finite and ascending, with gaps neither too small nor too large"
 
 // sound reports whether a ramp can be computed without overflow.
@@ -114,7 +112,6 @@ func newOutputReader(columns []audit.Column, carriers []float64) outputReader {
 	return outputReader{columns, audit.Offsets(columns), audit.Width(columns), carriers}
 }
 
-// carried returns the value in a column, and whether the row has one there.
 func (r outputReader) carried(row []float64, column int) (float64, bool) {
 	return r.columns[column].Kind.Number(row[r.at[column]:], r.carriers)
 }
@@ -135,8 +132,8 @@ func (r outputReader) read(f feature, rows []float64, n int, out *floats) {
 	}
 }
 
-// readSymbols counts the columns from..to-1 that show the feature's symbol, or
-// finds the first, without branches on the data.
+// readSymbols counts the columns from..to-1 that show the symbol, or finds the first, without branches
+// on the data.
 func (r outputReader) readSymbols(f feature, from, to int, rows []float64, n int, out *floats) {
 	var found codes
 	symbol, first := math.Float64bits(f.Symbol+0), f.Kind == firstFeature
@@ -252,8 +249,8 @@ const (
 	quartersMin = 8   // columns from which counts in quarters are taken
 )
 
-// windows are pairs of quantiles between which ramps run: all outputs but those far
-// out, all but the outermost, the middle (a step, in effect), the middle half, the tails.
+// windows are pairs of quantiles between which ramps run: all outputs but those far out, all but the
+// outermost, the middle (a step, in effect), the middle half, the tails.
 var windows = [][2]float64{{0.0005, 0.9995}, {0.005, 0.995}, {0.45, 0.55}, {0.25, 0.75}, {0.005, 0.1}, {0.9, 0.995}}
 
 // candidateFeatures fit the columns; with them come the symbols that carry values.
@@ -277,8 +274,7 @@ func candidateFeatures(ex audit.Exploration) (list []feature, carriers []float64
 	return append(list, summaryFeatures(ex, carriers)...), carriers
 }
 
-// tallySymbols counts the symbols of each column and of all, and lists those of
-// mixed columns that carry values, ascending.
+// tallySymbols counts the symbols of each column and of all, and lists those that carry values.
 func tallySymbols(ex audit.Exploration) (seen [][]tallied, all map[float64]int, carriers []float64) {
 	columns := ex.First.Columns
 	at := audit.Offsets(columns)
@@ -300,9 +296,8 @@ func tallySymbols(ex audit.Exploration) (seen [][]tallied, all map[float64]int, 
 	return seen, all, carriers
 }
 
-// hotFeatures are indicators of the symbols of each column but its base. The
-// symbol that is most frequent over all columns is the base that the others are
-// told from, in every column where it occurs. It sorts seen so.
+// hotFeatures are indicators of the symbols of each column but its base: the one that is most frequent
+// over all columns. It sorts seen by that.
 func hotFeatures(seen [][]tallied, all map[float64]int) (list []feature) {
 	for i := range seen {
 		sort.SliceStable(seen[i], func(a, b int) bool { return all[seen[i][a].symbol] > all[seen[i][b].symbol] })
@@ -315,8 +310,7 @@ func hotFeatures(seen [][]tallied, all map[float64]int) (list []feature) {
 	return list
 }
 
-// countFeatures are the counts of symbols over all columns, halves and quarters
-// of them, and where they come first.
+// countFeatures count symbols over all columns, halves and quarters, and say where they come first.
 func countFeatures(all map[float64]int, columns int) []feature {
 	symbols := slices.SortedStableFunc(maps.Keys(all), func(a, b float64) int { return cmp.Or(cmp.Compare(all[b], all[a]), cmp.Compare(a, b)) })
 	var list []feature
@@ -335,9 +329,8 @@ func countFeatures(all map[float64]int, columns int) []feature {
 	return slices.DeleteFunc(list, func(f feature) bool { return f.Kind == countFeature && f.From >= f.To })
 }
 
-// ramps are the features of a number with these sorted values, of the kind and
-// column of like. Windows that hold one value, or are too wide to compute with,
-// give none.
+// ramps are the features of a number with these sorted values, of the kind and column of like. Windows
+// that hold one value, or are too wide to compute with, give none.
 func ramps(like feature, sorted []float64, share [][2]float64) []feature {
 	if len(sorted) == 0 {
 		return nil
@@ -362,9 +355,8 @@ func ramps(like feature, sorted []float64, share [][2]float64) []feature {
 	return list
 }
 
-// summaryFeatures are ramps of the sum, minimum and maximum of the values that
-// mixed columns carry; of the sum alone where no output carries two; none where
-// there are no carriers.
+// summaryFeatures are ramps of the sum, minimum and maximum of the values that mixed columns carry; of
+// the sum alone where no output carries two.
 func summaryFeatures(ex audit.Exploration, carriers []float64) []feature {
 	if len(carriers) == 0 {
 		return nil

@@ -8,12 +8,10 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// floatBits reads the 64 bits of a double: noise that was computed in floating
-// point and then added leaves results on a grid that depends on what it was
-// added to. It fits a table of sign, exponent and grid (the exponent of the
-// lowest bit that is set) and a logistic regression on these, the zeros at the
-// end and each bit of the mantissa, keeps what guesses held-out outputs better,
-// and fits that to all outputs.
+// floatBits reads the 64 bits of a double: noise computed in floating point and then added leaves
+// results on a grid that depends on what it was added to. It fits a table of sign, exponent and grid
+// (the exponent of the lowest bit set) and a logistic regression on these, the zeros at the end and
+// each bit of the mantissa, and keeps what guesses held-out outputs better.
 var floatBits = audit.LearnerSpec{
 	Name:    "float-bits",
 	Title:   "Bits of a floating-point number",
@@ -31,8 +29,7 @@ const (
 	bitsRows     = 20_000
 )
 
-// bitColumns are the derived columns: sign, exponent, grid, zeros at the end of
-// the mantissa, and its bits, the highest first.
+// bitColumns are sign, exponent, grid, zeros at the end of the mantissa, and its bits from the highest.
 var bitColumns = audit.Listed(4+mantissaBits, func(i int) audit.Column {
 	if i < 4 {
 		return audit.Column{Name: [...]string{"sign", "exponent", "grid", "end zeros"}[i], Kind: audit.Symbol}
@@ -54,7 +51,6 @@ func readBits(x float64, out []float64) {
 	}
 }
 
-// bitsModel scores an output by a model of its derived columns: one of the two.
 type bitsModel struct {
 	Table    *tableModel    `json:"table,omitempty"`
 	Logistic *logisticModel `json:"logistic,omitempty"`
@@ -91,8 +87,8 @@ func (m *bitsModel) Describe(threshold float64, above bool) string {
 	return "by the bits of the floating-point number, " + inner.Describe(threshold, above)
 }
 
-// bitsOf is the exploration in its first width derived columns: the first outputs
-// of each side that keep takes by their index, at most limit.
+// bitsOf is the exploration in its first width derived columns, of the first limit outputs of each side
+// whose index keep takes.
 func bitsOf(ex audit.Exploration, width, limit int, keep func(i int) bool) audit.Exploration {
 	columns := bitColumns[:width]
 	sides := [2]audit.Samples{ex.First, ex.Second}
@@ -139,7 +135,6 @@ func learnFloatBits(ex audit.Exploration) *bitsModel {
 	return learnBits(ex, best, limit, all)
 }
 
-// learnBits fits the model of so many derived columns to these outputs, see bitsOf.
 func learnBits(ex audit.Exploration, width, limit int, keep func(i int) bool) *bitsModel {
 	ex = bitsOf(ex, width, limit, keep)
 	if width > bitsShort {

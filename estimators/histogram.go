@@ -8,9 +8,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// histogram estimates the likelihood ratio of one column at a time by counts in
-// bins, smoothed over neighbours, and keeps the column that tells the sides
-// apart best.
+// histogram estimates the likelihood ratio of one column by counts in bins, smoothed over neighbours,
+// and keeps the column that tells the sides apart best.
 var histogram = audit.LearnerSpec{
 	Name:    "histogram",
 	Title:   "Likelihood ratio of one column, from a histogram",
@@ -63,8 +62,8 @@ func binsFor(ex audit.Exploration) int {
 	return max(4, 2*k)
 }
 
-// fitHistogram learns from one column. The gain is how much better, in nats an
-// output, the scores guess the side of outputs that they were not learnt from.
+// fitHistogram learns from one column. The gain, in nats an output, is how much better than no guess
+// the scores guess the side of outputs that they were not learnt from.
 func fitHistogram(ex audit.Exploration, column, bins int) (*histogramModel, float64) {
 	columns := ex.First.Columns
 	p := fitPartition(ex, columns[column], audit.Offsets(columns)[column], func(pool []float64) []float64 { return quantileEdges(pool, bins, true) })
@@ -106,8 +105,8 @@ func (m *histogramModel) count(ex audit.Exploration) [2]sideCounts {
 	return folds
 }
 
-// runs marks the cells that smoothing may join: equal numbers, neighbours;
-// 0 for cells that stand alone (symbols, values that repeat often).
+// runs marks the cells that smoothing may join by equal numbers; 0 for those that stand alone (symbols,
+// values that repeat often).
 func (m *histogramModel) runs() []int {
 	kind := m.columns[m.Column].Kind
 	run := make([]int, 0, m.Partition.cells(kind))
@@ -159,13 +158,11 @@ func (m *histogramModel) open(columns []audit.Column) error {
 	return nil
 }
 
-// histogramTester is HistogramTester's set {j : p_j > e^epsilon q_j} as a ranking:
-// log ratios of raw counts in 100 bins of equal width between the extremes of the
-// training outputs, where the paper has discrete outputs only ("a universe size of
-// 100", section 6); symbols get a cell each. What differs: half a count is added on
-// each side, so that ratios are finite. One output far away leaves all others in one
-// bin, and an outcome seen once on one side and never on the other outranks what is
-// well known.
+// histogramTester is HistogramTester's set {j : p_j > e^epsilon q_j} as a ranking: log ratios of raw
+// counts in 100 bins of equal width between the extremes of the training outputs; symbols get a cell
+// each. The paper has discrete outputs only ("a universe size of 100", section 6). What differs: half a
+// count is added on each side, so that ratios are finite. One output far away leaves all others in one
+// bin, and an outcome seen once on one side only outranks what is well known.
 var histogramTester = settable([]audit.ParamSpec{
 	{Name: "bins", Doc: "m, the bins of equal width of a column of numbers", Default: 100, Min: 1, Max: mostEdges + 1, Integer: true},
 }, func(p audit.Params) audit.LearnerSpec {
@@ -233,12 +230,10 @@ func (c sideCounts) plus(d sideCounts) sideCounts {
 	return sum
 }
 
-// isAtom reports whether the bin (low, high] holds one number only.
 func isAtom(low, high float64) bool { return math.Nextafter(high, math.Inf(-1)) == low }
 
-// smoothed estimates the log likelihood ratio of each cell as the mean over its
-// neighbours of the same run, weighted by a triangle of this reach and by how
-// well each is known, and shrinks it by its own variance.
+// smoothed estimates the log ratio of each cell as the mean over its neighbours of the same run,
+// weighted by a triangle of this reach and by precision, and shrinks it by its own variance.
 func smoothed(c sideCounts, run []int, reach int) []float64 {
 	ratio := make([]float64, len(run))
 	variance := make([]float64, len(run))
@@ -267,8 +262,7 @@ func smoothed(c sideCounts, run []int, reach int) []float64 {
 	return out
 }
 
-// chooseSmoothing returns the reach that guesses best across two folds, and
-// what it gains over no guess, in nats an output.
+// chooseSmoothing is the reach that guesses best across two folds, and its gain in nats an output.
 func chooseSmoothing(folds [2]sideCounts, run []int) (reach int, gain float64) {
 	for r := 0; r <= min(roughest, len(run)-1); r = max(1, 2*r) {
 		g := (heldOutGain(smoothed(folds[0], run, r), folds[1]) + heldOutGain(smoothed(folds[1], run, r), folds[0])) / 2
@@ -279,8 +273,8 @@ func chooseSmoothing(folds [2]sideCounts, run []int) (reach int, gain float64) {
 	return reach, gain
 }
 
-// heldOutGain is the mean log score of guessing an output's side with these log
-// odds, the sides equally likely, less that of guessing blindly.
+// heldOutGain is the mean log score of guessing an output's side with these log odds, the sides equally
+// likely, less that of a blind guess.
 func heldOutGain(scores []float64, c sideCounts) float64 {
 	if c.total[0] == 0 || c.total[1] == 0 {
 		return 0

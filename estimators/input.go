@@ -9,9 +9,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// input is one number that networks and kernels read off an output: an
-// indicator of a symbol, or a number on a ramp, times the feature's weight, plus
-// shift. Both bring it to the scale of a standard normal.
+// input is one number that networks and kernels read off an output: an indicator of a symbol or a
+// number on a ramp, times weight, plus shift, which bring it to the scale of a standard normal.
 type input struct {
 	feature
 	Shift float64 `json:"shift"`
@@ -24,15 +23,14 @@ const (
 	rarestShare = 0.01 // rarer symbols are standardised like one of this share
 )
 
-// inputWindows are pairs of quantiles whose distance gives a number's scale, in
-// units of a standard normal: the first that hold more than one value counts.
+// inputWindows are pairs of quantiles whose distance gives a number's scale, in units of a standard
+// normal: the first that hold more than one value counts.
 var inputWindows = []struct{ low, high, spread float64 }{
 	{0.25, 0.75, 1.349}, {0.05, 0.95, 3.29}, {0.0005, 0.9995, 6.58}, {0, 1, 8},
 }
 
-// fitInputs lists what there is to read off the outputs: each column's symbols
-// but the base (32 a column and 512 in all), and each column's number (of 128
-// columns). Columns that do not vary give none.
+// fitInputs are each column's symbols but the base (32 a column and 512 in all) and each column's
+// number (of 128 columns). Columns that do not vary give none.
 func fitInputs(ex audit.Exploration) (r inputReader) {
 	seen, all, carriers := tallySymbols(ex)
 	columns := ex.First.Columns
@@ -73,9 +71,8 @@ func variedInputs(ex audit.Exploration) inputReader {
 	return r
 }
 
-// numberInput standardises a column by its sorted values: the median to 0, the
-// distance of the quartiles to that of a normal, clipped at the outermost
-// values. It reports false where there is nothing to tell.
+// numberInput standardises a column by its sorted values: the median to 0, the distance of the
+// quartiles to a normal's, clipped at the outermost values; false where there is nothing to tell.
 func numberInput(column int, sorted []float64) (input, bool) {
 	if len(sorted) == 0 {
 		return input{}, false
@@ -112,7 +109,7 @@ func (in input) validate(field string, columns []audit.Column) error {
 	return audit.Require(math.Abs(in.Weight) <= inputFar && math.Abs(in.Shift) <= inputFar, field, fmt.Sprintf("weight %g and shift %g", in.Weight, in.Shift), "both in [%g, %g]", -inputFar, inputFar)
 }
 
-// inputReader reads inputs off rows in blocks. It is part of the models that do.
+// inputReader reads inputs off rows in blocks.
 type inputReader struct {
 	Inputs   []input   `json:"inputs"`
 	Carriers []float64 `json:"carriers,omitempty"` // symbols of mixed columns that carry values, ascending
@@ -120,8 +117,7 @@ type inputReader struct {
 	outputReader
 }
 
-// read writes the inputs of the first n rows, n at most block, into out: row i
-// at out[i*len(Inputs)].
+// read writes the inputs of the first n rows, at most block: row i at out[i*len(Inputs)].
 func (r inputReader) read(rows []float64, n int, out []float32) {
 	var v floats
 	step := len(r.Inputs)
@@ -154,7 +150,6 @@ func (f feature) ramps(v *floats, n int) {
 	}
 }
 
-// open checks what was written down of it.
 func (r *inputReader) open(columns []audit.Column) error {
 	n := len(r.Inputs)
 	err := audit.First(checkCarriers(r.Carriers), audit.Require(n > 0 && n <= inputsMost, "model.inputs", fmt.Sprintf("a list of %d", n), "1 to %d inputs", inputsMost))

@@ -15,17 +15,13 @@ const (
 	bandwidthLeast = 1e-3
 )
 
-// kernelMean, which [published] names, scores by the witness of the maximum mean
-// discrepancy, f(z) = mean k(x, z) - mean k(y, z) over landmarks x and y, some
-// training outputs of the first and of the second side, with a Gaussian kernel
-// on standardised inputs whose bandwidth is the landmarks' median distance
-// (Gretton et al. 2012, section 2.3; the median heuristic, section 8 there). The
-// score is (1 + f)/2, in [0, 1]. Learning takes next to no time; scoring 2
-// landmarks (inputs + 5) operations an output.
+// kernelMean scores by the witness of the maximum mean discrepancy, f(z) = mean k(x, z) - mean k(y, z)
+// over landmarks x and y, some training outputs of either side, with a Gaussian kernel on standardised
+// inputs whose bandwidth is in units of the landmarks' median distance (Gretton et al. 2012, section
+// 2.3; the median heuristic, section 8). The score is (1 + f)/2, in [0, 1]. Scoring takes 2 landmarks
+// (inputs + 5) operations an output.
 //
-// f is the difference of two smoothed densities, not their ratio: it is high
-// where many outputs lie, and blind in tails.
-// landmarks, of a side, are at most 1024; the bandwidth is in median distances.
+// f is the difference of two smoothed densities, not their ratio: blind in tails.
 func kernelMean(landmarks int, bandwidth float64) audit.LearnerSpec {
 	return audit.LearnerSpec{
 		Applies: needs(anyColumn, "kernel means need at least one output column"),
@@ -34,7 +30,6 @@ func kernelMean(landmarks int, bandwidth float64) audit.LearnerSpec {
 	}
 }
 
-// kernelMeanModel is the witness of these landmarks.
 type kernelMeanModel struct {
 	inputReader
 	Bandwidth float64   `json:"bandwidth"` // sigma of exp(-d^2 / (2 sigma^2))
@@ -72,8 +67,8 @@ func learnKernelMean(ex audit.Exploration, landmarks int, bandwidth float64) *ke
 	return m
 }
 
-// medianSpread is the median distance between different points, n of this
-// width, of at most 256 of them; 1 where all are equal.
+// medianSpread is the median distance between different points, n of this width, of at most 256; 1
+// where all are equal.
 func medianSpread(points []float32, width, n int) float64 {
 	stride := (n + 255) / 256
 	var distances []float64

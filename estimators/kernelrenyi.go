@@ -10,13 +10,11 @@ import (
 	"github.com/dpscope/dpscope/audit/stream/linalg"
 )
 
-// kernelRenyi is RKRDTester: it estimates the regularised kernel Rényi divergence, at the
-// claimed alpha, on some training outputs of a side, and scores by what the divergence
-// compares, the log ratio of <phi(z), (A + lambda) phi(z)> and <phi(z), (B + lambda) phi(z)>,
-// which are mean squared kernels plus lambda (Bach 2022, section 4, has the smoothed
-// densities that such an operator stands for). The estimate has no error bound and
-// certifies nothing; what is certified is the score's, as any learner's. It depends
-// strongly on lambda and on the bandwidth (RényiTester, section B.6 and figure 2).
+// kernelRenyi is RKRDTester: it estimates the regularised kernel Rényi divergence at the claimed alpha,
+// and scores by what that compares, the log ratio of <phi(z), (A + lambda) phi(z)> and <phi(z), (B +
+// lambda) phi(z)>, mean squared kernels plus lambda (smoothed densities: Bach 2022, section 4). The
+// estimate has no error bound, certifies nothing, and depends strongly on lambda and on the bandwidth
+// (RényiTester, section B.6 and figure 2).
 func kernelRenyi() audit.LearnerSpec {
 	return settable([]audit.ParamSpec{
 		{Name: "outputs", Doc: "outputs a side in the operators", Default: 100, Min: 1, Max: landmarksMost, Integer: true},
@@ -38,17 +36,16 @@ func kernelRenyi() audit.LearnerSpec {
 	})
 }
 
-// divergence is the regularised kernel Rényi divergence of order alpha of the landmarks:
-// the quantum divergence in its sandwiched form,
+// divergence is the regularised kernel Rényi divergence of order alpha of the landmarks, the quantum
+// divergence in its sandwiched form,
 //
 //	1/(alpha-1) log tr ((B^s A B^s)^alpha),  s = (1-alpha)/(2 alpha),
 //
-// of the covariance operator A of the first side's features and B, plus lambda, of the
-// second's (Müller-Lennert et al. 2013, definition 2). With the true operators it would be
-// at most the Rényi divergence; the empirical ones overfit. Features are the rows of a
-// Cholesky factor of the kernel matrix with pivots, as many as leave less than 1e-12 of any
-// output: a matrix of n outputs is never built, and the cost is n r^2 for r rows, few where
-// outputs are a few numbers, and n at most.
+// of the covariance operators A of the first side's features and B, plus lambda, of the second's
+// (Müller-Lennert et al. 2013, definition 2). With the true operators it would be at most the Rényi
+// divergence; the empirical ones overfit. Features are the rows of a Cholesky factor of the kernel
+// matrix with pivots, as many as leave less than 1e-12 of any output: n r^2 operations for r rows, few
+// where outputs are a few numbers.
 func (m *kernelMeanModel) divergence(alpha float64, check func() error) float64 {
 	const left = 1e-12
 	width := len(m.Inputs)

@@ -7,14 +7,11 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// logistic fits log odds that are linear in summaries of an output: which
-// symbols where and how many, where a symbol comes first, numbers on ramps
-// between quantiles, their squares, and the sum, minimum and maximum of
-// released values. A sum of counts sees what no single outcome of many
-// thousands can.
+// logistic fits log odds that are linear in summaries of an output: which symbols where and how many,
+// where one comes first, numbers on ramps between quantiles, their squares, and the sum, minimum and
+// maximum of released values. A sum of counts sees what no single outcome of many thousands can.
 //
-// The weights are rounded to 20 significant bits: platforms, whose sums differ
-// in the last bits, almost always agree on them.
+// Weights are rounded to 20 significant bits, on which platforms almost always agree.
 var logistic = audit.LearnerSpec{
 	Name:    "logistic",
 	Title:   "Logistic regression on summaries of an output",
@@ -27,8 +24,8 @@ var logistic = audit.LearnerSpec{
 
 const weightBits = 20
 
-// learnFeatures fits the weights of these features of an exploration on so many
-// outputs a side at most. Not inlined as [learner] is not.
+// learnFeatures fits the weights of these features on so many outputs a side at most. Not inlined, as
+// [learner].
 //
 //go:noinline
 func learnFeatures(of featuresOf, most int) func(audit.Exploration) (audit.Model, error) {
@@ -55,8 +52,7 @@ func fitFeatures(ex audit.Exploration, of featuresOf, most int) *logisticModel {
 	return model
 }
 
-// logisticVector is the logistic regression of the published classifiers: each
-// number once, each symbol, and no summaries.
+// logisticVector is that of the published classifiers: each number once, each symbol, no summaries.
 func logisticVector() audit.LearnerSpec {
 	spec := logistic
 	spec.Name = "logistic-vector"
@@ -66,8 +62,7 @@ func logisticVector() audit.LearnerSpec {
 	return spec
 }
 
-// plainFeatures are the symbols of each column but its base, and each number
-// between its outermost quantiles.
+// plainFeatures are each column's symbols but its base, and each number between its outermost quantiles.
 func plainFeatures(ex audit.Exploration) ([]feature, []float64) {
 	r := fitInputs(ex)
 	return audit.Each(r.Inputs, func(in input) feature {
@@ -85,16 +80,13 @@ func quantise(x float64) float64 {
 	return math.Ldexp(math.RoundToEven(math.Ldexp(fraction, weightBits)), exponent-weightBits)
 }
 
-// sumsRows is how many outputs a side logistic-sums is fitted to at most: it has
-// so few weights that more of them cost little.
+// sumsRows is on how many outputs a side logistic-sums is fitted: few weights make that cheap.
 const sumsRows = 400_000
 
-// logisticSums fits log odds that are linear in summaries of all columns
-// together: how often a symbol occurs, in how many columns before the first one,
-// ramps of every real number added up, and of its distance from the number in
-// the column before. Where the columns of an output tell alike, as the parts of
-// a budget that is spread over many answers do, or the noise of running sums,
-// its few weights are learned from far fewer outputs than one a column.
+// logisticSums is linear in summaries of all columns together: how often a symbol occurs, in how many
+// columns before the first one, ramps of every real number added up, and of its distance from the one
+// in the column before. Where columns tell alike, as the parts of a budget spread over many answers
+// do, or the noise of running sums, few weights are learnt from far fewer outputs than one a column.
 func logisticSums() audit.LearnerSpec {
 	spec := logistic
 	spec.Name = "logistic-sums"
@@ -126,9 +118,8 @@ func sharedFeatures(ex audit.Exploration) (list []feature, carriers []float64) {
 	return append(list, summaryFeatures(ex, carriers)...), carriers
 }
 
-// pooledReals are the numbers of the columns at these offsets, or their
-// distances from the one before, sorted; of evenly spaced outputs where there are
-// many.
+// pooledReals are the numbers at these offsets, or their distances from the one before, sorted; of
+// evenly spaced outputs where there are many.
 func pooledReals(ex audit.Exploration, reals []int, steps bool) []float64 {
 	stride := 1 + (ex.First.Len()+ex.Second.Len())*len(reals)/sortedMost
 	var pool []float64

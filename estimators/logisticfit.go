@@ -19,12 +19,11 @@ const (
 	checkCells      = 1 << 19 // numbers of a design between calls of Check, some 0.5 ms
 )
 
-// penalties are tried from the strongest to the weakest, until one guesses
-// worse than the one before: the mean loss has half of one times the squared
-// norm of the weights added to it.
+// penalties are tried from the strongest on until one guesses worse than the one before: half of one
+// times the squared norm of the weights is added to the mean loss.
 var penalties = []float64{3, 0.3, 0.03, 3e-3, 3e-4, 3e-5}
 
-// fit returns the weights of the features. The penalty is chosen on held-out outputs.
+// fit chooses the penalty on held-out outputs.
 func (d *design) fit(check func() error) []float64 {
 	moments := d.secondMoments(check)
 	o := &objective{design: d, moments: moments, check: check}
@@ -59,7 +58,6 @@ func (o *objective) minimise(w []float64, iterations int) []float64 {
 	return slices.Clone(o.metric.weights(u))
 }
 
-// evaluate computes value and gradient at the coordinates u.
 func (o *objective) evaluate(gradient, u []float64) float64 {
 	d := o.design
 	p := len(d.features)
@@ -128,7 +126,7 @@ func (o *objective) heldOut(x []float64) float64 {
 	return loss / max(1, total)
 }
 
-// forward writes b's rows times x into z, four features at a time.
+// forward is b's rows times x, four features at a time.
 func forward(b, x []float64, p int, z *floats) {
 	for i := range z {
 		z[i] = x[p]
@@ -178,21 +176,19 @@ func backward(b []float64, r *floats, p int, gradient []float64) {
 	}
 }
 
-// gramRows is how many rows of a design, at most, the metric is taken from.
 const gramRows = 1 << 13
 
-// metric is a lower triangular L with L L' near the Hessian of a penalised
-// logistic loss at small scores: a quarter of the features' second moments,
-// plus the penalty. In the coordinates u = L' w the loss is nearly round, and
-// L-BFGS needs tens of iterations where features that overlap cost it hundreds.
+// metric is a lower triangular L with L L' near the Hessian of a penalised logistic loss at small
+// scores: a quarter of the features' second moments, plus the penalty. In u = L' w the loss is nearly
+// round: L-BFGS needs tens of iterations where features that overlap cost it hundreds.
 type metric struct {
 	n    int
 	tri  []float64 // row i at i*n
 	temp []float64
 }
 
-// secondMoments are the mean products of the features of a design, the
-// constant last, over some of its blocks; row i at i*(p+1).
+// secondMoments are the mean products of the features, the constant last, over some blocks; row i at
+// i*(p+1).
 func (d *design) secondMoments(check func() error) []float64 {
 	n := len(d.features) + 1
 	moments := make([]float64, n*n)
@@ -230,10 +226,8 @@ func (d *design) secondMoments(check func() error) []float64 {
 	return moments
 }
 
-// sum is how many outputs the row stands for.
 func (w rowWeights) sum() float64 { return w.fitted[0] + w.fitted[1] + w.held[0] + w.held[1] }
 
-// newMetric is the Cholesky factor for a penalty, of the lower triangle of moments.
 func newMetric(moments []float64, n int, penalty float64) *metric {
 	m := &metric{n: n, tri: make([]float64, n*n), temp: make([]float64, n)}
 	for i := range n {
@@ -273,21 +267,16 @@ func (m *metric) coordinates(w []float64) []float64 {
 	return u
 }
 
-// storedSteps is how many steps L-BFGS estimates the curvature from.
 const storedSteps = 15
 
-// minimise runs L-BFGS from x, which it changes, until the gradient's largest
-// entry falls below tolerance. It returns the best point found if it has to
-// stop before: after as many iterations, the start being the first, or three
-// times as many values, or where a line search finds nothing better, which is
-// as good as rounding allows. f returns its value at a point and writes its gradient;
-// it keeps and changes neither.
+// minimise runs L-BFGS from x, which it changes, until the gradient's largest entry falls below
+// tolerance. It returns the best point found if it has to stop before: after as many iterations, the
+// start being the first, or three times as many values, or where a line search finds nothing better.
+// f is the value at a point and writes its gradient; it keeps and changes neither. Learning ends where
+// value or gradient is not finite at x.
 //
-// It fails where value or gradient is not finite at x.
-//
-// The directions are those of Nocedal and Wright, Numerical Optimization (2006),
-// algorithm 7.4, the line search a bisection. It goes through the same points on every
-// platform, which optimize.LBFGS of gonum does not.
+// The directions are those of Nocedal and Wright, Numerical Optimization (2006), algorithm 7.4, the
+// line search a bisection: the same points on every platform, unlike optimize.LBFGS of gonum.
 func minimise(f func(gradient, x []float64) float64, x []float64, tolerance float64, iterations int) []float64 {
 	g := make([]float64, len(x))
 	value := f(g, x)
@@ -352,11 +341,9 @@ func minimise(f func(gradient, x []float64) float64, x []float64, tolerance floa
 	}
 }
 
-// enoughSlope is the share of the slope at which a line search ends.
 const enoughSlope = 0.9
 
-// curvature holds the last point and gradient of an L-BFGS, and the last differences
-// of points (s) and of gradients (y).
+// curvature is the last point and gradient, and the last differences of points (s) and gradients (y).
 type curvature struct {
 	x, g   []float64
 	s, y   [storedSteps][]float64
@@ -422,7 +409,7 @@ func scale(x []float64, a float64) {
 	}
 }
 
-// largest is the largest absolute value in list, or NaN if that is in it.
+// largest is the largest absolute value, or NaN if that is in list.
 func largest(list []float64) float64 {
 	most := 0.0
 	for _, v := range list {

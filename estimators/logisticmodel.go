@@ -10,7 +10,6 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// logisticModel scores an output by a weighted sum of features.
 type logisticModel struct {
 	Carriers []float64 `json:"carriers,omitempty"` // symbols of mixed columns that carry values, ascending
 	Features []feature `json:"features"`
@@ -28,7 +27,6 @@ type symbolWeights struct {
 	weights []float64 // of the symbols; last, 0 for others
 }
 
-// numberTerm is what a number of an output adds to the score.
 type numberTerm struct {
 	curve *curve
 	read  func(row []float64) (v float64, ok bool) // 0 is added where there is none
@@ -38,9 +36,7 @@ var summaryKinds = [3]featureKind{sumFeature, minFeature, maxFeature}
 
 const featuresMost = 1 << 12
 
-// prepare builds what scoring needs from the fields that are written down.
-// Weights are added up in the order of the list, so that the sums have the same
-// bits everywhere.
+// prepare adds weights up in the order of the list, so that the sums have the same bits everywhere.
 func (m *logisticModel) prepare(columns []audit.Column) {
 	m.outputReader = newOutputReader(columns, m.Carriers)
 	curveOf := func(column int, kinds ...featureKind) *curve {
@@ -156,8 +152,8 @@ func (m *logisticModel) open(columns []audit.Column) error {
 	return nil
 }
 
-// curve is a weighted sum of ramps and squared ramps of one number: a piecewise
-// quadratic, constant outside its knots.
+// curve is a weighted sum of ramps and squared ramps of one number: piecewise quadratic, constant
+// outside its knots.
 type curve struct {
 	search      *edgeSearch
 	first, last float64
@@ -167,7 +163,6 @@ type curve struct {
 // piece is a + b t + c t^2 with t the distance from the knot at its left.
 type piece struct{ knot, a, b, c float64 }
 
-// newCurve adds up ramps; nil if there are none.
 func newCurve(ramps []feature) *curve {
 	if len(ramps) == 0 {
 		return nil
@@ -201,7 +196,6 @@ func newCurve(ramps []feature) *curve {
 	return c
 }
 
-// mostRamps keeps the knots of a curve within what an edge search takes.
 const mostRamps = mostEdges / 2
 
 // add adds the curve at v[:n], times share, to acc. It overwrites v.
@@ -225,11 +219,9 @@ func (c *curve) add(v, share, acc *floats, n int) {
 	}
 }
 
-// mostEdges is how many edges one column may have.
 const mostEdges = 255
 
-// edgeSearch finds the bin of a number among ascending edges: the number of
-// edges below it, so that bin i is (edges[i-1], edges[i]]; of 256 numbers the last
+// edgeSearch finds bins among ascending edges: bin i is (edges[i-1], edges[i]]; of 256 edges the last
 // bin is that of the last one, too.
 type edgeSearch struct {
 	keys [mostEdges + 1]float64 // padded with NaN, of which none is below a number
@@ -250,9 +242,8 @@ func newEdgeSearch(edges []float64) *edgeSearch {
 	return s
 }
 
-// find writes the bins of v[:n] into out. It halves the padded array by
-// conditional moves, one halving of all numbers after the other: no branch depends
-// on the data.
+// find writes the bins of v[:n]. It halves the padded array by conditional moves: no branch depends on
+// the data.
 func (s *edgeSearch) find(v *floats, n int, out *codes) {
 	keys := &s.keys
 	clear(out[:n])
@@ -267,7 +258,6 @@ func (s *edgeSearch) find(v *floats, n int, out *codes) {
 	}
 }
 
-// gather copies one number of each of n rows to v.
 func gather(rows []float64, width, offset, n int, v *floats) {
 	if width == 1 {
 		copy(v[:n], rows[offset:offset+n])
@@ -288,7 +278,6 @@ type (
 	codes  = [block]uint32
 )
 
-// symbolIndex finds the position of a symbol in a list.
 type symbolIndex struct {
 	search  *edgeSearch
 	unknown uint32 // code of what is not in the list

@@ -12,17 +12,16 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// trainedFor names what a witness is trained for: the zero value is the logistic loss
-// with the sides weighted alike; under a Rényi claim the Rényi objective at its alpha,
-// started from what the logistic loss gives.
+// trainedFor is what a witness is trained for. The zero value: the logistic loss, sides weighted alike;
+// under a Rényi claim, from there, the Rényi objective at its alpha.
 type trainedFor int
 
 const (
-	// The logistic loss with an output of the second side counting e^epsilon times, at
-	// the claimed epsilon (1 where the claim has none, 10 at most).
+	// The logistic loss with the second side counting e^epsilon times, at the claimed epsilon (1 where
+	// there is none, 10 at most).
 	hockeyStickLoss trainedFor = iota + 1
-	// The Rényi objective at the claimed alpha, from the start; at 1.5 where the claim
-	// has none, the order that Kong et al. 2023 test pure privacy at.
+	// The Rényi objective at the claimed alpha from the start; at 1.5, as Kong et al. 2023 test pure
+	// privacy, where there is none.
 	renyiLoss
 )
 
@@ -50,15 +49,11 @@ const (
 	weightingMost = 10 // epsilon up to which the sides are weighted
 )
 
-// mlp is a learner that trains a perceptron with two hidden layers of rectified
-// linear units and an output bounded by tanh, by Adam on mini-batches, with
-// early stopping on every fifth output, which training does not see.
+// mlp trains a perceptron with two hidden layers of rectified linear units and an output bounded by
+// tanh, by Adam on mini-batches, stopped early by every fifth output, which training does not see.
 //
-// All arithmetic is float32 or float64 with products rounded before they are
-// added, so that the network that comes out, and not only its scores, is the
-// same on every platform. Training takes 6 (inputs + units) units operations an
-// output and epoch. It returns an error where no column varies, where the training
-// diverges, or where the bound is too large for the claim's alpha.
+// Products are rounded before they are added, so that the network, and not only its scores, is the same
+// on every platform. Training takes 6 (inputs + units) units operations an output and epoch.
 func mlp(name string, o mlpOptions) audit.LearnerSpec {
 	o.hidden, o.rate = cmp.Or(o.hidden, [2]int{32, 32}), cmp.Or(o.rate, 0.001)
 	o.epochs, o.batch, o.patience = cmp.Or(o.epochs, 12), cmp.Or(o.batch, 128), cmp.Or(o.patience, 3)
@@ -119,7 +114,7 @@ func learnMLP(ex audit.Exploration, o mlpOptions) *mlpModel {
 	return m
 }
 
-// losses are what to train for in turn, with the largest alpha among them (1 for logistic losses).
+// losses are what to train for in turn, and the largest alpha among them (1 for logistic losses).
 func (o mlpOptions) losses(c audit.Claim) ([]witnessLoss, float64) {
 	alpha := renyiOrder(c, testerAlpha, "a perceptron")
 	switch {
@@ -135,7 +130,7 @@ func (o mlpOptions) losses(c audit.Claim) ([]witnessLoss, float64) {
 
 func claimedEpsilon(c audit.Claim) float64 { return cmp.Or(c.Epsilon, 1) }
 
-// bound is C, refused where e^(alpha C) overflows.
+// witnessBound is C, refused where e^(alpha C) overflows.
 func (o mlpOptions) witnessBound(c audit.Claim, alpha float64) float64 {
 	most := min(boundMost, largestPower/alpha)
 	switch {
@@ -148,8 +143,7 @@ func (o mlpOptions) witnessBound(c audit.Claim, alpha float64) float64 {
 	return o.bound
 }
 
-// mlpModel scores an output by the witness h of a network: an estimate of the
-// log likelihood ratio within [-bound, bound].
+// mlpModel scores by a network: an estimate of the log likelihood ratio within [-bound, bound].
 type mlpModel struct {
 	inputReader
 	Hidden  [2]int    `json:"hidden"`

@@ -33,8 +33,7 @@ type training struct {
 	bend     []float64 // derivative of the bounded output by the raw one
 }
 
-// newTraining reads the inputs and draws the first weights, uniform with
-// variance 2 over the number of inputs of a layer (He et al. 2015).
+// newTraining draws the first weights uniform with variance 2 over a layer's inputs (He et al. 2015).
 func newTraining(ex audit.Exploration, o mlpOptions, bound float64, r inputReader) *training {
 	t := &training{options: o, bound: bound, stream: ex.Stream, check: ex.Check}
 	t.network.shape = shape{len(r.Inputs), o.hidden[0], o.hidden[1]}
@@ -92,8 +91,8 @@ func readInputs(side audit.Samples, r inputReader, limit int, check func() error
 	return out
 }
 
-// run trains for one loss from where the network is, and leaves it at the
-// parameters that did best on the held-out outputs.
+// run trains for one loss from where the network is, and leaves it where it did best on the held-out
+// outputs.
 func (t *training) run(loss witnessLoss, rate float64) {
 	m := &t.network
 	best := slices.Clone(m.params)
@@ -150,15 +149,14 @@ func (t *training) run(loss witnessLoss, rate float64) {
 	m.ready()
 }
 
-// require ends a training that diverges: what should hold does not.
+// require ends a training that diverges.
 func (t *training) require(holds bool, epoch int, what string, found any) {
 	if !holds {
 		stopOn(fmt.Errorf("the network diverges in epoch %d of training at rate %g: %s is %v; use a smaller rate", epoch+1, t.options.rate, what, found))
 	}
 }
 
-// gradient returns the loss of a batch, rows of the first side and then of the
-// second, and its gradient by the parameters.
+// gradient is the loss of a batch, rows of the first side and then of the second, and its gradient.
 func (t *training) gradient(loss witnessLoss, rows []float32, count [2]int, gradient []float32) float64 {
 	n := count[0] + count[1]
 	t.raw, t.bend = matmul.Resized(t.raw, n), matmul.Resized(t.bend, n)
@@ -196,12 +194,10 @@ func (t *training) heldOut(loss witnessLoss) float64 {
 	return loss.value(h, [2][]float64{}, slope)
 }
 
-// shape is the size of a network: its inputs and its two hidden layers.
 type shape struct{ inputs, first, second int }
 
-// weights is how many parameters a network has. They lie in one list: the first
-// layer's weights (row by row, an input a row) and biases, the second's (a unit
-// of the first layer a row) and biases, the weights of the sum and its constant.
+// weights is how many parameters there are. In one list lie the first layer's weights (an input a row)
+// and biases, the second's (a unit of the first layer a row) and biases, the sum's weights and constant.
 func (s shape) weights() int {
 	return s.inputs*s.first + s.first + s.first*s.second + s.second + s.second + 1
 }
@@ -216,8 +212,7 @@ func layers[T matmul.Real](s shape, all []T) (w1, b1, w2, b2, w3, b3 []T) {
 	return cut(s.inputs * s.first), cut(s.first), cut(s.first * s.second), cut(s.second), cut(s.second), cut(1)
 }
 
-// network is a perceptron with two hidden layers of rectified linear units,
-// with the scratch to run it on blocks of rows.
+// network is a perceptron with two hidden layers, with the scratch to run it on blocks of rows.
 type network[T matmul.Real] struct {
 	shape
 	params []T
@@ -231,7 +226,7 @@ type network[T matmul.Real] struct {
 	back2, back1     []T
 }
 
-// ready packs the parameters; to be called when they have changed.
+// ready packs the parameters, after each change.
 func (m *network[T]) ready() {
 	w1, _, w2, _, _, _ := layers(m.shape, m.params)
 	m.w1.Right(w1, m.first, m.inputs, 1, m.first)
@@ -264,8 +259,8 @@ func rectify[T matmul.Real](z, slopes []T) {
 	}
 }
 
-// backward writes the gradient by the parameters of a sum over the rows of the
-// last forward, given its derivative by each output.
+// backward writes the gradient by the parameters of a sum over the last forward's rows, given its
+// derivative by each output.
 func (m *network[T]) backward(slope, gradient []T) {
 	n := m.n
 	_, _, w2, _, w3, _ := layers(m.shape, m.params)
@@ -303,9 +298,7 @@ func (m *network[T]) backward(slope, gradient []T) {
 	matmul.Product(&m.left, &m.right, nil, g1)
 }
 
-// adam is stochastic gradient descent with a step for each parameter, by
-// running means of the gradient and its square (Kingma and Ba 2015, algorithm
-// 1, with its constants).
+// adam is by Kingma and Ba 2015, algorithm 1, with its constants.
 type adam[T matmul.Real] struct {
 	mean, square           []T
 	meanPower, squarePower float64 // beta1^t, beta2^t
@@ -336,20 +329,17 @@ func (a *adam[T]) step(params, gradient []T, rate float64) {
 	}
 }
 
-// witnessLoss is what a witness h is trained to make small, given its values on
-// outputs of the two sides. With alpha above 1 it is -R^h, the Rényi objective
-// of DP-Auditorium (Kong et al. 2023), definition 4.2, and of Birrell et al.
-// 2021; else the logistic loss of telling the sides apart, an output of the
-// second side counting theta times (lemma 4.9 there, theta = e^epsilon), with h
-// the log likelihood ratio: log odds h - log theta.
+// witnessLoss is what a witness h is trained to make small. With alpha above 1 it is -R^h, the Rényi
+// objective of DP-Auditorium (Kong et al. 2023), definition 4.2, and of Birrell et al. 2021; else the
+// logistic loss of telling the sides apart, an output of the second counting theta times (lemma 4.9
+// there, theta = e^epsilon), with h the log likelihood ratio: log odds h - log theta.
 type witnessLoss struct {
 	alpha float64
 	theta float64 // > 0; of the logistic loss
 }
 
-// value returns the loss where outputs of side s have the values h[s], each counted
-// weight[s][i] times, or once where there are no weights, and writes its derivatives by
-// h. No side may be empty.
+// value is the loss where outputs of side s have the values h[s], each counted weight[s][i] times, or
+// once without weights; it writes the derivatives by h. No side may be empty.
 func (l witnessLoss) value(h, weight, slope [2][]float64) float64 {
 	loss := 0.0
 	for s := range h {
@@ -388,8 +378,8 @@ func (l witnessLoss) value(h, weight, slope [2][]float64) float64 {
 	return loss
 }
 
-// softmax returns log of the mean of e^(rate h) and writes the share of each in the sum;
-// number i counts count(i) times, all together total.
+// softmax is log of the mean of e^(rate h), number i counted count(i) times, all together total; it
+// writes each one's share in the sum.
 func softmax(h []float64, rate, total float64, count func(i int) float64, share []float64) float64 {
 	top := math.Inf(-1)
 	for i, v := range h {

@@ -40,7 +40,6 @@ const (
 	outputsPerBin = 40      // training outputs a side and cell wanted, on average
 )
 
-// seenOutcome is an outcome of the training outputs.
 type seenOutcome struct {
 	key   uint64
 	count [2]int
@@ -58,7 +57,7 @@ func learnTable(ex audit.Exploration) *tableModel {
 	for i := range seen {
 		seen[i].score = cautious(logRatio(seen[i].count[0], n, seen[i].count[1], m))
 	}
-	// When not all can be listed, those that say least are pooled.
+	// Those that say least are pooled.
 	loudness := func(o seenOutcome) float64 {
 		return math.Abs(float64(float64(o.count[0]+o.count[1]) * o.score))
 	}
@@ -93,8 +92,8 @@ func learnTable(ex audit.Exploration) *tableModel {
 	return model
 }
 
-// tablePartitions divides the columns so that the outcomes that occur have
-// some forty training outputs each, if their numbers were spread evenly.
+// tablePartitions divides the columns so that an outcome has some forty training outputs, were numbers
+// spread evenly.
 func tablePartitions(ex audit.Exploration) []partition {
 	columns := ex.First.Columns
 	at := audit.Offsets(columns)
@@ -131,8 +130,7 @@ func power(x, k int) float64 {
 	return p
 }
 
-// symbolTuples counts the distinct outcomes without regard to numbers, and the
-// most numbers that one of them carries.
+// symbolTuples counts distinct outcomes without numbers, and the most numbers that one carries.
 func symbolTuples(ex audit.Exploration, parts []partition) (tuples, carried int) {
 	columns := ex.First.Columns
 	reals := audit.Reals(columns)
@@ -179,7 +177,6 @@ func countOutcomes(ex audit.Exploration, keys *outcomeKeys) []seenOutcome {
 	return seen
 }
 
-// outcome is one listed outcome: a cell of each column's partition.
 type outcome struct {
 	Cells []int   `json:"cells"`
 	Score float64 `json:"score"`
@@ -196,8 +193,7 @@ type tableModel struct {
 	scores  map[uint64]float64 // of the outcomes, by key
 }
 
-// prepare builds what scoring needs from the fields that are written down. It
-// reports whether the listed outcomes have distinct keys.
+// prepare reports whether the listed outcomes have distinct keys.
 func (m *tableModel) prepare(columns []audit.Column) (distinct bool) {
 	m.columns = columns
 	m.keys = newOutcomeKeys(m.Partitions, columns)
@@ -250,10 +246,8 @@ func (m *tableModel) open(columns []audit.Column) error {
 	return audit.Require(m.prepare(columns), "model.outcomes", "a list with an outcome twice", "distinct outcomes")
 }
 
-// outcomeKeys numbers the outcomes of a product of partitions: in mixed radix
-// where there are at most 2^16, else by a 64-bit polynomial hash, whose
-// collisions (about one in 10^13 among a thousand outcomes) join outcomes and
-// do no other harm.
+// outcomeKeys numbers outcomes: in mixed radix where there are at most 2^16, else by a 64-bit
+// polynomial hash, whose collisions (about one in 10^13 among a thousand outcomes) join outcomes.
 type outcomeKeys struct {
 	coders []*coder
 	width  int
@@ -276,8 +270,8 @@ func newOutcomeKeys(partitions []partition, columns []audit.Column) *outcomeKeys
 	return k
 }
 
-// code writes the keys of the first n rows into out. A dense key is the number of
-// outcomes where a symbol is not listed.
+// code writes the keys of the first n rows. A dense key is the number of outcomes where a symbol is
+// not listed.
 func (k *outcomeKeys) code(rows []float64, n int, out *[block]uint64) {
 	var cell codes
 	clear(out[:n])
@@ -301,7 +295,6 @@ func (k *outcomeKeys) code(rows []float64, n int, out *[block]uint64) {
 	}
 }
 
-// of is the key of the outcome with these cells.
 func (k *outcomeKeys) of(cells []int) uint64 {
 	var key uint64
 	for c, v := range cells {

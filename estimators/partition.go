@@ -35,7 +35,7 @@ func (p partition) cells(kind audit.ColumnKind) int {
 	return n
 }
 
-// numbered says of each symbol whether it has a cell for each bin; a real column is like one that has.
+// numbered says of each symbol whether it has a cell for each bin; a real column is one that has.
 func (p partition) numbered(kind audit.ColumnKind) []bool {
 	switch kind {
 	case audit.Real:
@@ -69,7 +69,6 @@ type coder struct {
 	carries []uint32 // mixed: all ones where the symbol carries a value, else 0
 }
 
-// newCoder prepares a valid partition of the column at this offset of a row.
 func newCoder(p partition, kind audit.ColumnKind, offset int) *coder {
 	c := &coder{offset: offset}
 	if kind != audit.Symbol {
@@ -122,7 +121,7 @@ type tallied struct {
 	varies        bool // whether it carried another
 }
 
-// mostFrequent returns the most frequent symbols, at most mostSymbols, in ascending order.
+// mostFrequent are the most frequent symbols, ascending.
 func mostFrequent(seen map[float64]*tallied) []tallied {
 	var all []tallied
 	for _, e := range seen {
@@ -145,16 +144,14 @@ const (
 	tailLeast   = 8       // sorted values in the outermost bins
 )
 
-// checked asks, every so many rows, whether to go on.
 func checked(ex *audit.Exploration, i int) {
 	if i%checkEvery == 0 {
 		stopOn(ex.Check())
 	}
 }
 
-// fitPartition divides the column at this offset of a row: symbols as they
-// occur, numbers at the edges of the pooled sample of both sides, not at all where
-// edges is nil.
+// fitPartition divides the column at this offset of a row: symbols as they occur, numbers at edges of
+// the pooled sample of both sides, not at all where edges is nil.
 func fitPartition(ex audit.Exploration, column audit.Column, offset int, edges func(sorted []float64) []float64) (p partition) {
 	var carriers []float64
 	if column.Kind != audit.Real {
@@ -225,9 +222,9 @@ func pooled(ex audit.Exploration, column audit.Column, offset int, carriers []fl
 	return pool
 }
 
-// quantileEdges cuts sorted values into about this many bins of equal counts, with bins
-// of their own for values that repeat often. With tails, bins get ever narrower
-// towards both ends, where violations of pure privacy live.
+// quantileEdges cuts sorted values into about this many bins of equal counts, with bins of their own
+// for values that repeat often. With tails, bins get ever narrower towards both ends, where violations
+// of pure privacy live.
 func quantileEdges(sorted []float64, bins int, tails bool) []float64 {
 	if len(sorted) == 0 || bins < 2 {
 		return nil
@@ -263,8 +260,8 @@ func repeated(sorted []float64) int {
 	return n
 }
 
-// splitAtoms takes the values that occur at least least times out of sorted;
-// the most frequent ones if there are more than limit.
+// splitAtoms takes values that occur at least least times out of sorted, at most the limit most
+// frequent.
 func splitAtoms(sorted []float64, least, limit int) (atoms, loose []float64) {
 	type run struct{ from, to int }
 	var runs []run

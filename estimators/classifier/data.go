@@ -6,8 +6,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// mostRows is how many distinct outputs are learnt from, and mostOutputs how many in all,
-// before no more are; what comes later is only bet on.
+// What is learnt from at most, in distinct outputs and in all; what comes later is only bet on.
 const (
 	mostRows    = 1 << 18
 	mostOutputs = 1 << 22
@@ -58,7 +57,7 @@ func (d *Data) Add(side int, rows []float64) {
 		d.total[side]++
 		row := rows[:d.width]
 		if d.known != nil {
-			// Two outputs with one key would be taken for the same: that costs power only.
+			// Two outputs with one key are taken for the same: that costs power only.
 			key := audit.RowKey(row)
 			if at, ok := d.known[key]; ok {
 				d.fold[at][(int(at)+int(d.count[at][0]+d.count[at][1]))%folds][side]++
@@ -77,8 +76,8 @@ func (d *Data) Add(side int, rows []float64) {
 	}
 }
 
-// roundedColumns are those of how numbers are rounded: the grid comes first, as it tells
-// most (Mironov, On Significance of the Least Significant Bits for Differential Privacy, 2012).
+// roundedColumns say how numbers are rounded: the grid first, as it tells most (Mironov, On
+// Significance of the Least Significant Bits for Differential Privacy, 2012).
 func roundedColumns(columns []audit.Column) (list []audit.Column) {
 	for _, c := range columns {
 		if c.Bits {
@@ -107,8 +106,8 @@ func (d *Data) row(i int) []float64 { return d.rows[i*d.width : (i+1)*d.width] }
 // step is the distance between evenly spaced distinct outputs, at most n of them.
 func (d *Data) step(n int) int { return max(1, (len(d.count)+n-1)/n) }
 
-// folds is how many parts the outputs are learnt without, one after the other, where
-// another learner learns from what is said of them.
+// folds is how many parts the outputs are learnt without in turn, where another learner learns from
+// what is said of them.
 const folds = 4
 
 // inFold is how often distinct output i was seen in a fold.
@@ -130,7 +129,7 @@ func (d *Data) eachInFold(do func(i, fold int, n [2]float64)) {
 	}
 }
 
-// fitRows is about how many distinct outputs regressions are fitted to, where numbers make all
+// fitRows is about how many distinct outputs regressions are fitted to where numbers make all
 // distinct; the others are only counted.
 const fitRows = 8192
 

@@ -1,11 +1,9 @@
-// Package classifier learns, from outputs on two datasets, the probability that an
-// output came from the first one: what a sequential audit bets by. Several learners
-// work side by side on the same outputs, from the first few on, and each says of every
-// output that it learnt from what it would have said of it without having seen it.
+// Package classifier learns, from outputs on two datasets, the probability that an output came from
+// the first one: what a sequential audit bets by. Several learners work on the same outputs, from the
+// first few on, and each says of every output that it learnt from what it would have said without it.
 //
-// Probabilities are log odds on a grid of [Cells] cells, so that what a bet earns on
-// outputs is a function of one table of counts. Nothing here bears on whether a bet is
-// valid: a bad learner costs power only.
+// Log odds are on a grid of [Cells] cells, so that what a bet earns on outputs is a function of one
+// table of counts. A bad learner costs power, never validity.
 package classifier
 
 import "math"
@@ -35,8 +33,7 @@ type Table [2][Cells]int
 // Candidate is one of the learners.
 type Candidate int
 
-// The candidates. A model may lack some: logistic regressions need a feature that
-// varies, splines one real column, and nothing else.
+// The candidates. Logistic regressions need a feature that varies, splines one real column alone.
 const (
 	Tree4     Candidate = iota // a tree of counts, each node shrunk to the one above by 4 outputs
 	Tree16                     // by 16

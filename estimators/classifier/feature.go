@@ -20,8 +20,7 @@ const (
 	shareFeature featureKind = "share" // the share of the columns that show it
 	firstFeature featureKind = "first" // the place, in [0, 1], of the first column that shows it; 1 where none does
 	meanFeature  featureKind = "mean"  // the mean place of those that do; 1/2 where none does
-	// Of a number, z is its distance from a median in units of a quartile range,
-	// between -20 and 20, and 0 where an output has none.
+	// Of a number, z is its distance from a median in quartile ranges, in [-20, 20], 0 where there is none.
 	valueFeature  featureKind = "value"  // z of the column's number
 	logFeature    featureKind = "log"    // log(1 + |z|) with z's sign
 	squareFeature featureKind = "square" // log(1 + |z|)^2
@@ -35,8 +34,7 @@ const (
 	stepFeature   featureKind = "step"           // the same of each number less the one before
 )
 
-// feature is one summary of an output, less its mean and in units of its deviation. In
-// JSON it is a text of its fields in this order.
+// feature is one summary of an output, standardised; in JSON a text of its fields in this order.
 type feature struct {
 	Kind   featureKind
 	Column int
@@ -67,7 +65,6 @@ const (
 	carriersWhole = 4 // real columns that get all features
 )
 
-// z is a number's place between quartiles.
 func (f *feature) z(v float64) float64 {
 	return min(zMost, max(-zMost, (min(hugeNumber, max(-hugeNumber, v))-f.Median)/f.Range))
 }
@@ -91,7 +88,6 @@ func newShape(columns []audit.Column, carriers []float64) shape {
 	return shape{columns, audit.Offsets(columns), carriers, len(columns) - audit.Reals(columns)}
 }
 
-// number is the number in a column, if the output has one there.
 func (s *shape) number(row []float64, column int) (float64, bool) {
 	return s.columns[column].Kind.Number(row[s.at[column]:], s.carrier)
 }
@@ -128,11 +124,9 @@ func (r *reading) signedLog(z float64) float64 {
 	return r.log
 }
 
-// places are those of a symbol, among the columns with symbols: how many they are, the first, -1
-// where there is none, and their sum.
+// places are those of a symbol among the columns with symbols: how many, the first (-1: none), the sum.
 type places struct{ n, first, sum int }
 
-// read is a feature of an output.
 func (s *shape) read(f *feature, r *reading) float64 {
 	x, row := 0.0, r.row
 	switch f.Kind {
@@ -174,7 +168,6 @@ func (s *shape) read(f *feature, r *reading) float64 {
 	return float64(x*f.Scale) + f.Shift
 }
 
-// of turns z into what the feature has of it.
 func (f *feature) of(z float64, r *reading) float64 {
 	switch f.Kind {
 	case lowFeature, leadLow, leadLowPlace:
@@ -207,7 +200,6 @@ func (s *shape) places(symbol float64, row []float64) places {
 	return p
 }
 
-// of is what a feature has of them, of so many columns.
 func (p places) of(kind featureKind, columns float64) float64 {
 	switch {
 	case kind == shareFeature:
@@ -282,7 +274,7 @@ func featuresOf(d *Data) ([]feature, []float64) {
 	}
 	if reals > 1 {
 		for _, kind := range []featureKind{totalFeature, stepFeature} {
-			// One scale for all columns: that of the numbers, or of the steps, of every row in turn.
+			// One scale for all columns: of the numbers, or of the steps, of every row in turn.
 			turn := 0
 			numbers(func(row []float64) (float64, bool) {
 				turn++
@@ -330,8 +322,8 @@ func standardised(d *Data, s shape, list []feature, step int) []feature {
 	return keep
 }
 
-// quartiles are the median and the distance of the quartiles, or of the nearest
-// quantiles that differ; 0 where all values are one.
+// quartiles are the median and the distance of the quartiles, or of the nearest quantiles that differ;
+// 0 where all values are one.
 func quartiles(pool []float64) (median, width float64) {
 	if len(pool) == 0 {
 		return 0, 0
@@ -346,8 +338,8 @@ func quartiles(pool []float64) (median, width float64) {
 	return pool[int(last/2)], min(width, hugeNumber)
 }
 
-// tally lists the symbols of all columns, of each column, both the most frequent first,
-// and those that carry numbers.
+// tally lists the symbols of all columns and of each, the most frequent first, and those that carry
+// numbers.
 func tally(d *Data, step int) (frequent []float64, inColumn [][]float64, carriers []float64) {
 	all := map[float64]float64{}
 	value := map[float64]float64{}

@@ -12,8 +12,8 @@ import (
 	"github.com/dpscope/dpscope/audit/stream/linalg"
 )
 
-// Model is what all candidates learnt from the outputs of one pair. Reports show it as
-// JSON. The log odds that it gives have the same bits on every platform.
+// Model is what all candidates learnt from the outputs of one pair. Its log odds have the same bits on
+// every platform.
 type Model struct {
 	Tree     *tree     `json:"tree,omitempty"`
 	Features []feature `json:"features,omitempty"`
@@ -69,9 +69,8 @@ func (m *Model) Only(list []Candidate) *Model {
 	return &out
 }
 
-// Score is the candidates' log odds, by cell, of each row: cells[k][i] is that of
-// candidate list[k] for row i. It returns how many rows there are. The model must have the
-// candidates.
+// Score is the candidates' log odds of each row: cells[k][i] is the cell of candidate list[k], which the
+// model must have, for row i. It returns how many rows there are.
 func (m *Model) Score(list []Candidate, rows []float64, cells [][]uint16) int {
 	width := audit.Width(m.shape.columns)
 	rounded := roundedColumns(m.shape.columns)
@@ -196,8 +195,8 @@ const (
 var ridges = [2]float64{1, 16}
 var roughnesses = [3]float64{3, 30, 300}
 
-// Learn fits all candidates to the data, and counts the data by the log odds that each
-// would have given them without having seen them. Trees grow beside the regressions.
+// Learn fits all candidates to the data, and counts the data by the log odds that each would have given
+// without having seen it. Trees grow beside the regressions.
 func (l *Learner) Learn(d *Data) (*Model, [Candidates]*Table) {
 	old := l.model
 	m := &Model{}
@@ -215,7 +214,7 @@ func (l *Learner) Learn(d *Data) (*Model, [Candidates]*Table) {
 	return m, tables
 }
 
-// grow grows the trees, and returns the log odds of the best one without each fold.
+// grow returns the log odds of the best tree without each fold.
 func (m *Model) grow(d *Data, tables *[Candidates]*Table) (trees oddsOf) {
 	var leaf []int32
 	if m.Tree, leaf = newTree(d); len(m.Tree.Nodes) > 1 {
@@ -251,7 +250,7 @@ func logLoss(t *Table) float64 {
 	return sum
 }
 
-// regress fits the ridges and the bins of the second, and returns its log odds without each fold.
+// regress fits the ridges and bins, and returns the second ridge's log odds without each fold.
 func (l *Learner) regress(d *Data, m, old *Model, tables *[Candidates]*Table) oddsOf {
 	if old != nil && d.Len() < featuresAnew*l.learnt {
 		m.Features, m.Carriers = old.Features, old.Carriers
@@ -325,7 +324,6 @@ func (l *Learner) regress(d *Data, m, old *Model, tables *[Candidates]*Table) od
 	return out
 }
 
-// rounded are numbers to a few digits, which a model is written with.
 func rounded(list []float64) []float64 {
 	return audit.Each(list, digits)
 }
@@ -355,8 +353,7 @@ func diagonal(n int, v float64) []float64 {
 	return a
 }
 
-// bin counts the log odds of the second ridge in quantile bins, each shrunk to the
-// wider bin that it is half of.
+// bin counts the second ridge's log odds in quantile bins, each shrunk to the bin that it is half of.
 func (m *Model) bin(d *Data, o *oddsOf) *Table {
 	type seen struct {
 		z float64
@@ -409,8 +406,8 @@ func (m *Model) bin(d *Data, o *oddsOf) *Table {
 	return t
 }
 
-// dyadic are the log odds of bins, each half of a range shrunk to the range's, without
-// an output of that side; of side -1, with all.
+// dyadic are the log odds of bins, each half of a range shrunk to the range's, without an output of that
+// side; of side -1, with all.
 func dyadic(counts [][2]float64, side int) []float64 {
 	out := make([]float64, len(counts))
 	var walk func(lo, hi int, above float64)
@@ -439,7 +436,7 @@ func dyadic(counts [][2]float64, side int) []float64 {
 	return logits(out)
 }
 
-// splines fits those of the only real column, on outputs pooled at a sixteenth of a knot's distance.
+// splines are on outputs pooled at a sixteenth of a knot's distance.
 func (l *Learner) splines(d *Data, m *Model, tables *[Candidates]*Table) {
 	if len(d.columns) != 1 || d.columns[0].Kind != audit.Real {
 		return
@@ -499,7 +496,7 @@ func (l *Learner) splines(d *Data, m *Model, tables *[Candidates]*Table) {
 	}
 }
 
-// stack fits two slopes and a constant on the log odds of the best tree and the second ridge.
+// stack fits on the log odds of the best tree and the second ridge.
 func stack(d *Data, m *Model, trees, ridges oddsOf, tables *[Candidates]*Table) {
 	p := &points{width: 3}
 	d.eachInFold(func(i, f int, n [2]float64) {

@@ -35,7 +35,6 @@ const (
 	longestStep = 4.0  // of any weight
 )
 
-// fit goes on from w, by so many steps at most.
 func (r *regression) fit(steps int) {
 	n := r.points.width
 	r.h, r.g = make([]float64, n*n), make([]float64, n)
@@ -104,10 +103,9 @@ func (r *regression) derivatives() {
 	}
 }
 
-// without are the log odds of every row as they would be, nearly, had one of its outputs
-// of that side not been fitted: one Newton step away (approximate leave-one-out: Rad and
-// Maleki 2020). The fit must have ended. They may be counted, but nothing may be learnt
-// from them: they tell the side that was left out.
+// without are about the log odds of every row had one of its outputs of that side not been fitted: one
+// Newton step away (approximate leave-one-out: Rad and Maleki 2020). The fit must have ended. They may
+// be counted, but not learnt from: they tell the side that was left out.
 func (r *regression) without() [2][]float64 {
 	p, n := r.points, r.points.width
 	x := make([]float64, n)

@@ -8,7 +8,6 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// Limits of trees.
 const (
 	leastSplit = 8   // outputs of a node that is divided by symbols,
 	mostLeaves = 128 // and about how many leaves that may give
@@ -29,9 +28,9 @@ type treeNode struct {
 	N       [2]int    `json:"n"`                 // outputs of either dataset
 }
 
-// tree divides outputs by their symbols, column by column, and below that by their
-// numbers at medians. The odds of a node are its counts' and some outputs' worth of the
-// odds of the node above (a Beta prior); the root's are even.
+// tree divides outputs by their symbols, column by column, and below that by their numbers at medians.
+// A node's odds are its counts' and some outputs' worth of the node's above (a Beta prior); the root's
+// are even.
 type tree struct {
 	Nodes []treeNode `json:"nodes"`
 	odds  [3][]float64
@@ -58,7 +57,6 @@ type grower struct {
 	keys  []float64
 }
 
-// node enters a node of these outputs.
 func (g *grower) node(list []int32) int {
 	var n treeNode
 	for _, i := range list {
@@ -72,7 +70,7 @@ func (g *grower) node(list []int32) int {
 	return len(g.tree.Nodes) - 1
 }
 
-// bySymbols grows the node of these outputs, from this column on.
+// bySymbols grows the node of these outputs from this column on.
 func (g *grower) bySymbols(list []int32, column int) int {
 	d := g.data
 	at := g.node(list)
@@ -129,8 +127,8 @@ func (g *grower) part(list []int32, at int) (kids [][]int32, symbols []float64) 
 	return sorted, symbols
 }
 
-// partAtoms takes the numbers at this place of a row that repeat exactly, where few do: each
-// has a node of its own, as a symbol has. None where most repeat, as whole numbers do.
+// partAtoms gives numbers that repeat exactly, where few do, a node of their own, as a symbol has. None
+// where most repeat, as whole numbers do.
 func (g *grower) partAtoms(list []int32, at int) (kids [][]int32, atoms []float64) {
 	d := g.data
 	value := func(i int32) float64 { return d.rows[int(i)*d.width+at] }
@@ -233,8 +231,8 @@ func (g *grower) halve(at int, list []int32, columns []int, turn, depth, least i
 	}
 }
 
-// without are the log odds of every leaf as they would be without one of its outputs of
-// that side, or, of side -1, as they are.
+// without are the log odds of every leaf without one of its outputs of that side; of side -1, as they
+// are.
 func (t *tree) without(shrinkage float64, side int) []float64 {
 	return t.oddsOf(shrinkage, func(k int) [2]int {
 		n := t.Nodes[k].N
@@ -245,7 +243,6 @@ func (t *tree) without(shrinkage float64, side int) []float64 {
 	})
 }
 
-// oddsOf are the log odds of all nodes with these counts.
 func (t *tree) oddsOf(shrinkage float64, count func(k int) [2]int) []float64 {
 	odds := slices.Repeat([]float64{0.5}, len(t.Nodes))
 	for i, n := range t.Nodes {
@@ -267,7 +264,7 @@ func (t *tree) counted(shrinkage float64, d *Data, leaf []int32) *Table {
 	return table
 }
 
-// withoutFolds are the log odds of every distinct output by its leaf, without each fold.
+// withoutFolds are the log odds of every distinct output without each fold.
 func (t *tree) withoutFolds(shrinkage float64, d *Data, leaf []int32) oddsOf {
 	parent := make([]int, len(t.Nodes))
 	for i, n := range t.Nodes {
