@@ -121,7 +121,7 @@ func learnChebyshev(ex audit.Exploration, most int) *chebyshevModel {
 	alpha := renyiOrder(ex.Claim, chebyshevAlpha, "a polynomial")
 	loss := witnessLoss{alpha: alpha}
 	bound := mlpOptions{}.witnessBound(ex.Claim, loss.alpha)
-	pool := pooled(ex, ex.First.Columns[0], 0, nil)
+	pool := pooled(ex, 0, nil)
 	var best *chebyshevModel
 	least := math.Inf(1)
 	var tried []feature
@@ -157,22 +157,23 @@ func learnChebyshev(ex audit.Exploration, most int) *chebyshevModel {
 
 func newGrid(ex audit.Exploration, ramp feature, degree int) *grid {
 	g := new(grid)
-	var v floats
-	for s, side := range []audit.Samples{ex.First, ex.Second} {
+	for s := range g.fitted {
 		g.fitted[s], g.held[s] = make([]float64, gridCells), make([]float64, gridCells)
-		for start := 0; start < side.Len(); start += block {
-			checked(&ex, start)
-			n := copy(v[:], side.Rows[start:])
-			ramp.ramps(&v, n)
-			for i, r := range v[:n] {
-				cell := min(int(float64(r*gridCells)), gridCells-1)
-				if (start+i)%validationOf == validationOf-1 {
-					g.held[s][cell]++
-				} else {
-					g.fitted[s][cell]++
-				}
+	}
+	var v floats
+	eachBlock(ex, 1, func(s, start int, rows []float64) {
+		n := copy(v[:], rows)
+		ramp.ramps(&v, n)
+		for i, r := range v[:n] {
+			cell := min(int(float64(r*gridCells)), gridCells-1)
+			if (start+i)%validationOf == validationOf-1 {
+				g.held[s][cell]++
+			} else {
+				g.fitted[s][cell]++
 			}
 		}
+	})
+	for s, side := range []audit.Samples{ex.First, ex.Second} {
 		if side.Len() < validationOf {
 			copy(g.held[s], g.fitted[s])
 		}

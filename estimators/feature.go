@@ -256,7 +256,6 @@ var windows = [][2]float64{{0.0005, 0.9995}, {0.005, 0.995}, {0.45, 0.55}, {0.25
 // candidateFeatures fit the columns; with them come the symbols that carry values.
 func candidateFeatures(ex audit.Exploration) (list []feature, carriers []float64) {
 	columns := ex.First.Columns
-	at := audit.Offsets(columns)
 	seen, all, carriers := tallySymbols(ex)
 	list = hotFeatures(seen, all)
 	numeric := audit.Count(columns, func(c audit.Column) bool { return c.Kind != audit.Symbol })
@@ -268,7 +267,7 @@ func candidateFeatures(ex audit.Exploration) (list []feature, carriers []float64
 		if c.Kind == audit.Symbol || numeric > numbersMost {
 			continue
 		}
-		pool := pooled(ex, c, at[i], carriers)
+		pool := pooled(ex, i, carriers)
 		list = append(list, ramps(feature{Kind: valueFeature, Column: i}, pool, share)...)
 	}
 	return append(list, summaryFeatures(ex, carriers)...), carriers
@@ -277,14 +276,13 @@ func candidateFeatures(ex audit.Exploration) (list []feature, carriers []float64
 // tallySymbols counts the symbols of each column and of all, and lists those that carry values.
 func tallySymbols(ex audit.Exploration) (seen [][]tallied, all map[float64]int, carriers []float64) {
 	columns := ex.First.Columns
-	at := audit.Offsets(columns)
 	all = map[float64]int{}
 	seen = make([][]tallied, len(columns))
 	for i, c := range columns {
 		if c.Kind == audit.Real {
 			continue
 		}
-		seen[i] = tally(ex, c, at[i])
+		seen[i] = tally(ex, i)
 		for _, s := range seen[i] {
 			all[s.symbol] += s.count
 			if c.Kind == audit.Mixed && s.varies && !slices.Contains(carriers, s.symbol) && len(carriers) < mostSymbols {

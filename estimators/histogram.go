@@ -66,12 +66,12 @@ func binsFor(ex audit.Exploration) int {
 // the scores guess the side of outputs that they were not learnt from.
 func fitHistogram(ex audit.Exploration, column, bins int) (*histogramModel, float64) {
 	columns := ex.First.Columns
-	p := fitPartition(ex, columns[column], audit.Offsets(columns)[column], func(pool []float64) []float64 { return quantileEdges(pool, bins, true) })
+	p := fitPartition(ex, column, func(pool []float64) []float64 { return quantileEdges(pool, bins, true) })
 	m := &histogramModel{Column: column, Partition: p}
 	m.prepare(columns)
-	counts := m.count(ex)
-	reach, gain := chooseSmoothing(counts, m.runs())
-	m.Scores = append(smoothed(counts[0].plus(counts[1]), m.runs(), reach), 0)
+	folds, all := m.count(ex)
+	reach, gain := chooseSmoothing(folds, m.runs())
+	m.Scores = append(smoothed(all, m.runs(), reach), 0)
 	return m, gain
 }
 
@@ -81,28 +81,26 @@ func (m *histogramModel) prepare(columns []audit.Column) {
 	m.coder = newCoder(m.Partition, columns[m.Column].Kind, audit.Offsets(columns)[m.Column])
 }
 
-// count tallies the cells of the training outputs in two folds, row by row in turn.
-func (m *histogramModel) count(ex audit.Exploration) [2]sideCounts {
+// count tallies the cells of the training outputs in two folds, row by row in turn, and then in all.
+func (m *histogramModel) count(ex audit.Exploration) (folds [2]sideCounts, all sideCounts) {
 	cells := m.Partition.cells(m.columns[m.Column].Kind)
-	folds := [2]sideCounts{newSideCounts(cells), newSideCounts(cells)}
+	for _, c := range []*sideCounts{&folds[0], &folds[1], &all} {
+		c.cells = [2][]int{make([]int, cells), make([]int, cells)}
+	}
 	var cell codes
-	for s, side := range []audit.Samples{ex.First, ex.Second} {
-		rows := side.Rows
-		for start := 0; len(rows) > 0; start += block {
-			checked(&ex, start)
-			n := min(block, len(rows)/m.width)
-			m.coder.code(rows, m.width, n, &cell)
-			rows = rows[n*m.width:]
-			for i, c := range cell[:n] {
-				f := &folds[i&1]
+	eachBlock(ex, m.width, func(s, _ int, rows []float64) {
+		n := len(rows) / m.width
+		m.coder.code(rows, m.width, n, &cell)
+		for i, c := range cell[:n] {
+			for _, f := range []*sideCounts{&folds[i&1], &all} {
 				f.total[s]++
 				if int(c) < cells {
 					f.cells[s][c]++
 				}
 			}
 		}
-	}
-	return folds
+	})
+	return folds, all
 }
 
 // runs marks the cells that smoothing may join by equal numbers; 0 for those that stand alone (symbols,
@@ -180,11 +178,10 @@ var histogramTester = settable([]audit.ParamSpec{
 
 func learnHistogramTester(ex audit.Exploration, bins int) *histogramModel {
 	columns := ex.First.Columns
-	p := fitPartition(ex, columns[0], 0, func(pool []float64) []float64 { return equalEdges(pool, bins) })
+	p := fitPartition(ex, 0, func(pool []float64) []float64 { return equalEdges(pool, bins) })
 	m := &histogramModel{Partition: p}
 	m.prepare(columns)
-	folds := m.count(ex)
-	counts := folds[0].plus(folds[1])
+	_, counts := m.count(ex)
 	for i := range counts.cells[0] {
 		ratio, _ := logRatio(counts.cells[0][i], counts.total[0], counts.cells[1][i], counts.total[1])
 		m.Scores = append(m.Scores, ratio)
@@ -213,21 +210,6 @@ func equalEdges(sorted []float64, bins int) (edges []float64) {
 type sideCounts struct {
 	cells [2][]int
 	total [2]int
-}
-
-func newSideCounts(cells int) sideCounts {
-	return sideCounts{cells: [2][]int{make([]int, cells), make([]int, cells)}}
-}
-
-func (c sideCounts) plus(d sideCounts) sideCounts {
-	sum := newSideCounts(len(c.cells[0]))
-	for s := range sum.cells {
-		sum.total[s] = c.total[s] + d.total[s]
-		for i := range sum.cells[s] {
-			sum.cells[s][i] = c.cells[s][i] + d.cells[s][i]
-		}
-	}
-	return sum
 }
 
 func isAtom(low, high float64) bool { return math.Nextafter(high, math.Inf(-1)) == low }

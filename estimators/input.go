@@ -52,7 +52,7 @@ func fitInputs(ex audit.Exploration) (r inputReader) {
 			continue
 		}
 		numeric++
-		pool := pooled(ex, c, r.at[i], carriers)
+		pool := pooled(ex, i, carriers)
 		if in, ok := numberInput(i, pool); ok {
 			r.Inputs = append(r.Inputs, in)
 		}

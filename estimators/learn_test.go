@@ -52,9 +52,9 @@ var optima = []optimum{
 	{logistic, svt6(25, 0.1), 0.60},
 	{logistic, mixedScenario(), 0.90},
 	{logistic, laplaceVector(), 0.85},
-	{logisticSums(), laplaceVector(), 0.85},
-	{logisticSums(), runningSums(), 0.55},
-	{logisticSums(), svt6(25, 0.1), 0.30},
+	{logisticSums, laplaceVector(), 0.85},
+	{logisticSums, runningSums(), 0.55},
+	{logisticSums, svt6(25, 0.1), 0.30},
 }
 
 // Where all columns tell alike, a few weights for all of them learn from 1000
@@ -62,7 +62,7 @@ var optima = []optimum{
 func TestSumsLearnFromFewOutputs(t *testing.T) {
 	c := laplaceVector()
 	columns, best := found(t, c, logistic, 1000)
-	sums, _ := found(t, c, logisticSums(), 1000)
+	sums, _ := found(t, c, logisticSums, 1000)
 	if sums < 1.05*columns {
 		t.Errorf("sums %.4f, columns %.4f of %.4f; want the sums above", sums, columns, best)
 	}
@@ -89,7 +89,7 @@ func TestNothingToFind(t *testing.T) {
 		learners []audit.LearnerSpec
 		n        int
 		most     float64
-	}{{svt6(5, 1), All, 20000, 0.1}, {laplaceVector(), []audit.LearnerSpec{usualNetwork, usualKernels, logisticVector()}, 10000, 0.3}} {
+	}{{svt6(5, 1), All, 20000, 0.1}, {laplaceVector(), []audit.LearnerSpec{usualNetwork, usualKernels, logisticVector}, 10000, 0.3}} {
 		for _, spec := range applying(c.learners, c.scenario.columns) {
 			m := must.Get(spec.Learn(exploring(c.scenario.samples("a", 0, c.n), c.scenario.samples("b", 0, c.n))))(t)
 			var scores [2][]float64

@@ -12,28 +12,27 @@ import (
 // maximum of released values. A sum of counts sees what no single outcome of many thousands can.
 //
 // Weights are rounded to 20 significant bits, on which platforms almost always agree.
-var logistic = audit.LearnerSpec{
-	Name:    "logistic",
-	Title:   "Logistic regression on summaries of an output",
-	Source:  "Logistic regression of DP-Sniper (Bichsel et al. 2021), L2 penalty chosen on held-out outputs, L-BFGS (Nocedal and Wright 2006, algorithm 7.5)",
-	Applies: needs(anyColumn, "logistic regression needs at least one output column"),
-	Learn:   learnFeatures(candidateFeatures, designRows),
-	Decode:  decoder[logisticModel],
-	Steady:  true,
-}
+var logistic = regression(candidateFeatures, designRows, audit.LearnerSpec{
+	Name:   "logistic",
+	Title:  "Logistic regression on summaries of an output",
+	Source: ", L2 penalty chosen on held-out outputs, L-BFGS (Nocedal and Wright 2006, algorithm 7.5)",
+})
 
 const weightBits = 20
 
-// learnFeatures fits the weights of these features on so many outputs a side at most. Not inlined, as
-// [learner].
-//
-//go:noinline
-func learnFeatures(of featuresOf, most int) func(audit.Exploration) (audit.Model, error) {
-	return learner(func(ex audit.Exploration) *logisticModel { return fitFeatures(ex, of, most) })
-}
-
 // featuresOf are features of an exploration, and the symbols that carry values.
 type featuresOf func(audit.Exploration) (list []feature, carriers []float64)
+
+// regression is a logistic regression on these features, of so many outputs a side at most.
+func regression(of featuresOf, most int, spec audit.LearnerSpec) audit.LearnerSpec {
+	spec.Source = "Logistic regression of DP-Sniper (Bichsel et al. 2021)" + spec.Source
+	if spec.Applies == nil {
+		spec.Applies = needs(anyColumn, "logistic regression needs at least one output column")
+	}
+	spec.Learn = learner(func(ex audit.Exploration) *logisticModel { return fitFeatures(ex, of, most) })
+	spec.Decode, spec.Steady = decoder[logisticModel], true
+	return spec
+}
 
 func fitFeatures(ex audit.Exploration, of featuresOf, most int) *logisticModel {
 	list, carriers := of(ex)
@@ -53,14 +52,11 @@ func fitFeatures(ex audit.Exploration, of featuresOf, most int) *logisticModel {
 }
 
 // logisticVector is that of the published classifiers: each number once, each symbol, no summaries.
-func logisticVector() audit.LearnerSpec {
-	spec := logistic
-	spec.Name = "logistic-vector"
-	spec.Title = "Logistic regression on the raw outputs"
-	spec.Source = "Logistic regression of DP-Sniper (Bichsel et al. 2021), without summaries of an output; L2 penalty chosen on held-out outputs"
-	spec.Learn = learnFeatures(plainFeatures, designRows)
-	return spec
-}
+var logisticVector = regression(plainFeatures, designRows, audit.LearnerSpec{
+	Name:   "logistic-vector",
+	Title:  "Logistic regression on the raw outputs",
+	Source: ", without summaries of an output; L2 penalty chosen on held-out outputs",
+})
 
 // plainFeatures are each column's symbols but its base, and each number between its outermost quantiles.
 func plainFeatures(ex audit.Exploration) ([]feature, []float64) {
@@ -87,15 +83,12 @@ const sumsRows = 400_000
 // columns before the first one, ramps of every real number added up, and of its distance from the one
 // in the column before. Where columns tell alike, as the parts of a budget spread over many answers
 // do, or the noise of running sums, few weights are learnt from far fewer outputs than one a column.
-func logisticSums() audit.LearnerSpec {
-	spec := logistic
-	spec.Name = "logistic-sums"
-	spec.Title = "Logistic regression on sums over the columns"
-	spec.Source = "Logistic regression of DP-Sniper (Bichsel et al. 2021), on summaries that treat columns alike; L2 penalty chosen on held-out outputs"
-	spec.Applies = needs(func(columns []audit.Column) bool { return len(columns) > 1 }, "sums over columns need two of them")
-	spec.Learn = learnFeatures(sharedFeatures, sumsRows)
-	return spec
-}
+var logisticSums = regression(sharedFeatures, sumsRows, audit.LearnerSpec{
+	Name:    "logistic-sums",
+	Title:   "Logistic regression on sums over the columns",
+	Source:  ", on summaries that treat columns alike; L2 penalty chosen on held-out outputs",
+	Applies: needs(func(columns []audit.Column) bool { return len(columns) > 1 }, "sums over columns need two of them"),
+})
 
 func sharedFeatures(ex audit.Exploration) (list []feature, carriers []float64) {
 	columns := ex.First.Columns

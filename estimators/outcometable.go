@@ -43,8 +43,7 @@ const (
 type seenOutcome struct {
 	key   uint64
 	count [2]int
-	side  int // where it was seen first,
-	row   int // and in which row
+	row   []float64 // the first
 	score float64
 }
 
@@ -76,10 +75,9 @@ func learnTable(ex audit.Exploration) *tableModel {
 	model.Rest = cautious(logRatio(rest[0], n, rest[1], m))
 	var cell codes
 	for i, o := range seen[:listed] {
-		row := []audit.Samples{ex.First, ex.Second}[o.side].Row(o.row)
 		cells := make([]int, len(columns))
 		for c, coder := range keys.coders {
-			coder.code(row, keys.width, 1, &cell)
+			coder.code(o.row, keys.width, 1, &cell)
 			cells[c] = int(cell[0])
 		}
 		model.Outcomes[i] = outcome{Cells: cells, Score: o.score}
@@ -96,12 +94,11 @@ func learnTable(ex audit.Exploration) *tableModel {
 // spread evenly.
 func tablePartitions(ex audit.Exploration) []partition {
 	columns := ex.First.Columns
-	at := audit.Offsets(columns)
 	parts := make([]partition, len(columns))
 	numbers := false
 	for i, c := range columns {
 		if c.Kind != audit.Real {
-			parts[i] = fitPartition(ex, c, at[i], nil)
+			parts[i] = fitPartition(ex, i, nil)
 		}
 		numbers = numbers || c.Kind == audit.Real || slices.Contains(parts[i].Carries, true)
 	}
@@ -116,7 +113,7 @@ func tablePartitions(ex audit.Exploration) []partition {
 	}
 	for i, c := range columns {
 		if c.Kind == audit.Real || slices.Contains(parts[i].Carries, true) {
-			parts[i] = fitPartition(ex, c, at[i], func(pool []float64) []float64 { return quantileEdges(pool, bins, carried == 1) })
+			parts[i] = fitPartition(ex, i, func(pool []float64) []float64 { return quantileEdges(pool, bins, carried == 1) })
 		}
 	}
 	return parts
@@ -137,13 +134,12 @@ func symbolTuples(ex audit.Exploration, parts []partition) (tuples, carried int)
 	seen := countOutcomes(ex, newOutcomeKeys(parts, columns))
 	at := audit.Offsets(columns)
 	for _, o := range seen {
-		row := []audit.Samples{ex.First, ex.Second}[o.side].Row(o.row)
 		n := reals
 		for c, p := range parts {
 			if columns[c].Kind != audit.Mixed {
 				continue
 			}
-			if k, ok := slices.BinarySearch(p.Symbols, row[at[c]]); ok && p.Carries[k] {
+			if k, ok := slices.BinarySearch(p.Symbols, o.row[at[c]]); ok && p.Carries[k] {
 				n++
 			}
 		}
@@ -156,24 +152,19 @@ func countOutcomes(ex audit.Exploration, keys *outcomeKeys) []seenOutcome {
 	var seen []seenOutcome
 	at := map[uint64]int{} // key -> place in seen
 	var key [block]uint64
-	for s, side := range []audit.Samples{ex.First, ex.Second} {
-		rows := side.Rows
-		for start := 0; len(rows) > 0; start += block {
-			checked(&ex, start)
-			n := min(block, len(rows)/keys.width)
-			keys.code(rows, n, &key)
-			rows = rows[n*keys.width:]
-			for i, k := range key[:n] {
-				place, known := at[k]
-				if !known {
-					place = len(seen)
-					at[k] = place
-					seen = append(seen, seenOutcome{key: k, side: s, row: start + i})
-				}
-				seen[place].count[s]++
+	eachBlock(ex, keys.width, func(s, _ int, rows []float64) {
+		n := len(rows) / keys.width
+		keys.code(rows, n, &key)
+		for i, k := range key[:n] {
+			place, known := at[k]
+			if !known {
+				place = len(seen)
+				at[k] = place
+				seen = append(seen, seenOutcome{key: k, row: rows[i*keys.width : (i+1)*keys.width]})
 			}
+			seen[place].count[s]++
 		}
-	}
+	})
 	return seen
 }
 

@@ -150,15 +150,16 @@ func checked(ex *audit.Exploration, i int) {
 	}
 }
 
-// fitPartition divides the column at this offset of a row: symbols as they occur, numbers at edges of
+// fitPartition divides a column: symbols as they occur, numbers at edges of
 // the pooled sample of both sides, not at all where edges is nil.
-func fitPartition(ex audit.Exploration, column audit.Column, offset int, edges func(sorted []float64) []float64) (p partition) {
+func fitPartition(ex audit.Exploration, column int, edges func(sorted []float64) []float64) (p partition) {
 	var carriers []float64
-	if column.Kind != audit.Real {
-		seen := tally(ex, column, offset)
+	kind := ex.First.Columns[column].Kind
+	if kind != audit.Real {
+		seen := tally(ex, column)
 		for _, s := range seen {
 			p.Symbols = append(p.Symbols, s.symbol)
-			if column.Kind == audit.Mixed {
+			if kind == audit.Mixed {
 				p.Carries = append(p.Carries, s.varies)
 				if s.varies {
 					carriers = append(carriers, s.symbol)
@@ -166,18 +167,29 @@ func fitPartition(ex audit.Exploration, column audit.Column, offset int, edges f
 			}
 		}
 	}
-	if column.Kind != audit.Symbol && edges != nil {
-		pool := pooled(ex, column, offset, carriers)
-		p.Edges = edges(pool)
+	if kind != audit.Symbol && edges != nil {
+		p.Edges = edges(pooled(ex, column, carriers))
 	}
 	return p
 }
 
+// eachBlock gives do the outputs of either side, of so many numbers each, a block at a time; start is
+// the index of the first.
+func eachBlock(ex audit.Exploration, width int, do func(side, start int, rows []float64)) {
+	for s, side := range []audit.Samples{ex.First, ex.Second} {
+		for start := 0; start*width < len(side.Rows); start += block {
+			checked(&ex, start)
+			do(s, start, side.Rows[start*width:min((start+block)*width, len(side.Rows))])
+		}
+	}
+}
+
 // tally counts the symbols of a column, pooled over both sides.
-func tally(ex audit.Exploration, column audit.Column, offset int) []tallied {
+func tally(ex audit.Exploration, column int) []tallied {
 	seen := map[float64]*tallied{}
-	var recent [64]*tallied      // by their bits: most outputs repeat a few symbols
-	second := column.Width() - 1 // where the value is; the symbol itself in a symbol column
+	var recent [64]*tallied // by their bits: most outputs repeat a few symbols
+	offset := audit.Offsets(ex.First.Columns)[column]
+	second := ex.First.Columns[column].Width() - 1 // where the value is; the symbol itself in a symbol column
 	for _, side := range []audit.Samples{ex.First, ex.Second} {
 		w, n := audit.Width(side.Columns), side.Len()
 		for i := range n {
@@ -201,11 +213,11 @@ func tally(ex audit.Exploration, column audit.Column, offset int) []tallied {
 }
 
 // pooled are the sorted values of a column on both sides, every k-th where there are too many.
-func pooled(ex audit.Exploration, column audit.Column, offset int, carriers []float64) []float64 {
+func pooled(ex audit.Exploration, column int, carriers []float64) []float64 {
 	total := ex.First.Len() + ex.Second.Len()
 	stride := (total + sortedMost - 1) / sortedMost
 	pool := make([]float64, 0, total/stride+2)
-	mixed := column.Kind == audit.Mixed
+	offset, mixed := audit.Offsets(ex.First.Columns)[column], ex.First.Columns[column].Kind == audit.Mixed
 	for _, side := range []audit.Samples{ex.First, ex.Second} {
 		w, n := audit.Width(side.Columns), side.Len()
 		for i := 0; i < n; i += stride {

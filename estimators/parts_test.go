@@ -88,11 +88,7 @@ func TestCautious(t *testing.T) {
 
 func TestSmoothingKeepsToItsRuns(t *testing.T) {
 	counts := func(middle int) sideCounts {
-		c := newSideCounts(6)
-		copy(c.cells[0], []int{10, 12, middle, 9, 10, 14})
-		copy(c.cells[1], []int{10, 10, 10, 10, 10, 10})
-		c.total = [2]int{950, 60}
-		return c
+		return sideCounts{cells: [2][]int{{10, 12, middle, 9, 10, 14}, {10, 10, 10, 10, 10, 10}}, total: [2]int{950, 60}}
 	}
 	run := []int{1, 1, 0, 2, 2, 2}
 	quiet, loud := smoothed(counts(10), run, 4), smoothed(counts(900), run, 4)

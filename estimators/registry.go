@@ -12,8 +12,8 @@ var All = []audit.LearnerSpec{
 	histogram,
 	outcomeTable,
 	logistic,
-	logisticVector(), // fewer weights: better where summaries over-fit the tails
-	logisticSums(),   // fewer still: better where columns tell alike
+	logisticVector, // fewer weights: better where summaries over-fit the tails
+	logisticSums,   // fewer still: better where columns tell alike
 }
 
 // Named are the learners that are used only when a plan names them. Networks take several times as
@@ -86,7 +86,7 @@ func mmdTester() audit.LearnerSpec {
 func dpSniper() audit.LearnerSpec {
 	return published("dp-sniper", "Classifier of DP-Sniper",
 		"DP-Sniper (Bichsel et al. 2021), section 5, with logistic regression",
-		logisticVector())
+		logisticVector)
 }
 
 // settable is the learner of these settings' defaults, and of others by name.
