@@ -18,11 +18,10 @@ import (
 type Side struct {
 	Canaries int     `json:"canaries"` // a run
 	Rate     float64 `json:"rate"`     // of canaries in the event, the first moment
-	// Moments mu_1, ..., mu_4 of the exchangeable vector, but no more than canaries: the chance that
-	// so many given canaries are all in the event (LiDP proposition 6).
+	// Moments mu_1, ..., mu_4 of the exchangeable vector, no more than canaries: the chance that so many
+	// given canaries are all in the event (LiDP proposition 6).
 	Moments []float64 `json:"moments"`
-	// Correlations |mu_2 - mu_1^2| and |mu_4 - mu_2^2|, by which second- and fourth-order intervals
-	// are narrow; absent where a moment is.
+	// |mu_2 - mu_1^2| and |mu_4 - mu_2^2|, by which second- and fourth-order intervals are narrow.
 	Second *float64 `json:"correlation2,omitempty"`
 	Fourth *float64 `json:"correlation4,omitempty"`
 }
@@ -67,7 +66,6 @@ func (a *Audit) Conclude(ev *Evidence, end audit.Termination) (Report, error) {
 	return r, nil
 }
 
-// bound computes what all intervals make of the counts, and what follows from that.
 func (r *Report) bound(ev *membership.Gathered) {
 	t, eps, delta, beta := *ev.Certified.Table, r.Claim.Epsilon, r.Claim.Delta, r.Plan.Beta
 	rows := ev.Rows(eps, delta, beta, func(kind bounds.CanaryInterval) float64 {
@@ -145,10 +143,9 @@ type Parent struct {
 	scores []float64
 }
 
-// Continue reads the report of a sequential audit, to go on from: more trainings are drawn with
-// the same seed, and the bound holds as if it had been one run. It refuses a report of a fixed
-// audit, one without scores, and one whose bets do not follow from them. Of two reports that go
-// on from one, only one may be reported: their trainings are the same.
+// Continue reads the report of a sequential audit, to go on from: more trainings are drawn with the
+// same seed, and the bound holds as if it had been one run. It refuses one whose bets do not follow from
+// its scores. Of two reports that go on from one, only one may be reported: their trainings are the same.
 func Continue(data []byte) (*Parent, error) {
 	r, err := ParseReport(data)
 	if err != nil {
@@ -175,7 +172,7 @@ func Continue(data []byte) (*Parent, error) {
 		audit.Require(audit.EqualJSON(ev, r.Evidence), "continue", "a report whose bets do not follow from its scores", "a report as it was written"))
 }
 
-// Plan is that of the report. An audit that ended since its claim was refuted goes on for its bound.
+// Plan is the report's. An audit that ended since its claim was refuted goes on for its bound.
 func (p *Parent) Plan() Plan {
 	plan := p.report.Plan
 	if p.leader.sequence.Refuted() {
@@ -193,7 +190,6 @@ func (p Plan) Resume(sources []source.Spec, file []byte, from *Parent) (*Audit, 
 	return a, err
 }
 
-// check refuses another plan than the one that goes on.
 func (p *Parent) check(is Plan) error {
 	was := p.report.Plan
 	was.Runs, was.Mode = is.Runs, is.Mode

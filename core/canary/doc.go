@@ -1,15 +1,14 @@
-// Package canary audits with canaries: records that an auditor plants, several a run of the
-// mechanism, and whose presence it then tests for (Pillutla et al. 2023, LiDP, algorithm 1), or
-// of which fair coins decide who is in one run, and whose coins it guesses (Steinke, Nasr and
-// Jagielski 2023).
+// Package canary audits with canaries, records that an auditor plants: several a run, whose presence
+// it tests for (Pillutla et al. 2023, LiDP, algorithm 1), or many in one run, each in by a fair coin,
+// which it guesses (Steinke, Nasr and Jagielski 2023).
 //
-// One of many runs puts K canaries into the dataset and leaves M fresh ones out. A canary is in
-// the event if its score, a function of the canary and the output, exceeds a threshold. If the
-// canaries inside and any fresh one are exchangeable, each canary inside is in the event with
-// probability p1, and each fresh one, under the dataset with one canary less, with p0: an
-// (epsilon, delta) private mechanism has p1 <= e^epsilon p0 + delta, so X of K and Y of M a run
-// are K and M looks at it (theorem 3 there). Threshold and stakes are chosen on other runs.
+// One of many runs puts K canaries into the dataset and leaves M fresh ones out. A canary is in the
+// event if its score, a function of canary and output, exceeds a threshold. If the canaries inside and
+// any fresh one are exchangeable, each inside is in the event with probability p1, and each fresh one,
+// under the dataset with one canary less, with p0: an (epsilon, delta) private mechanism has p1 <=
+// e^epsilon p0 + delta, so X of K and Y of M a run are K and M looks at it (theorem 3 there).
+// Threshold and stakes are chosen on other runs.
 //
-// A [Task] is a pure function of itself and each run has a random stream of its own, so that a
-// [Report] does not depend on where or how many at once runs were drawn.
+// A [Task] is a pure function of itself and each run has a random stream of its own: a [Report] does not
+// depend on where or how many at once runs were drawn.
 package canary

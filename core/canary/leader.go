@@ -11,8 +11,8 @@ import (
 	"github.com/dpscope/dpscope/core/membership"
 )
 
-// leader bets on trainings one by one: on the event that did best so far. What it does is a
-// function of the scores in their order alone, so that a run that goes on is one run.
+// leader bets on trainings one by one, on the event that did best so far: a function of the scores in
+// their order alone, so that a run that goes on is one run.
 type leader struct {
 	k, m     int
 	claim    float64
@@ -44,7 +44,6 @@ func (l *leader) begin(threshold float64, past bounds.CanarySums) {
 
 func (l *leader) trained() int { return len(l.runs) / (l.k + l.m) }
 
-// take bets on a training, and learns from it.
 func (l *leader) take(scores []float64) {
 	n := len(l.runs)
 	l.runs = append(l.runs, scores...)
@@ -67,16 +66,15 @@ func (l *leader) takeAll(scores []float64) {
 	}
 }
 
-// What an epoch's event is chosen by.
 const (
 	leaderRanks = 60 // thresholds
 	patience    = 8  // times the past that the verdict may still take, to be worth betting on
 	halvings    = 12 // of the span of epsilons
 )
 
-// choose is the event of the next epoch, and the past at it: that by which the claim is refuted
-// soonest; or, where it is refuted already or far from it, that by which the largest epsilon is
-// rejected if as many trainings come as there were.
+// choose is the event of the next epoch, and the past at it: that by which the claim is refuted soonest;
+// or, where it is refuted already or far from it, that by which the largest epsilon is rejected if as
+// many trainings come as there were.
 func (l *leader) choose() (threshold float64, past bounds.CanarySums) {
 	candidates := l.candidates()
 	best := func(eps float64) (at int, growth float64) {
@@ -174,8 +172,8 @@ func (l *leader) candidates() []candidate {
 // Bets is the evidence of a sequential audit: what was bet on, and what came of it.
 type Bets struct {
 	Epochs []Epoch `json:"epochs"`
-	// Scores of all trainings, K in and M out each, as float64 packed little-endian; absent where
-	// they would be more than 3 MiB. A run that goes on learns from them.
+	// Scores of all trainings, K in and M out each, as float64 packed little-endian; absent beyond 3 MiB.
+	// A run that goes on learns from them.
 	Scores []byte `json:"scores,omitempty"`
 }
 
@@ -205,7 +203,7 @@ func (e Epoch) each(k, m int, take func(x, y int)) error {
 	return nil
 }
 
-// follow bets again as the epochs say. tell, which may be nil, hears every training that was bet on.
+// follow bets again as the epochs say. tell, which may be nil, hears every training bet on.
 func (b *Bets) follow(p Plan, tell func(x, y int)) (*bounds.CanarySequence, error) {
 	s := p.sequence()
 	for i, e := range b.Epochs {
@@ -259,7 +257,7 @@ func (l *leader) evidence(p Plan, scores []float64, diverged int) (*Evidence, er
 		Ties: len(l.pooled) > 0 && l.pooled[0] == l.pooled[len(l.pooled)-1], ScoreSample: membership.Portray(p.K, p.M, scores)}}, nil
 }
 
-// replayed is the evidence that follows from scores; the count of those that diverged is given.
+// replayed is the evidence that follows from scores; how many diverged is given.
 func replayed(p Plan, packed []byte, diverged int) (*leader, *Evidence, error) {
 	scores := membership.UnpackFloats(packed)
 	if i := audit.NonFinite(scores); i >= 0 {

@@ -18,29 +18,29 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
-// PlanVersion is the version of plans: of their JSON form, and of their statistics.
+// PlanVersion is that of a plan's JSON form, and of its statistics.
 const PlanVersion = 1
 
 // Mode says when a bound holds.
 type Mode string
 
 const (
-	// Sequential: all trainings are bet on, each by what those before it showed. The bound holds
-	// after every one of them, so the run may be stopped at any time, and go on from its report.
+	// Sequential: all trainings are bet on, each by what those before it showed. The bound holds after
+	// each: the run may be stopped at any time, and go on from its report.
 	Sequential   Mode = "sequential"
 	UntilRefuted Mode = "until-refuted" // sequential, but ends when the claim is refuted
 	// Fixed: some runs choose the threshold, others certify; no interval holds before all are there.
 	Fixed Mode = "fixed"
-	// OneRun: a fair coin of its own puts each of K canaries in or leaves it out, and who was in is
-	// guessed (Steinke, Nasr and Jagielski 2023).
+	// OneRun: a fair coin of its own puts each of K canaries in, and who was in is guessed (Steinke, Nasr
+	// and Jagielski 2023).
 	OneRun Mode = "one-run"
 )
 
-// Plan says what to audit with canaries and how. Zero values mean the documented defaults.
+// Plan says what to audit with canaries and how. Zero values mean defaults.
 type Plan struct {
 	Version int `json:"version"`
-	// Mode: default [Fixed] where runs are cheap and for a plan that says explore, interval or
-	// quantile, else [Sequential].
+	// Mode: default [Fixed] where runs are cheap or the plan says explore, interval or quantile, else
+	// [Sequential].
 	Mode Mode `json:"mode,omitempty"`
 
 	Source string `json:"source"` // gaussian-sum, ...
@@ -57,16 +57,16 @@ type Plan struct {
 	Data string       `json:"data,omitempty"`
 	Pool *source.Pool `json:"pool,omitempty"` // of the designs tail-singular and vectors
 
-	// Runs n: of a fixed audit those that certify, of a sequential one the most that there will be.
-	// Default: the source's, twice that where all count.
+	// Runs n: of a fixed audit those that certify, of a sequential one the most. Default: the source's,
+	// twice that where all count.
 	Runs    int `json:"runs,omitempty"`
 	K       int `json:"k,omitempty"`       // canaries inside; default ceil(sqrt n); of one run all, default the source's
 	M       int `json:"m,omitempty"`       // fresh canaries; default K; none of one run
 	Explore int `json:"explore,omitempty"` // exploration runs of a fixed audit; default n
 
 	Interval bounds.CanaryInterval `json:"interval,omitempty"` // default paired-betting
-	// Quantile q limits the threshold to the range between the q and the 1-q quantile of the
-	// exploration scores of canaries inside; 0: any. In [0, 0.5).
+	// Quantile q keeps the threshold between the q and the 1-q quantile of the exploration scores of
+	// canaries inside; 0: any. In [0, 0.5).
 	Quantile             float64 `json:"quantile,omitempty"`
 	membership.GuessPlan         // of one run; sides by default are both
 	Beta                 float64 `json:"beta,omitempty"` // allowed error of the bound, in [1e-9, 0.5]; default 0.05
@@ -93,8 +93,7 @@ type Audit struct {
 	most int     // trainings of a replay; 0: the plan's
 }
 
-// Resolve checks a plan against the sources and fills in its defaults. file is
-// the content of the user's file, nil if there is none.
+// Resolve checks a plan and fills in its defaults. file is the user's, nil if there is none.
 func (p Plan) Resolve(sources []source.Spec, file []byte) (*Audit, error) {
 	return p.resolve(sources, func(a *Audit) error { return a.takeFile(file) })
 }
@@ -134,8 +133,7 @@ func (p Plan) StatedClaim() report.StatedClaim {
 	return report.StatedClaim{Claim: *p.Claim, Relation: p.Relation, Defaulted: p.DeltaDefaulted}
 }
 
-// resolveSource resolves claim, parameters, relation and design, and says what a source is to be
-// made of, but for K, M and the file.
+// resolveSource says what a source is to be made of, but for K, M and the file.
 func (a *Audit) resolveSource() error {
 	p, spec := &a.Plan, a.Spec
 	claim, err := report.ResolveClaim(p.Claim, p.DeltaDefaulted)
@@ -168,7 +166,6 @@ func (a *Audit) resolveSource() error {
 	return nil
 }
 
-// takeFile checks the user's file, nil if there is none.
 func (a *Audit) takeFile(file []byte) error {
 	p, spec, s := &a.Plan, a.Spec, &a.Setup
 	found, sum := audit.Absent, ""
@@ -188,7 +185,7 @@ func (a *Audit) takeFile(file []byte) error {
 	return audit.At("/data", audit.Remedy("give the file that the audit was made with", same))
 }
 
-// spec is the source of a plan among sources. A trainer that is not among them is only named.
+// spec is the source of a plan. A trainer that is not among them is only named.
 func (p *Plan) spec(sources []source.Spec) (source.Spec, error) {
 	name, t := &p.Source, p.Trainer
 	if t == nil {
@@ -209,7 +206,6 @@ func (p *Plan) spec(sources []source.Spec) (source.Spec, error) {
 	return source.TrainerSpec(nil), nil
 }
 
-// check asks the source whether it can.
 func (a *Audit) check() error {
 	switch one := a.Plan.Mode == OneRun; {
 	case one && a.Spec.CheckOneRun != nil:
@@ -223,7 +219,7 @@ func (a *Audit) check() error {
 // sequential reports whether all trainings are bet on.
 func (p Plan) sequential() bool { return p.Mode == Sequential || p.Mode == UntilRefuted }
 
-// twoStaged reports whether the plan says what only a fixed audit has.
+// twoStaged: the plan says what only a fixed audit has.
 func (p Plan) twoStaged() bool {
 	return p.Explore != 0 || p.Interval != "" && p.Interval != bounds.CanaryPairedBetting || p.Quantile != 0
 }
@@ -318,7 +314,6 @@ func (a *Audit) resolveBound() error {
 	)
 }
 
-// rule decides how many canaries of one run are guessed.
 func (p Plan) rule() membership.Rule {
 	return membership.Rule{Usual: membership.UsualOfRun, Claim: *p.Claim, Beta: p.Beta}
 }
@@ -397,7 +392,7 @@ func OneRunKeys() []settings.Key[Plan] {
 		membership.GuessKeys(func(p *Plan) *membership.GuessPlan { return &p.GuessPlan }), lastKeys())
 }
 
-// firstKeys are the source, the first of those is preset, and the claim.
+// firstKeys are the source, the first of which is preset, and the claim.
 func firstKeys(oneRun bool, epsilon, delta string) []settings.Key[Plan] {
 	var names []string
 	for _, s := range source.Sources() {
@@ -411,7 +406,6 @@ func firstKeys(oneRun bool, epsilon, delta string) []settings.Key[Plan] {
 		membership.ClaimKeys(func(p *Plan) (**audit.Claim, *bool) { return &p.Claim, &p.DeltaDefaulted }, epsilon, delta)...)
 }
 
-// csvKeys say how a file of examples is read.
 func csvKeys(file string) []settings.Key[Plan] {
 	return []settings.Key[Plan]{
 		{Name: "label", Field: "csv/label", At: settings.Text(func(p *Plan) *string { return &p.csv().Label }),

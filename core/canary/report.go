@@ -16,7 +16,7 @@ import (
 // Kind is the kind of a report of an audit with canaries.
 const Kind = "canary"
 
-// Report is all that came out of a canary audit, and that running it again needs, but for the file.
+// Report is all that came out, and that running it again needs, but for the file.
 type Report struct {
 	report.Report
 	Plan      Plan        `json:"plan"` // every default written out
@@ -29,13 +29,13 @@ type Report struct {
 
 // Evidence is what the bounds are computed from.
 type Evidence struct {
-	// Runs are absent of one run. Of a sequential audit Certified counts the trainings that were bet
-	// on, each by the event of its epoch, Threshold is the last, and the portrait is of the first.
+	// Runs are absent of one run. Of a sequential audit Certified counts the trainings bet on, each by
+	// its epoch's event, Threshold is the last, and the portrait is of the first.
 	Runs       *membership.Gathered `json:"runs,omitempty"`
 	Sequential *Bets                `json:"sequential,omitempty"` // of a sequential audit
 	OneRun     *Coins               `json:"oneRun,omitempty"`     // of one run
-	// Membership is of all explored scores, or of all where none explore. Absent where all canaries
-	// were in, or none.
+	// Membership is of all explored scores, or of all where none explore. Absent where all canaries were
+	// in, or none.
 	Membership *membership.Evidence `json:"membership,omitempty"`
 }
 
@@ -69,7 +69,6 @@ func (r Report) check() error {
 	return audit.Of("report: evidence", r.Evidence.check(r.Plan))
 }
 
-// check refuses what no audit of this plan gathers.
 func (e Evidence) check(p Plan) error {
 	for _, x := range []struct {
 		name      string
@@ -101,9 +100,9 @@ func (e Evidence) check(p Plan) error {
 	return audit.First(audit.Require(n <= p.Explore, "membership", fmt.Sprintf("scores of %d runs", n), "of at most %d", p.Explore), e.Membership.Check(0, n*p.M))
 }
 
-// Replay implements [report.Audit]. With whole it draws every run that the report counts again,
-// and chooses the threshold again. Without, and of a fixed audit that was stopped, it takes the
-// counts; of a sequential audit bets and counts follow from the scores, where there are any.
+// Replay implements [report.Audit]. With whole it draws every run that the report counts again, and
+// chooses the threshold again. Without, and of a fixed audit that was stopped, it takes the counts; of
+// a sequential audit bets and counts follow from the scores, where there are any.
 func (a *Audit) Replay(v *engine.Verification, r Report, whole bool) (report.Replay[*Evidence], error) {
 	p, ev, reason := r.Plan, r.Evidence, r.Termination.Reason
 	again, drawn := report.Replay[*Evidence]{Found: ev, Taken: []string{"evidence"}}, *a
@@ -137,7 +136,6 @@ func (a *Audit) Replay(v *engine.Verification, r Report, whole bool) (report.Rep
 		if ev.Runs.ScoreSample == nil {
 			return bad(": evidence.portrait", audit.Absent, "scores of explored runs, which a report of this version has", "run the audit again")
 		}
-		// A replay draws as many runs as the report counts, and no more.
 		if t := ev.Runs.Explored.Table; complete && (t == nil || t.Runs() != p.Explore) {
 			return bad(": evidence", "runs that differ from the plan's", fmt.Sprintf("%d exploration runs", p.Explore), "")
 		}

@@ -21,20 +21,19 @@ type Progress struct {
 	Phase Phase `json:"phase"`
 	Runs  int   `json:"runs"`  // drawn so far in all phases
 	Total int   `json:"total"` // to draw in all
-	// Left is how many seconds the runs to come take if each costs what those that are done did;
-	// absent while too few are.
+	// Left is how many seconds the runs to come take; absent while too few are done.
 	Left *float64 `json:"left,omitempty"`
-	// Certified runs so far, those that diverged, and every interval's bound on them, computed now
-	// and then, as if the audit were planned to end here: no certificate unless Holds.
+	// Certified runs so far, those that diverged, and now and then every interval's bound on them, as if
+	// the audit were planned to end here: no certificate unless Holds.
 	Certified int         `json:"certified"`
 	Diverged  int         `json:"diverged,omitempty"`
 	Bounds    []LiveBound `json:"bounds,omitempty"`
 	Holds     bool        `json:"holds,omitempty"`
 	Claimed   float64     `json:"claimed"`
 	Message   string      `json:"message,omitempty"` // a worker was lost
-	// Scored are runs since the last call, at most [MostScored] scores in all. To look at them changes
-	// no error rate: runs that explore certify nothing, trainings of a sequential audit were bet on
-	// before, and the runs that certify a fixed audit leave no scores.
+	// Scored are runs since the last call, at most [MostScored] scores in all. To look at them changes no
+	// error rate: exploration certifies nothing, trainings of a sequential audit were bet on before, and
+	// runs that certify a fixed audit leave no scores.
 	Scored []membership.Scored `json:"scored,omitempty"`
 }
 
@@ -114,7 +113,7 @@ func (s *state) tell() {
 	s.progress.Scored = nil
 }
 
-// explore draws runs of a fixed audit, and chooses the threshold by them.
+// explore chooses the threshold of a fixed audit.
 func (s *state) explore(ctx context.Context) error {
 	p := s.Plan
 	s.evidence = &Evidence{Runs: &membership.Gathered{}}
@@ -135,8 +134,7 @@ var errRefuted = errors.New("the claim is refuted")
 // over reports whether the claim of an audit until it is refuted is.
 func (s *state) over() bool { return s.Plan.Mode == UntilRefuted && s.leader.sequence.Refuted() }
 
-// certify draws the runs that certify, and counts them. Trainings beyond the one that refuted a
-// claim are not counted.
+// certify draws the runs that certify. Trainings beyond the one that refuted a claim are not counted.
 func (s *state) certify(ctx context.Context) error {
 	first, most, before := 0, cmp.Or(s.most, s.Plan.Runs), s.Plan.Explore
 	if s.leader != nil {
@@ -156,7 +154,6 @@ func (s *state) certify(ctx context.Context) error {
 	return s.counted(most, err)
 }
 
-// take takes runs that certify, to bet on once those before them are there.
 func (s *state) take(d *Drawn) {
 	if s.leader != nil {
 		s.waiting[d.First] = d
@@ -190,7 +187,7 @@ func (s *state) certified() int {
 	return s.sum.Runs
 }
 
-// counted puts what certified into the evidence, of at most so many runs, which ended with err.
+// counted puts what certified into the evidence: of at most so many runs, which ended with err.
 func (s *state) counted(most int, err error) error {
 	n := s.certified()
 	switch {
@@ -215,7 +212,7 @@ func (s *state) counted(most int, err error) error {
 	return err
 }
 
-// look computes the live bounds: of many runs now and then, and after every training.
+// look computes the live bounds: of many runs now and then.
 func (s *state) look() {
 	p, n, step := s.Plan, s.certified(), s.Plan.Runs/Looks
 	if s.leader != nil {
@@ -253,8 +250,8 @@ func (s *state) show(d *Drawn) {
 // fewRuns is how many runs a task has, at least, of sources whose runs are cheap.
 const fewRuns = 16
 
-// draw draws the runs in [first, end), in tasks of the source's grain, and returns them in their
-// order; done, which may be nil, is told of each as it comes. before are the runs drawn before.
+// draw draws the runs in [first, end), in tasks of the source's grain, and returns them in their order;
+// done, which may be nil, hears each as it comes. before are the runs drawn before.
 func (s *state) draw(ctx context.Context, phase Phase, first, end, before int, done func(*Drawn)) ([]*Drawn, error) {
 	s.progress.Phase, s.progress.Holds, s.looked = phase, phase == Betting, 0
 	grain := max(1, s.Spec.ShardRuns)
@@ -320,8 +317,8 @@ func (a *Audit) Search(ctx context.Context, on *engine.Runner, tell func(Progres
 	return s.evidence, err
 }
 
-// Pieces implements [report.Shared]: they are runs, of a sequential audit all of the plan's, as who
-// draws a part does not know what the bets on others came to; those beyond its end do not count.
+// Pieces implements [report.Shared]: runs, of a sequential audit all of the plan's, as who draws a part
+// does not know what the bets on others came to; those beyond its end do not count.
 func (a *Audit) Pieces(ev *Evidence) (int, error) {
 	p := a.Plan
 	switch {

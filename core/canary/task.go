@@ -38,7 +38,6 @@ type Task struct {
 	audit *Audit // of the plan
 }
 
-// Kind and Name implement [engine.Task].
 func (Task) Kind() string { return "canary/draw" }
 
 func (t Task) Name() string {
@@ -55,7 +54,6 @@ type Drawn struct {
 	OneRun   *Evidence           `json:"oneRun,omitempty"`
 }
 
-// add takes in the runs that follow.
 func (d *Drawn) add(more *Drawn) {
 	d.Runs += more.Runs
 	d.Diverged, d.Scores = append(d.Diverged, more.Diverged...), append(d.Scores, more.Scores...)
@@ -68,7 +66,6 @@ func (d *Drawn) add(more *Drawn) {
 	d.Table.Merge(*more.Table)
 }
 
-// check refuses what no task returns for runs of this plan and phase.
 func (d Drawn) check(p Plan, phase Phase, first, runs int) error {
 	ok, next := d.First == first && d.Runs == runs, first
 	for _, i := range d.Diverged {
@@ -110,7 +107,7 @@ func (t Task) check() error {
 		audit.Require(t.Cut-t.Cut == 0, "canary task: cut", t.Cut, "finite"))
 }
 
-// FirstTraining is the request for the first training of a trainer's audit: members and seed.
+// FirstTraining is the first request to a trainer: members and seed.
 func (a *Audit) FirstTraining() (members []bool, seed uint64, err error) {
 	phase := a.Plan.Mode.phase()
 	if phase == Certifying {
@@ -124,7 +121,7 @@ func (a *Audit) FirstTraining() (members []bool, seed uint64, err error) {
 	})
 }
 
-// hookEvery is after about how many scores a task asks whether to go on: milliseconds of a sum.
+// hookEvery is after about how many scores a task calls its hook: milliseconds of a sum.
 const hookEvery = 4096
 
 // Run implements [engine.Task].
@@ -165,7 +162,6 @@ func (t Task) Run(hook engine.Hook, _ func(any)) (any, error) {
 	})
 }
 
-// key names the stream of a run.
 func (a *Audit) key(phase Phase, run int) stream.Key {
 	return stream.Key{Seed: a.Plan.Seed, Purpose: "canary/" + string(phase), Trial: a.Plan.K, Side: a.Plan.M, Shard: run}
 }
@@ -199,7 +195,6 @@ func (a *Audit) Scores(phase Phase, runs int) (all []float64, err error) {
 	return all, err
 }
 
-// once draws the one run, and guesses who was in.
 func (a *Audit) once(d *Drawn, src source.OneRunSource, hook engine.Hook) error {
 	scores, member := make([]float64, a.Plan.K), make([]bool, a.Plan.K)
 	diverged, err := src.OneRun(stream.New(a.key(Once, 0)), scores, member)

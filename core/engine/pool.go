@@ -1,6 +1,6 @@
-// Package engine runs audits of every kind: it spreads their tasks over workers and checks reports.
-// A task is a value whose execution is a pure function of it, so that a worker may be a goroutine,
-// a web worker or a machine, and a run does not depend on how many there are.
+// Package engine runs audits of every kind: it spreads their tasks over workers and checks reports. To
+// execute a task is a pure function of it: a worker may be a goroutine, a web worker or a machine, and
+// a run does not depend on how many there are.
 package engine
 
 import (
@@ -16,9 +16,9 @@ import (
 
 // Worker executes one task at a time, somewhere.
 type Worker interface {
-	// Execute runs t, calls progress with the number of outputs drawn since the last call, and
-	// part with pointers to parts of the result, and returns a pointer to the result, soon after
-	// ctx ends. After an error that wraps [ErrWorkerLost] the Worker stands for a fresh one.
+	// Execute runs t, calls progress with the outputs drawn since the last call and part with pointers
+	// to parts of the result, and returns a pointer to the result, soon after ctx ends. After an error
+	// that wraps [ErrWorkerLost] the Worker stands for a fresh one.
 	Execute(ctx context.Context, t Task, progress func(rows int), part func(any)) (any, error)
 }
 
@@ -44,7 +44,6 @@ func (e *TaskError) Unwrap() error { return e.Err }
 // LocalWorker executes tasks in this process.
 type LocalWorker struct{}
 
-// Execute implements [Worker].
 func (LocalWorker) Execute(ctx context.Context, t Task, progress func(rows int), part func(any)) (any, error) {
 	return Execute(t, func(rows int) error {
 		if rows > 0 {
@@ -54,10 +53,10 @@ func (LocalWorker) Execute(ctx context.Context, t Task, progress func(rows int),
 	}, part)
 }
 
-// Pool runs tasks on workers, each of which is fed by a goroutine.
+// Pool runs tasks on workers.
 type Pool struct{ workers []Worker }
 
-// NewPool makes a pool of these workers; it needs at least one.
+// NewPool needs at least one worker.
 func NewPool(workers ...Worker) *Pool {
 	if len(workers) == 0 {
 		panic("engine: a pool needs a worker")
@@ -83,8 +82,7 @@ func (p *Pool) Size() int {
 	return len(p.workers)
 }
 
-// Events are told what happens while a pool works on tasks whose results are R; any
-// may be nil. They are called one at a time.
+// Events are told what happens while a pool works, one at a time; any may be nil.
 type Events[R any] struct {
 	Rows func(total int)        // outputs drawn so far, of all tasks; falls when a worker is lost
 	Done func(i int, r *R)      // task i is done
@@ -92,8 +90,8 @@ type Events[R any] struct {
 	Part func(i int, r *R)      // task i tells of a part of its result; after a loss it begins anew
 }
 
-// Do executes all tasks and returns their results, nil of a task that was not finished. It ends
-// early when ctx does, when a task fails, and when one task has lost two workers.
+// Do executes tasks and returns their results, nil of one not finished. It ends early when ctx does,
+// when a task fails, and when one task has lost two workers.
 func Do[R any, T Task](ctx context.Context, p *Pool, tasks []T, ev Events[R]) ([]*R, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -142,7 +140,6 @@ type dispatch struct {
 	err    error
 }
 
-// feed gives a worker tasks as long as there are any: a lost one again, to the fresh worker.
 func (d *dispatch) feed(w Worker) {
 	for i, ok := d.take(); ok; i, ok = d.take() {
 		for lost := true; lost; {
@@ -233,14 +230,12 @@ func (r *Runner) Timed(spent *float64, do func() error) error {
 	return err
 }
 
-// paceFrom is the part of a stage that has to be done before its time left is told: what is done
-// first costs more than the rest.
+// paceFrom is the part of a stage to be done before its time left is told: what is first costs more.
 const paceFrom = 0.2
 
-// Pace tells how long a run still takes, by what the work of the stage that is on took so far. The
-// zero value is ready.
+// Pace tells how long a run still takes, by the work of the stage that is on. The zero value is ready.
 type Pace struct {
-	// Even: all units cost the same, so that the time left is told as soon as one of them took some.
+	// Even: all units cost the same: the time left is told as soon as one took some.
 	Even bool
 
 	stage  string
@@ -249,8 +244,8 @@ type Pace struct {
 	on     bool
 }
 
-// Left is how many seconds the units that are not done take if each costs what those of this stage
-// that are done did; false while too few are done. now is in seconds.
+// Left is how many seconds the units that are not done take if each costs what those of this stage did;
+// false while too few are done. now is in seconds.
 func (p *Pace) Left(now float64, stage string, done, total int) (float64, bool) {
 	if !p.on || stage != p.stage || done < p.before { // less is done when a worker was lost
 		*p = Pace{Even: p.Even, stage: stage, begun: now, before: done, on: true}

@@ -12,24 +12,23 @@ import (
 // TaskVersion is the version of a task's JSON form.
 const TaskVersion = 2
 
-// Task is a piece of an audit. It holds all that executing it needs. For a worker
-// elsewhere it goes through JSON, see [Codec].
+// Task is a piece of an audit, with all that executing it needs. Elsewhere it goes as JSON: [Codec].
 type Task interface {
 	// Kind names the kind of audit and the step: tasks of one kind are of one type.
 	Kind() string
 	// Name is what messages call this task.
 	Name() string
-	// Run is a pure function of the task, and returns a pointer to its result. tell is told of
-	// parts of the result, pointers to values of its type. Neither argument is nil.
+	// Run is a pure function of the task, and returns a pointer to its result. tell hears parts of the
+	// result, pointers to values of its type. Neither argument is nil.
 	Run(hook Hook, tell func(part any)) (any, error)
 }
 
-// Hook is called between blocks of work, a few milliseconds apart, with the number of outputs drawn
-// since the last call. When it returns an error, the execution stops and returns that error.
+// Hook is called a few milliseconds apart with the outputs drawn since the last call. When it returns
+// an error, the execution stops and returns that.
 type Hook func(rows int) error
 
-// Execute runs one task and returns a pointer to its result; hook and tell may be nil. A
-// panic of a mechanism or a learner is returned as an error.
+// Execute runs one task and returns a pointer to its result; hook and tell may be nil. A panic of a
+// mechanism or a learner becomes an error.
 func Execute(t Task, hook Hook, tell func(part any)) (res any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -60,7 +59,7 @@ type taskForm struct {
 	Task    json.RawMessage `json:"task"`
 }
 
-// EncodeTask writes a task for a worker elsewhere, which reads it by [Codecs.Task].
+// EncodeTask writes a task for [Codecs.Task] elsewhere.
 func EncodeTask(t Task) ([]byte, error) {
 	task, err := json.Marshal(t)
 	if err != nil {
@@ -129,8 +128,8 @@ func (c Codecs) Result(t Task, data []byte) (any, error) {
 	return x.result(data)
 }
 
-// panicPlace says where a panic came from: the first frame that is not the runtime's, of the first
-// panic where one was recovered and handed on.
+// panicPlace is where a panic began: the first frame that is not the runtime's, below any that recovered
+// it and handed it on.
 func panicPlace() string {
 	var pcs [32]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])

@@ -10,14 +10,13 @@ import (
 
 // Verification is what replaying a report found.
 type Verification struct {
-	// Summary is the verdict as the replay makes it. Show this one, not the report's own.
+	// Summary is the verdict as the replay makes it: show this one, not the report's own.
 	Summary     string
 	Checked     []Part    // what was replayed or derived and is the same
 	Differences []string  // what is not
 	Skipped     []Skipped // what stands in the report unchecked
 	Notes       []string  // what else the replay could not show
-	// Recomputed: the counts are the report's own, which were not drawn again;
-	// only what follows from them was checked.
+	// Recomputed: the counts are the report's own; only what follows from them was checked.
 	Recomputed bool
 }
 
@@ -27,7 +26,7 @@ type Part struct {
 	Fields int
 }
 
-// Skipped are fields that were not compared, as paths, each with all below it.
+// Skipped are paths of fields that were not compared, each with all below it.
 type Skipped struct {
 	Why    string
 	Fields []string
@@ -47,7 +46,7 @@ func (v *Verification) Skip(why string, fields ...string) {
 	v.Skipped = append(v.Skipped, Skipped{why, fields})
 }
 
-// NotCompared are the fields that were skipped, whyever.
+// NotCompared are the fields that were skipped.
 func (v Verification) NotCompared() (fields []string) {
 	for _, s := range v.Skipped {
 		fields = append(fields, s.Fields...)

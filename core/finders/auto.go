@@ -11,9 +11,9 @@ import (
 	"github.com/dpscope/dpscope/core/finders/poison"
 )
 
-// auto proposes the mechanism's own pairs, of a learner those of the attacks that fit it, then one
-// of each family of patterns. What is left goes where it was loud: to a family's other sizes and
-// levels, near the loudest pairs, or to random ones. Each of these is an arm of a bandit.
+// auto proposes the mechanism's own pairs, attacks that fit a learner, then one of each family of
+// patterns. What is left goes where it was loud: to a family's other sizes and levels, near the
+// loudest pairs, or to random ones, each an arm of a bandit.
 var auto = audit.FinderSpec{
 	Name:   audit.Auto,
 	Title:  "The mechanism's own pairs, then patterns, then a bandit that varies them",
@@ -83,7 +83,6 @@ func newArms(s *search, candidates []audit.Pair) *arms {
 	return a
 }
 
-// Propose returns the candidates and the opening, and then a few pairs at a time.
 func (a *arms) Propose(history []audit.Trial, budget int) []audit.Pair {
 	for _, t := range history[min(a.read, len(history)):] {
 		if i, ok := a.of[pairKey(t.Pair)]; ok {
@@ -112,7 +111,7 @@ func (a *arms) Propose(history []audit.Trial, budget int) []audit.Pair {
 	return pairs
 }
 
-// choose is the arm with the largest upper bound on the rank of its loudest pair; -1: all are dry.
+// choose is the arm with the largest upper bound on its loudest pair's rank; -1: all are dry.
 func (a *arms) choose(history []audit.Trial, dry []bool) int {
 	chosen, most := -1, 0.0
 	for i, m := range a.arms {
@@ -157,8 +156,8 @@ func (a *arms) pull(i int, history []audit.Trial) (p audit.Pair, ok bool) {
 	return p, ok
 }
 
-// pullLargest is the pair of the first family with the most rows, where it has more than all
-// of the opening: a fault that needs many rows shows on none of those.
+// pullLargest is the first family's pair of most rows, where the opening has none as large: a fault
+// may need many rows.
 func (a *arms) pullLargest() (p audit.Pair, ok bool) {
 	rows := func(p audit.Pair) int { return max(p.First.Len(), p.Second.Len()) }
 	most := func(list []audit.Pair) int {
@@ -200,15 +199,14 @@ func (a *arms) nearby(history []audit.Trial) (audit.Pair, bool) {
 	return audit.Pair{}, false
 }
 
-// unheard is the value of a point whose pair was not explored: it is below that of every trial.
+// unheard is below the value of every trial.
 const unheard = -100.0
 
-// scanned is how many shares of the way through the domain a scan tries.
 const scanned = audit.MostScanned
 
 // Scan implements [audit.Scanner]: pairs whose rows spread over the domain, so that a fault in a
-// hundredth of it shows. Each value is that of the row that changes once. A mechanism with pairs
-// of its own has none, nor have answers, which all move.
+// hundredth of it shows. Each value is once that of the row that changes. A mechanism with pairs of
+// its own has none, nor have answers, which all move.
 func (a *arms) Scan() []audit.Pair {
 	r, d := a.search.problem.Relation, a.search.problem.Domain
 	if len(a.search.problem.Candidates) > 0 || r == audit.LInfinity {
@@ -225,8 +223,8 @@ func (a *arms) Scan() []audit.Pair {
 	}
 	var pairs []audit.Pair
 	for k := range scanned {
-		// The row that changes stands on a hundredth, the others between two: windows with
-		// and without their ends are met.
+		// The row that changes stands on a hundredth, the others between two: windows with and without their
+		// ends are met.
 		changed := row(float64(k) / scanned)
 		var rest []float64
 		for i := range stay {

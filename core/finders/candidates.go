@@ -6,7 +6,6 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// candidates proposes the mechanism's own pairs, the best first.
 var candidates = audit.FinderSpec{
 	Name:   "candidates",
 	Title:  "The mechanism's own pairs, the best first",
@@ -24,7 +23,7 @@ var candidates = audit.FinderSpec{
 	},
 }
 
-// checked returns the candidates without repeats; an error if one is no pair of neighbours.
+// checked are the candidates without repeats.
 func checked(p audit.FinderProblem) ([]audit.Pair, error) {
 	seen := seenPairs{}
 	var pairs []audit.Pair

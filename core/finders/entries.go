@@ -9,7 +9,6 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// seenPairs remembers pairs.
 type seenPairs map[string]bool
 
 // add reports whether the pair is new either way round, and remembers it.
@@ -20,7 +19,7 @@ func (s seenPairs) add(p audit.Pair) bool {
 	return !known
 }
 
-// pairKey is one text for a pair either way round: of both sides the size, then the values' bits.
+// pairKey is one text for a pair either way round.
 func pairKey(p audit.Pair) string {
 	var sides [2]string
 	for i, d := range []audit.Dataset{p.First, p.Second} {
@@ -34,19 +33,17 @@ func pairKey(p audit.Pair) string {
 	return min(sides[0], sides[1]) + max(sides[0], sides[1])
 }
 
-// same reports whether both sides of a pair are one dataset, value by value.
 func same(p audit.Pair) bool {
 	return p.First.Columns == p.Second.Columns && slices.Equal(p.First.Values, p.Second.Values)
 }
 
-// entry is a row of a pair: in the first dataset and in the second. Of one that is
-// added or removed, one side is nil.
+// entry is a row in the first dataset and in the second; nil where it is not.
 type entry [2][]float64
 
 func (e entry) alike() bool { return e[0] != nil && slices.Equal(e[0], e[1]) }
 
-// entriesOf lines the rows of a pair up. Rows in an order that no finder gives may line up badly,
-// and then not be a pair again.
+// entriesOf lines the rows of a pair up. Rows in an order that no finder gives may line up badly, and
+// then not be a pair again.
 func entriesOf(r audit.Relation, p audit.Pair) []entry {
 	var out []entry
 	i, j := 0, 0
@@ -68,7 +65,6 @@ func entriesOf(r audit.Relation, p audit.Pair) []entry {
 	return out
 }
 
-// pairOf is the pair of such rows, their values brought into the domain.
 func pairOf(r audit.Relation, d audit.Domain, entries []entry) audit.Pair {
 	p := audit.Pair{First: audit.Dataset{Columns: d.Columns, Values: []float64{}}, Second: audit.Dataset{Columns: d.Columns, Values: []float64{}}}
 	for _, e := range entries {
@@ -88,8 +84,7 @@ func pairOf(r audit.Relation, d audit.Domain, entries []entry) audit.Pair {
 	return p
 }
 
-// change makes one random change to a pair, some of it in place: of its size, of a
-// value, of what moves, or of where that stands.
+// change makes one random change to a pair, some of it in place.
 func change(r *stream.Stream, relation audit.Relation, d audit.Domain, entries []entry) []entry {
 	if len(entries) == 0 {
 		return entries

@@ -10,7 +10,6 @@ import (
 	"github.com/dpscope/dpscope/audit/stream/linalg"
 )
 
-// Hyperparameters are chosen on a grid.
 var (
 	lengthLevels = []float64{0.15, 0.3, 0.6, 1.2, 2.4} // times the root of the number of axes of a kind
 	noiseLevels  = []float64{0.01, 0.05, 0.2, 0.6}     // variance of the noise over that of the signal
@@ -27,8 +26,8 @@ const (
 //
 //	k(x, x') = s² exp(-½ Σ_kinds |x-x'|²/l²)
 //
-// with one length l for each kind of axis, and noise of variance r s², the same in every bit on
-// every platform: it decides which pairs are tried.
+// with one length l for each kind of axis, and noise of variance r s². It has the same bits on every
+// platform: it decides which pairs are tried.
 type process struct {
 	axes   []axis
 	x      [][]float64
@@ -41,9 +40,9 @@ type process struct {
 	alpha []float64 // the kernel's inverse times y
 }
 
-// fitProcess fits lengths and noise by the marginal likelihood, maximised over levels one after
-// the other; the signal's variance is its maximum in closed form (Rasmussen and Williams 2006,
-// section 5.4). A weak prior holds the levels near the middle. Scores y are centred at 0.
+// fitProcess fits lengths and noise by the marginal likelihood, over levels one after the other; the
+// signal's variance is its maximum in closed form (Rasmussen and Williams 2006, section 5.4). A weak
+// prior holds the levels near the middle. Scores y are centred at 0.
 func fitProcess(all []axis, x [][]float64, y []float64) *process {
 	g := &process{axes: all, x: x, y: y, signal: 1}
 	var axes [axisKinds]float64
@@ -86,7 +85,7 @@ func fitProcess(all []axis, x [][]float64, y []float64) *process {
 	return g
 }
 
-// factor makes chol, alpha and signal, and returns the log marginal likelihood but for a constant.
+// factor makes chol, alpha and signal; it is the log marginal likelihood but for a constant.
 func (g *process) factor() float64 {
 	n := len(g.x)
 	if n == 0 {
@@ -127,7 +126,6 @@ func (g *process) kernel(a, b []float64) float64 {
 	return stream.Exp(-sum / 2)
 }
 
-// predict is the mean and standard deviation of the process at a point.
 func (g *process) predict(x []float64) (mean, sd float64) {
 	if len(g.x) == 0 {
 		return 0, math.Sqrt(g.signal)
@@ -138,8 +136,8 @@ func (g *process) predict(x []float64) (mean, sd float64) {
 	return mean, math.Sqrt(float64(g.signal * max(1-linalg.Dot(k, k), 0)))
 }
 
-// imagine adds a trial that was not heard yet, as loud as its mean: the means stay and the
-// deviations near it shrink.
+// imagine adds a trial that was not heard yet, as loud as its mean: means stay, deviations near it
+// shrink.
 func (g *process) imagine(x []float64) {
 	mean, _ := g.predict(x)
 	g.x, g.y = append(slices.Clip(g.x), x), append(slices.Clip(g.y), mean)
@@ -148,8 +146,8 @@ func (g *process) imagine(x []float64) {
 	g.signal = signal
 }
 
-// normalScores replaces values by scores of their ranks, log(p/(1-p)) at p = (rank - 1/2)/n: one
-// pair whose loss is unbounded does not flatten the rest. Values within sameValue share a rank.
+// normalScores are log(p/(1-p)) of the ranks, p = (rank - 1/2)/n: one pair whose loss is unbounded does
+// not flatten the rest. Values within sameValue share a rank.
 func normalScores(y []float64) []float64 {
 	n := len(y)
 	order := audit.Listed(n, func(i int) int { return i })
@@ -169,5 +167,5 @@ func normalScores(y []float64) []float64 {
 	return scores
 }
 
-// sameValue is the difference up to which neighbours count as equal: elsewhere they may be.
+// sameValue is a difference that may be none on another platform.
 const sameValue = 1e-9

@@ -8,10 +8,9 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// gpUCB is a Gaussian-process bandit: pairs spread over the space, then, a few at a time, pairs
-// whose value may be large as far as a Gaussian process knows. A proposal is a point that was
-// drawn, on the lattice: linear algebra only ranks such points, and one displaces an earlier one
-// only if it does better by a margin.
+// gpUCB explores pairs spread over the space, then, a few at a time, pairs whose value may be large as
+// far as a Gaussian process knows. A proposal is a point that was drawn, on the lattice: linear algebra
+// only ranks such points, and one displaces an earlier one only by a margin.
 var gpUCB = audit.FinderSpec{
 	Name:  "gp-ucb",
 	Title: "Gaussian-process bandit with upper confidence bounds",
@@ -24,7 +23,7 @@ var gpUCB = audit.FinderSpec{
 }
 
 // newLearner is what a search begins with that learns from trial to trial: its ledger, and points
-// spread over the space, a fifth of the trials but at least and at most so many.
+// spread over the space, a fifth of the trials within least and most.
 func newLearner(p audit.FinderProblem, name string, least, most int) (*ledger, [][]float64, error) {
 	s, err := newSpace(p.Relation, p.Domain)
 	if err != nil {
@@ -57,8 +56,7 @@ type bandit struct {
 	design [][]float64 // what is left of it
 }
 
-// Propose returns what is left of the design, then a batch; fewer where the domain seems to hold
-// no more new pairs.
+// Propose returns what is left of the design, then a batch; fewer where no more new pairs are found.
 func (b *bandit) Propose(history []audit.Trial, budget int) []audit.Pair {
 	b.note(history)
 	pairs := b.next(&b.design, budget, func(int, []float64) []float64 { return b.space.anywhere(b.random) })
@@ -78,7 +76,7 @@ func (b *bandit) Propose(history []audit.Trial, budget int) []audit.Pair {
 	return pairs
 }
 
-// fit fits a process to the trials that are done, and imagines those that are not.
+// fit imagines the trials that are not done.
 func (b *bandit) fit() *process {
 	done := b.loudest()
 	if len(done) > mostFitted {
@@ -97,8 +95,8 @@ func (b *bandit) fit() *process {
 	return g
 }
 
-// choose is the new point with the largest upper confidence bound among those drawn anywhere,
-// near the loudest, and near the best of them; false where none is new.
+// choose is the new point with the largest upper confidence bound among those drawn anywhere, near the
+// loudest, and near the best of them.
 func (b *bandit) choose(g *process) (best []float64, ok bool) {
 	most := math.Inf(-1)
 	try := func(u []float64) {
@@ -125,7 +123,7 @@ func (b *bandit) choose(g *process) (best []float64, ok bool) {
 	return best, best != nil
 }
 
-// near is a point that differs from u in a few coordinates: by a little, or altogether.
+// near differs from u in a few coordinates: by a little, or altogether.
 func (s *space) near(r *stream.Stream, u []float64) []float64 {
 	v := slices.Clone(u)
 	must := r.Intn(len(v))

@@ -9,8 +9,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// grid proposes a grid of pairs over size, values and moves. Records are all alike but the one
-// that is added or replaced, the last; answers are two halves.
+// grid is over size, values and moves. Records are alike but the last, which is added or replaced;
+// answers are two halves.
 var grid = audit.FinderSpec{
 	Name:   "grid",
 	Title:  "A grid over sizes, values and moves, as fine as the trials allow",
@@ -34,7 +34,6 @@ var grid = audit.FinderSpec{
 	},
 }
 
-// assumedTrials is the budget of a problem that names none.
 const assumedTrials = 50
 
 func budget(p audit.FinderProblem) int {
@@ -47,8 +46,8 @@ type gridAxis struct {
 	most   int // of levels that differ
 }
 
-// gridAxes are the axes at the fewest levels that say anything: the smallest size, the middle of
-// the answers, both ends of values and moves. Rows that stay are of one run, answers of two.
+// gridAxes are at the fewest levels that say anything: the smallest size, the middle of the answers,
+// both ends of values and moves. Rows that stay are of one run, answers of two.
 func gridAxes(s *space) []gridAxis {
 	answers := s.relation == audit.LInfinity
 	var axes []gridAxis
@@ -73,7 +72,7 @@ func gridAxes(s *space) []gridAxis {
 	return axes
 }
 
-// refine adds levels, one axis after the other, and returns how many points the grid then has.
+// refine adds levels, one axis after the other; points is how many the grid then has.
 func refine(axes []gridAxis, budget int) (points int, err error) {
 	count := 1.0
 	for _, a := range axes {
@@ -103,7 +102,6 @@ func golden(k int) float64 {
 	return part
 }
 
-// gridPoint is point k of a grid, its axes counted like digits.
 func (s *space) gridPoint(axes []gridAxis, k int) []float64 {
 	u := make([]float64, s.dim())
 	switch {
@@ -129,7 +127,7 @@ func (s *space) gridPoint(axes []gridAxis, k int) []float64 {
 	return u
 }
 
-// unstretched is a coordinate that stretched takes to t.
+// unstretched is what stretched takes to t.
 func unstretched(t, margin float64) float64 {
 	if t == 0 || t == 1 {
 		return t
@@ -137,7 +135,7 @@ func unstretched(t, margin float64) float64 {
 	return onLattice(margin + float64(t*(1-2*margin)))
 }
 
-// stairAt is a coordinate at which the move is x.
+// stairAt is what staircase takes to x.
 func stairAt(x float64) float64 {
 	switch {
 	case x < 0:

@@ -27,7 +27,6 @@ func newLedger(s *space, name string) *ledger {
 	return &ledger{space: s, name: name, keys: map[string]int{}}
 }
 
-// note reads the trials that are new in the history.
 func (l *ledger) note(history []audit.Trial) {
 	for _, t := range history[min(l.read, len(history)):] {
 		if i, ok := l.keys[pairKey(t.Pair)]; ok {
@@ -37,7 +36,6 @@ func (l *ledger) note(history []audit.Trial) {
 	l.read = len(history)
 }
 
-// which are the trials, in tried, that are known, or that are not.
 func (l *ledger) which(known bool) (list []int) {
 	for i, t := range l.tried {
 		if t.known == known {
@@ -47,14 +45,13 @@ func (l *ledger) which(known bool) (list []int) {
 	return list
 }
 
-// loudest are the trials that are done, in tried, the loudest first.
 func (l *ledger) loudest() []int {
 	order := l.which(true)
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(l.tried[j].value, l.tried[i].value) })
 	return order
 }
 
-// fresh is the pair that a point stands for; false where it is none, or was proposed.
+// fresh is the pair of a point; false where it is none, or was proposed.
 func (l *ledger) fresh(u []float64) (audit.Pair, bool) {
 	p, ok := l.space.pair(u)
 	if ok {
@@ -64,7 +61,6 @@ func (l *ledger) fresh(u []float64) (audit.Pair, bool) {
 	return p, ok
 }
 
-// propose enters a point; ok says that its pair is new and to be explored.
 func (l *ledger) propose(u []float64) (p audit.Pair, ok bool) {
 	if p, ok = l.fresh(u); ok {
 		l.keys[pairKey(p)] = len(l.tried)
@@ -74,8 +70,8 @@ func (l *ledger) propose(u []float64) (p audit.Pair, ok bool) {
 	return p, ok
 }
 
-// next proposes at most budget of the open points. In the place of one whose pair is not
-// new it tries others, of which again makes the next; where again is nil, none.
+// next proposes at most budget of the open points. Where a pair is not new it tries what again makes
+// of the point; where again is nil, none.
 func (l *ledger) next(open *[][]float64, budget int, again func(k int, u []float64) []float64) (pairs []audit.Pair) {
 	for len(*open) > 0 && len(pairs) < budget {
 		u := (*open)[0]

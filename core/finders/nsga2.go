@@ -7,8 +7,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// nsga2 is the evolutionary search of RényiTester, which names the algorithm
-// and no settings: they are Deb's, but for the size of the population.
+// nsga2 is the search of RényiTester, which names no settings: they are Deb's, but for the population.
 var nsga2 = audit.FinderSpec{
 	Name:   "nsga2",
 	Title:  "NSGA-II: evolutionary search for pairs with a large empirical epsilon",
@@ -37,7 +36,6 @@ type evolution struct {
 	parents []int       // in tried, the best first: with one objective every front holds points of one value
 }
 
-// Propose returns what is left of a generation, and else breeds one.
 func (e *evolution) Propose(history []audit.Trial, budget int) []audit.Pair {
 	e.note(history)
 	if len(e.open) == 0 && budget > 0 {
@@ -55,7 +53,6 @@ func (e *evolution) Propose(history []audit.Trial, budget int) []audit.Pair {
 	})
 }
 
-// child is bred from two parents, each the better of two.
 func (e *evolution) child() []float64 {
 	if len(e.parents) == 0 {
 		return e.space.anywhere(e.random)
@@ -67,8 +64,8 @@ func (e *evolution) child() []float64 {
 	return e.mutated(e.crossed(parent(), parent()))
 }
 
-// crossed is one child of a simulated binary crossover: each coordinate lies about as far from
-// one parent or the other as they lie apart, times a factor near 1.
+// crossed is a child of a simulated binary crossover: each coordinate lies about as far from one parent
+// or the other as they lie apart.
 func (e *evolution) crossed(a, b []float64) []float64 {
 	r := e.random
 	child := slices.Clone(a)
@@ -93,7 +90,7 @@ func (e *evolution) crossed(a, b []float64) []float64 {
 	return child
 }
 
-// mutated moves, on average, one coordinate: by polynomial mutation.
+// mutated moves about one coordinate, by polynomial mutation.
 func (e *evolution) mutated(u []float64) []float64 {
 	r := e.random
 	v := slices.Clone(u)
@@ -111,7 +108,7 @@ func (e *evolution) mutated(u []float64) []float64 {
 	return v
 }
 
-// power is x^(1/n) for x >= 0, the same on every platform.
+// power is x^(1/n), the same on every platform.
 func power(x float64, n int) float64 {
 	if x <= 0 {
 		return 0

@@ -8,8 +8,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// patterns proposes the pairs that StatDP and DP-Sniper try, and more of their kind: the
-// first of each family, then the second of each, and so on.
+// patterns are the pairs that StatDP and DP-Sniper try, and more of their kind: the first of each
+// family, then the second of each, and so on.
 var patterns = audit.FinderSpec{
 	Name:  "patterns",
 	Title: "Patterns of one against the rest, halves and all alike",
@@ -43,8 +43,8 @@ type answerPattern struct {
 	at    func(i, m int) (first, second float64)
 }
 
-// recordPattern is where a record that is added, or takes the place of another, stands against
-// the rest. Values are shares of the way up the domain.
+// recordPattern is where the record that is added or replaced stands against the rest. Values are
+// shares of the way up the domain.
 type recordPattern struct {
 	label         string
 	first, others float64 // half of the records that stay, and the other half
@@ -55,8 +55,8 @@ type recordPattern struct {
 // outOfTheRace is far below: the lower end of the domain.
 const outOfTheRace = -1e9
 
-// answerPatterns are those of StatDP's table 1 with each of its pairs of patterns, but for
-// answerAllBelow, and three beside them.
+// answerPatterns are StatDP's table 1 with each of its pairs of patterns, but answerAllBelow, and three
+// more.
 var answerPatterns = []answerPattern{
 	{"X shape", func(i, m int) (float64, float64) { return audit.Pick(2*i < m, 1.0, 0), audit.Pick(2*i < m, 0.0, 1) }},
 	{"all above", func(int, int) (float64, float64) { return 1, 2 }},
@@ -95,9 +95,9 @@ var answerAllBelow = answerPattern{"all below", func(int, int) (float64, float64
 
 var answerLevels = []float64{0.5, 0, 1, 0.25, 0.75}
 
-// Where the rest stand inside, no clip has cut off what the record moves; see [space.openings].
-// Where they stand near the end, a mechanism that ranks outputs among the records prefers the few
-// below them, and after the replacement the many above: the fewer, the louder, and the rarer.
+// Where the rest stand inside, no clip has cut off what the record moves; see [space.openings]. Where
+// they stand near the end, a mechanism that ranks outputs among the records prefers the few below
+// them, and after the replacement the many above: the fewer, the louder, and the rarer.
 var (
 	addedPatterns = []recordPattern{ // one of them in the middle early: rounding shows between the ends alone
 		{"at the upper end", 0, 0, 0, 1, 0},
@@ -137,7 +137,6 @@ var (
 	}
 )
 
-// pairs are the pattern's at all levels and sizes, the most telling first.
 func (a answerPattern) pairs(d audit.Domain) (pairs []audit.Pair) {
 	fewest, most := smallerSizes(audit.LInfinity, d)
 	for _, n := range slices.Compact([]int{min(most, max(fewest, 10)), fewest, most}) {
@@ -148,8 +147,7 @@ func (a answerPattern) pairs(d audit.Domain) (pairs []audit.Pair) {
 	return pairs
 }
 
-// families are the pairs of each pattern, the most telling first. Not all are neighbours, and
-// some are there twice.
+// families are the pairs of each pattern, the most telling first: some no neighbours, some twice.
 func families(r audit.Relation, d audit.Domain) [][]audit.Pair {
 	fewest, most := smallerSizes(r, d)
 	var out [][]audit.Pair
@@ -177,8 +175,8 @@ func families(r audit.Relation, d audit.Domain) [][]audit.Pair {
 	return out
 }
 
-// pair puts the published numbers 0 and 1 half a reach below and above a level, a share of the way
-// up the domain: in the middle, where mechanisms have a threshold. Ends hold 0 or 2.
+// pair puts the published 0 and 1 half a reach below and above a level, a share of the way up the
+// domain, where mechanisms have a threshold. Ends hold 0 or 2.
 func (a answerPattern) pair(d audit.Domain, n int, level float64) audit.Pair {
 	p := audit.Pair{Label: fmt.Sprintf("%s, %d answers at %s of the domain", a.label, n, levelWords(level)),
 		First: audit.Dataset{Columns: d.Columns}, Second: audit.Dataset{Columns: d.Columns}}
@@ -232,7 +230,6 @@ func (a recordPattern) pair(r audit.Relation, d audit.Domain, n int) audit.Pair 
 	return changedLast(r, fmt.Sprintf("%s, %s %d rows", a.label, how, n), d.Columns, rest, from, to)
 }
 
-// changedLast is a pair of rows that both datasets have, and one that is added or replaced.
 func changedLast(r audit.Relation, label string, columns int, rest, from, to []float64) audit.Pair {
 	p := audit.Pair{Label: label, First: audit.Dataset{Columns: columns, Values: rest}, Second: audit.Dataset{Columns: columns, Values: slices.Concat(rest, to)}}
 	if r != audit.AddRemove {
@@ -241,7 +238,7 @@ func changedLast(r audit.Relation, label string, columns int, rest, from, to []f
 	return p
 }
 
-// toward is as near to a value of column c as the reach allows from x.
+// toward is as near to a value of column c as the reach from x allows.
 func toward(d audit.Domain, c int, x, to float64) float64 {
 	low, high := ends(d, c)
 	reach := audit.Pick(d.Integer, math.Floor(d.Reach), d.Reach)

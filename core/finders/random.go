@@ -9,7 +9,6 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// random proposes pairs over the whole domain, each one way round: both directions are explored.
 var random = audit.FinderSpec{
 	Name:   "random",
 	Title:  "Random neighbouring pairs over the domain, with a preference for corners",
@@ -24,7 +23,6 @@ const (
 	attempts    = 200  // draws for one pair before the search gives up
 )
 
-// search draws random pairs. A pair that was proposed before is drawn again.
 type search struct {
 	problem audit.FinderProblem
 	seen    seenPairs
@@ -35,7 +33,6 @@ func newSearch(p audit.FinderProblem, seen seenPairs) (*search, error) {
 	return &search{problem: p, seen: seen}, p.Domain.Check(p.Relation)
 }
 
-// Propose draws up to budget pairs; fewer where the domain seems to hold no more new ones.
 func (s *search) Propose(_ []audit.Trial, budget int) []audit.Pair {
 	var pairs []audit.Pair
 	for len(pairs) < budget {
@@ -48,7 +45,6 @@ func (s *search) Propose(_ []audit.Trial, budget int) []audit.Pair {
 	return pairs
 }
 
-// next is a pair that was not seen; false where attempts find none.
 func (s *search) next() (audit.Pair, bool) {
 	for range attempts {
 		if p := s.draw(); s.fresh(p) {
@@ -61,7 +57,7 @@ func (s *search) next() (audit.Pair, bool) {
 	return audit.Pair{}, false
 }
 
-// fresh reports whether p is a pair of neighbours that was not seen either way round.
+// fresh reports whether p is a pair of neighbours, new either way round.
 func (s *search) fresh(p audit.Pair) bool {
 	return !same(p) && !s.seen[pairKey(p)] && s.problem.Relation.Check(p, s.problem.Domain) == nil
 }
@@ -105,7 +101,6 @@ func size(r *stream.Stream, low, high int) int {
 	return low + r.Intn(min(span, high-low+1))
 }
 
-// dataset is n random rows, some of them repeated.
 func dataset(r *stream.Stream, d audit.Domain, n int) audit.Dataset {
 	values := make([]float64, 0, n*d.Columns)
 	for i := range n {
@@ -118,7 +113,6 @@ func dataset(r *stream.Stream, d audit.Domain, n int) audit.Dataset {
 	return audit.Dataset{Columns: d.Columns, Values: values}
 }
 
-// row is a row of the domain, its values at the corners or uniform.
 func row(r *stream.Stream, d audit.Domain) []float64 {
 	return audit.Listed(d.Columns, func(c int) float64 { return value(r, d, c) })
 }
@@ -140,7 +134,6 @@ func ends(d audit.Domain, c int) (low, high float64) {
 	return low, high
 }
 
-// value is an end of column c, or uniform between them.
 func value(r *stream.Stream, d audit.Domain, c int) float64 {
 	low, high := ends(d, c)
 	if r.Float64() < cornerShare {
@@ -149,7 +142,7 @@ func value(r *stream.Stream, d audit.Domain, c int) float64 {
 	return along(d, c, r.Float64())
 }
 
-// along is the value a share t of the way up column c; whole numbers have equal shares.
+// along is a share t of the way up column c; whole numbers have equal shares.
 func along(d audit.Domain, c int, t float64) float64 {
 	low, high := ends(d, c)
 	v := mix(low, high, t)
@@ -159,8 +152,8 @@ func along(d audit.Domain, c int, t float64) float64 {
 	return min(max(v, low), high)
 }
 
-// move moves coordinates of rows by up to the domain's reach: one of them, all
-// alike, two halves against each other, or each in its own way.
+// move moves coordinates by up to the reach: one, all alike, two halves against each other, or each in
+// its own way.
 func move(r *stream.Stream, d audit.Domain, values []float64) {
 	n := len(values)
 	reach := audit.Pick(d.Integer, math.Floor(d.Reach), d.Reach)

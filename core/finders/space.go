@@ -13,8 +13,8 @@ const (
 	mostRuns    = 4  // distinct rows of a dataset, beside the one that changes
 	mostColumns = 16 // coordinates of a row; where it has more columns, several share one
 
-	// lattice is the step of every coordinate: computed ones, whose last bits differ between
-	// platforms, are rounded to it and stand for the same pair everywhere.
+	// lattice is the step of coordinates: computed ones, whose last bits differ between platforms, are
+	// rounded to it and stand for the same pair everywhere.
 	lattice = 0x1p-12
 
 	sizeMargin   = 1.0 / 16 // share of an axis, at either end, that stands for that end
@@ -24,7 +24,6 @@ const (
 	aloneShare   = 1.0 / 4 // share of the place axis on which no answer stands alone
 )
 
-// axisKind is what a coordinate means.
 type axisKind int
 
 const (
@@ -34,8 +33,8 @@ const (
 	axisKinds
 )
 
-// space is the neighbouring pairs of a domain as points of a unit box. Coordinates, but for those
-// that a domain does not need:
+// space is the neighbouring pairs of a domain as points of a unit box. Its coordinates, as far as the
+// domain needs them:
 //
 //	size    rows of the smaller dataset, on a geometric scale
 //	runs    number of runs, at most mostRuns: rows of one run are equal
@@ -43,9 +42,8 @@ const (
 //	changed the row that is added, or that takes the place; the lone answer
 //	rows    one row for each run
 //
-// An answer has two coordinates, the middle of its values and its move; so has, under
-// bounded-replace, the row that changes. Random search alone has more than mostRuns distinct rows
-// beside the one that changes.
+// An answer has two coordinates, the middle of its values and its move; so has, under bounded-replace,
+// the row that changes.
 type space struct {
 	relation     audit.Relation
 	domain       audit.Domain
@@ -67,7 +65,6 @@ type axis struct {
 
 const onlyChanged = -1
 
-// newSpace returns an error where the domain holds no two neighbours.
 func newSpace(r audit.Relation, d audit.Domain) (*space, error) {
 	if err := d.Check(r); err != nil {
 		return nil, err
@@ -108,8 +105,8 @@ func newSpace(r audit.Relation, d audit.Domain) (*space, error) {
 	return s, nil
 }
 
-// Points are a domain's pairs as points of a unit box: those that a search begins with, and what
-// a point stands for, false where that is no pair.
+// Points are a domain's pairs as points of a unit box: those that a search begins with, and what a
+// point stands for, false where that is no pair.
 func Points(r audit.Relation, d audit.Domain) (openings [][]float64, pair func([]float64) (audit.Pair, bool), err error) {
 	s, err := newSpace(r, d)
 	if err != nil {
@@ -120,7 +117,7 @@ func Points(r audit.Relation, d audit.Domain) (openings [][]float64, pair func([
 
 func (s *space) dim() int { return len(s.axes) }
 
-// onLattice is the point of the unit interval nearest to x that a coordinate may take.
+// onLattice is the coordinate nearest to x.
 func onLattice(x float64) float64 {
 	return min(max(float64(math.Floor(float64(x/lattice)+0.5)*lattice), 0), 1)
 }
@@ -141,7 +138,6 @@ func staircase(x float64) float64 {
 	return min((x-0.6)/(0.7-0.6), 1)
 }
 
-// shape is what a point says of sizes and places.
 type shapeOf struct {
 	rows  int // of the smaller dataset
 	runs  int // at most rows
@@ -175,13 +171,12 @@ func (s *space) shape(u []float64) shapeOf {
 	return sh
 }
 
-// step is which of n equal parts of the unit interval x lies in.
+// step is which of n equal parts of [0, 1] x lies in.
 func step(x float64, n int) int { return min(int(float64(x*float64(n))), n-1) }
 
 // run is which run row i of n belongs to.
 func (sh shapeOf) run(i int) int { return i * sh.runs / sh.rows }
 
-// pair is the pair that a point stands for, and whether it is one.
 func (s *space) pair(u []float64) (audit.Pair, bool) {
 	sh := s.shape(u)
 	d := s.domain
@@ -219,7 +214,6 @@ func (s *space) pair(u []float64) (audit.Pair, bool) {
 	return p, !same(p) && s.relation.Check(p, d) == nil
 }
 
-// rowAt is the first coordinate of a run's row.
 func (s *space) rowAt(run int) int {
 	width := s.columns
 	if s.relation == audit.LInfinity {
@@ -228,15 +222,14 @@ func (s *space) rowAt(run int) int {
 	return s.rowsAt + run*width
 }
 
-// sharedBy is which coordinate of a row column c has.
+// sharedBy is the coordinate of a row that column c has.
 func (s *space) sharedBy(c int) int { return c * s.columns / s.domain.Columns }
 
-// row is the row of records whose first coordinate is at.
 func (s *space) row(u []float64, at int) []float64 {
 	return audit.Listed(s.domain.Columns, func(c int) float64 { return along(s.domain, c, stretched(u[at+s.sharedBy(c)], recordMargin)) })
 }
 
-// answers are both sides of column c of what moves, whose first coordinate is at.
+// answers are both sides of column c of what moves.
 func (s *space) answers(u []float64, at, c int) (first, second float64) {
 	low, high := ends(s.domain, c)
 	reach := s.domain.Reach
@@ -254,8 +247,8 @@ func (s *space) answers(u []float64, at, c int) (first, second float64) {
 // mix is the point a share t of the way from a to b; b - a may overflow.
 func mix(a, b, t float64) float64 { return float64(a*(1-t)) + float64(b*t) }
 
-// features are coordinates in [0, 1] in which points of one pair are close: what a margin cuts off
-// is gone, and what the pair does not depend on is 1/2.
+// features are coordinates in [0, 1] in which points of one pair are close: margins are cut off, and
+// what the pair does not depend on is 1/2.
 func (s *space) features(u []float64) []float64 {
 	sh := s.shape(u)
 	f := make([]float64, s.dim())
@@ -282,19 +275,18 @@ func (s *space) anywhere(r *stream.Stream) []float64 {
 	return audit.Listed(s.dim(), func(i int) float64 { return onLattice(r.Float64()) })
 }
 
-// inside is how far a record inside is, as a share of the domain, from the end that is farther
-// from the record that changes.
+// inside is how far a record inside is, as a share of the domain, from the end farther from the record
+// that changes.
 const inside = 0.25
 
-// openings are the points that a search begins with: the largest change in the smallest dataset.
-// The record that changes stands at an end of the domain, above the rest and then below. The rest
-// stand at the other end, where a difference, a sum or a mean moves farthest; and inside: at an
-// end, whatever clips has cut off what the change could move, and in the middle, often 0, a
-// record may count for nothing.
+// openings are the largest change in the smallest dataset. The record that changes stands at an end of
+// the domain, above the rest and then below. The rest stand at the other end, where a difference, a sum
+// or a mean moves farthest; and inside: at an end, whatever clips has cut off what the change could
+// move, and in the middle, often 0, a record may count for nothing.
 //
 // Under replace the record moves from one end to the other: alone, and beside one inside. Under
-// bounded-replace it moves in the middle and at either end, the rest at the same place. Of
-// answers, all move one way from the middle.
+// bounded-replace it moves in the middle and at either end, the rest at the same place. Answers all
+// move one way from the middle.
 func (s *space) openings() [][]float64 {
 	u := audit.Each(s.axes, func(a axis) float64 { return audit.Pick(a.kind == moveAxis, 0.85, 0.5) })
 	if s.runsAt >= 0 {
@@ -362,7 +354,6 @@ func (s *space) openings() [][]float64 {
 	return points
 }
 
-// setRows sets the size nearest to n.
 func (s *space) setRows(u []float64, n int) {
 	switch {
 	case s.sizeAt < 0:
@@ -376,9 +367,8 @@ func (s *space) setRows(u []float64, n int) {
 	}
 }
 
-// spread is the openings, and others that fill the space, one in each of as many equal parts of
-// every axis (a Latin hypercube: McKay, Beckman and Conover 1979). They are n in all, 2 or more,
-// but for the openings inside, which come on top.
+// spread is the openings, and others, one in each of as many equal parts of every axis (a Latin
+// hypercube: McKay, Beckman and Conover 1979). They are n in all, 2 or more, and the openings inside.
 func (s *space) spread(r *stream.Stream, n int) [][]float64 {
 	points := s.openings()
 	n -= min(len(points), 2)

@@ -10,7 +10,7 @@ import (
 
 // Gathered are the counts of runs with K canaries inside and M fresh ones.
 type Gathered struct {
-	// Threshold and Stakes were chosen on the explored runs. A score above it is in the event.
+	// Threshold, above which a score is in the event, and Stakes were chosen on the explored runs.
 	Threshold   float64             `json:"threshold"`
 	Ties        bool                `json:"ties,omitempty"` // all explored scores were the same
 	Stakes      bounds.CanaryStakes `json:"stakes" same:"near"`
@@ -40,7 +40,7 @@ func (g Gathered) Check(explored, certified, k, m int) error {
 		runs("explored", g.Explored, explored), runs("certified", g.Certified, certified))
 }
 
-// intervalWords name intervals and say what they assume, beyond independent runs.
+// intervalWords name intervals and what they assume beyond independent runs.
 var intervalWords = map[bounds.CanaryInterval]struct{ title, assumption string }{
 	bounds.CanaryPairedBetting: {"paired betting", "none: bets against the mean of each pair's X/K - e^epsilon Y/M - delta, with stakes fixed before"},
 	bounds.CanaryBetting:       {"betting, half of the error a side", "none: each side's share X/K is a number in [0, 1], independent from run to run"},
@@ -63,8 +63,8 @@ func NewRow(kind bounds.CanaryInterval, claimed float64) report.Row {
 	return report.Row{ID: report.Epsilon, Method: bounds.Method(kind), Title: w.title, Valid: kind.Valid(), Assumption: w.assumption, Claimed: &claimed}
 }
 
-// Rows are what all intervals make of the runs that certify, or why they make nothing of them.
-// largest is the bound that any outcome can give.
+// Rows are what all intervals make of the runs that certify, or why nothing. largest is the bound of
+// the best outcome.
 func (g *Gathered) Rows(claimed, delta, beta float64, largest func(bounds.CanaryInterval) float64) []report.Row {
 	var rows []report.Row
 	for _, kind := range bounds.CanaryIntervals() {

@@ -13,22 +13,21 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 )
 
-// Sides are the sides of the order of scores on which canaries are guessed in one run.
+// Sides are those of the order of scores on which canaries of one run are guessed.
 type Sides string
 
 const (
-	// ChosenSides: one canary in eight is set aside and not guessed. Their scores and coins choose
-	// on which side how many of the others are guessed, and, where no numbers are given, how many in
-	// all: valid by the proofs at [bounds.OneRunPValue] and [bounds.OneRunChosenPValue].
+	// ChosenSides: one canary in eight is set aside and not guessed. Their scores and coins choose how
+	// many others are guessed on which side and, without given numbers, how many in all: valid by the
+	// proofs at [bounds.OneRunPValue] and [bounds.OneRunChosenPValue].
 	ChosenSides Sides = "chosen"
 	BothSides   Sides = "both" // as many in as out, one more in of an odd number
 	InSide      Sides = "in"   // the largest scores, guessed in
 	OutSide     Sides = "out"  // the smallest scores, guessed out
 )
 
-// Sides of a plan that says nothing. Attacks of other programs may know one side only, which the
-// canaries set aside find out. The sources here tell both sides equally well, and setting canaries
-// aside would cost a sixth of the bound.
+// Sides of a plan that says nothing. Attacks of other programs may know one side only, which canaries
+// set aside find out. The sources here tell both sides equally, and setting aside costs a sixth.
 const (
 	UsualOfScores = ChosenSides
 	UsualOfRun    = BothSides
@@ -54,7 +53,6 @@ type Rule struct {
 	Beta  float64 // allowed error
 }
 
-// usual is how many of m canaries are guessed on those sides.
 func (u Rule) usual(m int, sides Sides) int {
 	return bounds.OneRunGuessesFor(m, sides.count(), u.Claim.Epsilon, u.Claim.Delta, u.Beta)
 }
@@ -62,8 +60,8 @@ func (u Rule) usual(m int, sides Sides) int {
 // GuessPlan says how canaries of one run are guessed; a plan has its fields.
 type GuessPlan struct {
 	Sides Sides `json:"sides,omitempty"`
-	// Guesses are numbers of guesses, fixed before the run. Of several the best counts, and they
-	// share the allowed error. Default: chosen with the sides, or bounds.OneRunGuessesFor the claim.
+	// Guesses are numbers of guesses, fixed before the run, which share the allowed error; the best
+	// counts. Default: chosen with the sides, or bounds.OneRunGuessesFor the claim.
 	Guesses    []int `json:"guesses,omitempty"`
 	GDPGuesses []int `json:"gdpGuesses,omitempty"` // of the f-DP method; default: Guesses, or bounds.OneRunGDPGuesses
 }
@@ -86,8 +84,8 @@ const (
 	mostNeeded    = 1 << 24 // canaries that are tried
 )
 
-// Resolve fills in how m canaries are guessed. Numbers without sides mean both sides. The number
-// of the f-DP method is never chosen.
+// Resolve fills in how m canaries are guessed. Numbers without sides mean both sides. The number of
+// the f-DP method is never chosen.
 func (g *GuessPlan) Resolve(m int, rule Rule) error {
 	if g.Sides == "" {
 		g.Sides = rule.Usual
@@ -128,7 +126,6 @@ func (g *GuessPlan) Resolve(m int, rule Rule) error {
 	return nil
 }
 
-// aside is how many canaries are set aside: the first ones.
 func (g Guessing) aside() int {
 	if g.Sides == ChosenSides {
 		return bounds.OneRunAside(g.M)
@@ -151,8 +148,7 @@ func (g Guessing) share() float64 {
 	return bounds.OneRunShare(g.rest(), bounds.OneRunLeast(g.rest()), g.Rule.Claim.Delta, g.Rule.Beta)
 }
 
-// Made counts the right guesses. The order of the scores, which breaks ties, must say nothing of
-// membership.
+// Made counts the right guesses. The scores' order, which breaks ties, must say nothing of membership.
 func (g Guessing) Made(scores []float64, member []bool) Guessed {
 	k := g.aside()
 	f := bounds.NewOneRunForecast(scores[:k], member[:k])
@@ -205,7 +201,7 @@ func numbers(guesses []Guess) []int {
 	return audit.Each(guesses, func(g Guess) int { return g.Made })
 }
 
-// epsilon is the bound of right ones of made guesses by [MethodOneRun], at its share of the error.
+// epsilon is the bound by [MethodOneRun], at its share of the error.
 func (g Guessing) epsilon(made, right int) float64 {
 	if g.chosen() {
 		return bounds.OneRunChosenEpsilon(g.rest(), made, right, g.leak(), g.Rule.Beta, g.share())
@@ -251,8 +247,8 @@ func (g Guessing) Largest(m report.Method) float64 {
 	return best
 }
 
-// Rows are those of both one-run methods. Of several numbers the best counts, each at its share of
-// the error (Bonferroni).
+// Rows are those of both one-run methods. Of several numbers the best counts, each at its share of the
+// error (Bonferroni).
 func (g Guessing) Rows(made Guessed, claimed float64) []report.Row {
 	steinke, f := report.NewRow(report.MethodOneRun, audit.AddRemove), report.NewRow(report.MethodOneRunGDP, audit.AddRemove)
 	steinke.Claimed, f.Claimed = &claimed, &claimed
@@ -269,8 +265,8 @@ func (g Guessing) Rows(made Guessed, claimed float64) []report.Row {
 	return []report.Row{steinke, f}
 }
 
-// Needed is the number of canaries from which on the best outcome shows more than eps,
-// with guesses by default.
+// Needed is how many canaries it takes for the best outcome, with guesses by default, to show more than
+// eps.
 func Needed(m report.Method, rule Rule, eps float64) int {
 	return report.Least(1, mostNeeded, func(n int) bool {
 		g := Guessing{M: n, Rule: rule}
@@ -297,7 +293,7 @@ func guessWords(all []Guess) string {
 	return s
 }
 
-// Otherwise is what guesses would be without what has to be said of them.
+// Otherwise is what guesses are where a plan says nothing of them.
 func (g Guessing) Otherwise() GuessPlan {
 	var none GuessPlan
 	if none.Resolve(g.M, g.Rule); none.Sides == g.Sides && slices.Equal(none.Guesses, g.Guesses) && slices.Equal(none.GDPGuesses, g.GDPGuesses) {
@@ -310,7 +306,6 @@ func (g Guessing) Otherwise() GuessPlan {
 	return GuessPlan{sides.Sides, nil, gdp.GDPGuesses}
 }
 
-// GuessKeys say which canaries are guessed, and how many.
 func GuessKeys[P any](at func(*P) *GuessPlan) []settings.Key[P] {
 	return []settings.Key[P]{
 		{Name: "sides", At: settings.Word(func(p *P) *Sides { return &at(p).Sides }),
@@ -327,7 +322,6 @@ func Title(beta float64) string {
 	return fmt.Sprintf("Lower bounds on epsilon, each with %s confidence where what it assumes holds (* decides)", phrase.Percent(1-beta))
 }
 
-// Blind says why no outcome of a one-run audit shows anything.
 func Blind(m int, rule Rule) string {
 	c := rule.Claim
 	if n := Needed(report.MethodOneRun, rule, 0); n > m {

@@ -1,6 +1,6 @@
-// Package membership is what audits of membership have in common: thresholds and guesses that
-// bound epsilon; and, which no verdict rests on, histograms of scores in and out, their ROC curve,
-// its area, and true positive rates at low false positive rates.
+// Package membership is what audits of membership share: thresholds and guesses that bound epsilon;
+// and, for no verdict, histograms of scores, their ROC curve, its area, and true positive rates at low
+// false positive rates.
 package membership
 
 import (
@@ -22,8 +22,8 @@ type Evidence struct {
 	Runs      *Runs      `json:"runs,omitempty"` // absent where there is one run, or none is known
 }
 
-// Histogram counts scores of both classes by bin: bin i holds those from Edges[i-1] on and
-// below Edges[i], the first and the last all beyond.
+// Histogram counts scores of both classes: bin i holds those from Edges[i-1] on and below Edges[i], the
+// first and the last all beyond.
 type Histogram struct {
 	Edges []float64 `json:"edges"`
 	In    []int     `json:"in"`
@@ -36,8 +36,8 @@ type Runs struct {
 	AUROC  float64 `json:"auroc"`
 }
 
-// Rates are the false positive rates at which true positive rates are told (Carlini et al.,
-// Membership inference attacks from first principles, 2022).
+// Rates are the false positive rates of true positive rates (Carlini et al., Membership inference
+// attacks from first principles, 2022).
 func Rates() []float64 { return []float64{0.001, 0.01, 0.1} }
 
 // Count counts finite scores, at least one of each class. It leaves them as they are.
@@ -95,8 +95,8 @@ const (
 	far  = 200 // one score in so many lies beyond the ends, on each side
 )
 
-// histogram of sorted scores has bins of one width between about the 0.5 % and the 99.5 % quantile,
-// at edges of six digits. Scores that stand for none decide nothing of it.
+// histogram of sorted scores has bins of one width between about the 0.5 % and the 99.5 % quantile, at
+// edges of six digits. Scores that stand for none do not count for these.
 func histogram(in, out []float64) Histogram {
 	all := slices.Concat(in, out)
 	slices.Sort(all)
@@ -154,15 +154,13 @@ const (
 	OpenRuns                  // of independent runs, whose number may depend on what they showed
 )
 
-// why says why there is no interval of all scores together.
 var why = map[Basis]string{
 	OneTraining: "no interval: scores of one training depend on each other",
 	FixedRuns:   "no interval: scores of a run depend on each other",
 	OpenRuns:    "no interval: scores of a run depend on each other, and the audit may end because of what they show",
 }
 
-// Table is what reports say of the evidence: each interval with error beta by itself, and none
-// where none holds.
+// Table is what reports say of the evidence: each interval with error beta by itself, where one holds.
 func (e Evidence) Table(claim audit.Claim, relation audit.Relation, basis Basis, beta float64) report.Table {
 	t := report.Table{Name: report.Membership, Title: "Membership inference, as seen in these scores"}
 	add := func(id report.Quantity, words string, rate float64, m report.Method, title string, seen, lower, upper, allowed float64) *report.Row {

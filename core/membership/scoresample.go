@@ -10,16 +10,15 @@ import (
 	"github.com/dpscope/dpscope/audit/phrase"
 )
 
-// ScoreSample are scores of exploration runs, to be looked at: no bound depends on them. Canaries
-// are named by their places in a run, in which their law is the same.
+// ScoreSample are scores of exploration runs, to be looked at. Canaries are named by their places in a
+// run, in which their law is the same.
 type ScoreSample struct {
-	// In and Out have a row for each of the first runs, at most 64, with the scores of its first
-	// canaries inside and fresh, at most 16 each, to five digits; null where there is none.
+	// In and Out have a row for each of the first 64 runs at most, with its first canaries' scores, at
+	// most 16 each, to five digits; null where there is none.
 	In  [][]*float64 `json:"in"`
 	Out [][]*float64 `json:"out"`
-	// Correlations between these canaries, those inside before the fresh ones: row i has those with
-	// the places before i, to four decimals; null where one's scores are all the same. Absent where
-	// fewer than two runs have all scores.
+	// Correlations between these canaries, those inside first: row i has those with the places before i,
+	// to four decimals; null where scores are all the same. Absent where fewer than two runs have all.
 	Correlations [][]*float64 `json:"correlations,omitempty"`
 	Correlated   int          `json:"correlated,omitempty"` // runs they are of: of the first 4096 those with all scores
 }
@@ -54,10 +53,9 @@ func Portray(k, m int, scores []float64) *ScoreSample {
 	return p
 }
 
-// Unscored says whether a score was none: that of what diverged, or is not finite.
+// Unscored: what diverged, or is not finite, has no score.
 func Unscored(x float64) bool { return x == -math.MaxFloat64 }
 
-// rounded are scores to five digits, nil where there is none.
 func rounded(scores []float64) []*float64 {
 	return audit.Each(scores, func(x float64) *float64 {
 		if Unscored(x) {
@@ -124,8 +122,7 @@ func (p *ScoreSample) Check(runs, k, m int) error {
 	return audit.Require(ok, "portrait", "impossible for any exploration", "%d canaries inside and %d fresh ones of at most %d runs, and their correlations", a, b, min(runs, portrayedRuns))
 }
 
-// Scored are the scores of runs that follow each other, K canaries inside and M fresh ones each,
-// for whoever looks on while an audit runs.
+// Scored are the scores of runs that follow each other, for whoever looks on while an audit runs.
 type Scored struct {
 	First  int    `json:"first"` // run
 	K      int    `json:"k"`

@@ -33,7 +33,6 @@ func NewExplored(k, m int, v []float64) *Explored {
 // Runs is how many there are.
 func (e *Explored) Runs() int { return len(e.in) / e.k }
 
-// Table counts the runs at a threshold.
 func (e *Explored) Table(cut float64) bounds.CanaryTable { return e.table(cut, e.Runs()) }
 
 // table counts the first runs.
@@ -61,7 +60,7 @@ func Above(side []float64, cut float64) int {
 	return audit.Count(side, func(x float64) bool { return x > cut })
 }
 
-// AboveSorted is Above of a sorted side; binary search.
+// AboveSorted is Above of a sorted side.
 func AboveSorted(side []float64, cut float64) int {
 	return len(side) - sort.Search(len(side), func(i int) bool { return side[i] > cut })
 }
@@ -73,9 +72,8 @@ type Cut struct {
 	Ties  bool    // all scores are the same
 }
 
-// The sweep. The largest of many noisy values is one whose noise is large and upwards, so values
-// are smoothed and lowered: on the Gaussian sum (n = 256, 1024 and 4096, K = 16, 32 and 1) this
-// gains about .006, .01 and .2.
+// The largest of many noisy values is one whose noise is upwards, so values are smoothed and lowered:
+// on the Gaussian sum (n = 256, 1024 and 4096, K = 16, 32 and 1) this gains about .006, .01 and .2.
 const (
 	cutRatio   = 1.1  // of successive tails
 	cutSpread  = 0.5  // of the normal kernel, in the logit of the rank
@@ -101,10 +99,10 @@ func (e *Explored) Choose(a Aim) Gathered {
 	return Gathered{Threshold: c.At, Ties: c.Ties, Stakes: bounds.TuneCanary(t, a.Runs, a.Delta, a.Beta), Explored: Counted{Table: &t}}
 }
 
-// SweepCuts sweeps thresholds through the pooled scores by ranks that grow by cutRatio from both
-// ends, and returns the one whose neighbourhood has the largest value; where none certifies
-// anything, the one that separates the rates most. of gives a threshold's value, -Inf where it
-// certifies nothing, its standard error and the difference of the rates.
+// SweepCuts sweeps thresholds by ranks that grow by cutRatio from both ends, and returns the one whose
+// neighbourhood has the largest value; where none certifies anything, the one that separates the rates
+// most. of gives a threshold's value, -Inf where it certifies nothing, its standard error and the
+// difference of the rates.
 func SweepCuts(pooled []float64, least, most int, of func(at float64) (value, caution, gap float64)) Cut {
 	best := Cut{Value: math.Inf(-1)}
 	n := len(pooled)
@@ -173,7 +171,7 @@ func (e *Explored) rankRange(q float64) (least, most int) {
 	return least, min(max(n-1-i, least), n-1)
 }
 
-// sweepRanks are ranks in [least, most] of n, few in the middle and all in the tails.
+// sweepRanks in [least, most] are few in the middle and all in the tails.
 func sweepRanks(n, least, most int) []int {
 	ranks := []int{least, most}
 	for r := 1; r <= n/2; r = max(r+1, int(float64(r)*cutRatio)) {
@@ -190,10 +188,9 @@ func sweepRanks(n, least, most int) []int {
 // MostCaution bounds the standard error of a value.
 const MostCaution = 1.0
 
-// value is what a threshold is predicted to certify by the interval, the standard error of
-// log((p1 - delta)/p0) in the exploration, by the delta method, and the difference of the rates.
-// Intervals other than paired betting are computed on as many runs as certify; where there are
-// fewer, each counts more than once.
+// value is what a threshold is predicted to certify, the standard error of log((p1 - delta)/p0) in the
+// exploration, by the delta method, and the difference of the rates. Intervals other than paired betting
+// are computed on as many runs as certify, each counted more than once where fewer explored.
 func (e *Explored) value(a Aim, at float64) (value, caution, gap float64) {
 	delta := a.Delta
 	all := e.Table(at)

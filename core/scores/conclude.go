@@ -54,14 +54,13 @@ func (a *Audit) Conclude(ev *Evidence, _ audit.Termination) (Report, error) {
 	return r, nil
 }
 
-// refuse takes their bounds from rows, and says why.
 func refuse(rows []report.Row, why string) {
 	for i := range rows {
 		rows[i].LowerBound, rows[i].Mu, rows[i].Note = nil, nil, why
 	}
 }
 
-// pValue is that of the claim by the plan's method, nil where it has none.
+// pValue is that of the claim by the plan's method, if it has one.
 func (ev *Evidence) pValue(p Plan) *float64 {
 	c := *p.Claim
 	var v float64
@@ -82,7 +81,6 @@ func (ev *Evidence) pValue(p Plan) *float64 {
 	return &v
 }
 
-// eventRows are the rows of the methods for single trainings.
 func eventRows(p Plan, events []ScoreEvent) []report.Row {
 	eps, delta, beta := p.Claim.Epsilon, p.Claim.Delta, p.Beta
 	var rows []report.Row
@@ -112,7 +110,6 @@ func eventRows(p Plan, events []ScoreEvent) []report.Row {
 	return rows
 }
 
-// runRows are the rows of the intervals for runs of a matrix.
 func runRows(p Plan, ev *Evidence) []report.Row {
 	h, eps, beta := ev.Shape, p.Claim.Epsilon, p.Beta
 	_, _, _, delta := h.counted(p.Relation, p.Claim.Delta)
@@ -136,12 +133,11 @@ func runRows(p Plan, ev *Evidence) []report.Row {
 	return rows
 }
 
-// fairLevel is the probability below which membership is not taken to be by fair coins.
 const fairLevel = 1e-6
 
-// coins says why membership is plainly not by fair coins: exact two-sided binomial tests, which
-// share fairLevel, of how many were in, and of a matrix of how many runs have half of the canaries
-// in, and of the canary that was in too often or too seldom.
+// coins says why membership is plainly not by fair coins: exact two-sided binomial tests, which share
+// fairLevel, of how many were in, and of a matrix of how many runs have half of the canaries in, and of
+// the canary that was in too often or too seldom.
 func (h Shape) coins() string {
 	m := h.In + h.Out
 	unfair := func(x, n int, p, level float64) bool {
@@ -173,9 +169,9 @@ func chanceOfHalf(n int) float64 {
 	return math.Exp(lg(n) - lg(n/2) - lg(n-n/2) - float64(float64(n)*math.Ln2))
 }
 
-// halfBeta is the error of the one-run methods, rounded down to two digits, that is at most beta
-// where a random half was in. Its law is that of fair coins given that half of them are in, so
-// that what coins give with probability at most a it gives with at most a/P(half are in).
+// halfBeta is the error of the one-run methods, rounded down to two digits, that is at most beta where a
+// random half was in. Its law is that of fair coins given that half of them are in: what coins give with
+// probability at most a it gives with at most a/P(half are in).
 func (h Shape) halfBeta(beta float64) float64 {
 	x := beta * chanceOfHalf(h.In+h.Out)
 	unit := math.Pow(10, math.Floor(math.Log10(x))-1)
@@ -224,8 +220,8 @@ func eventLargest(m report.Method, n1, n0 int, delta, beta float64) float64 {
 	return bounds.CanaryCeiling(bounds.CanaryPairedBetting, 1, 1, min(n1, n0), delta, beta)
 }
 
-// needed is the number of what unit says from which on the best outcome certifies more than eps;
-// 0: no number that is tried.
+// needed is how many of what unit says it takes for the best outcome to certify more than eps; 0: no
+// number that is tried.
 func (s Shape) needed(p Plan, m report.Method, eps float64) int {
 	c, beta := *p.Claim, p.Beta
 	switch {

@@ -29,8 +29,7 @@ func (s Scores) content() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// split divides the scores of a class, from their ascending order on, at random into those that
-// explore and those that certify.
+// split divides a class's scores at random into those that explore and those that certify.
 func (s Scores) split(p Plan, in bool) (explore, certify []float64) {
 	shuffled := slices.Clone(audit.Pick(in, s.In, s.Out))
 	stream.New(p.key("split", 0, one(in))).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
@@ -38,8 +37,8 @@ func (s Scores) split(p Plan, in bool) (explore, certify []float64) {
 	return shuffled[:n], shuffled[n:]
 }
 
-// side is one half of the scores, x of the class in which an event, a score above another, is
-// likelier, and y of the other. Below a threshold that are those out: there scores are negated.
+// side is one half of the scores: x of the class in which an event, a score above another, is likelier,
+// and y of the other. Below a threshold x are those out, and scores are negated.
 type side struct{ x, y []float64 }
 
 func (s Scores) sides(p Plan, below bool) (explore, certify side) {
@@ -56,8 +55,7 @@ func (s Scores) sides(p Plan, below bool) (explore, certify side) {
 	return side{exploreOut, exploreIn}, side{certifyOut, certifyIn}
 }
 
-// events chooses the events of the methods for single trainings on one half, and counts them in
-// the other.
+// events chooses events for single trainings on one half, and counts them in the other.
 func (s Scores) events(p Plan) []ScoreEvent {
 	delta, beta := p.Claim.Delta, p.Beta
 	out := []ScoreEvent{
@@ -118,8 +116,8 @@ func tableOf(cells [2][2]int) *bounds.CanaryTable {
 
 func one(b bool) int { return audit.Pick(b, 1, 0) }
 
-// half is the exploration half, sorted: both classes, all together, and of random pairs, as many
-// as the smaller class has, each class and the lower of every pair.
+// half is the exploration half, sorted: both classes, all together, and of random pairs, as many as the
+// smaller class has, each class and the lower of every pair.
 type half struct {
 	side
 	pooled []float64
@@ -185,7 +183,6 @@ func (h *half) choose(m report.Method, delta, beta float64) membership.Cut {
 // shuffled are so many runs in the order of the seed: the first half explores.
 func (p Plan) shuffled(runs int) []int { return stream.New(p.key("runs", 0, 0)).Perm(runs) }
 
-// byRuns counts the runs of a matrix: half choose threshold and stakes, half certify.
 func (s Scores) byRuns(p Plan, h Shape) *membership.Gathered {
 	k, m, runs, delta := h.counted(p.Relation, p.Claim.Delta)
 	var enough []int // runs with K canaries in and M out
@@ -223,8 +220,7 @@ func (s Scores) byRuns(p Plan, h Shape) *membership.Gathered {
 	return &chosen
 }
 
-// drawn appends the scores of K canaries of run i that were in and of M that were out.
-// Which ones is decided by the seed.
+// drawn appends the scores of K canaries of run i that were in and of M that were out, by the seed.
 func (s Scores) drawn(to []float64, p Plan, h Shape, i int) []float64 {
 	st := stream.New(p.key("canaries", i, 0))
 	var in, out []float64
@@ -239,8 +235,8 @@ func (s Scores) drawn(to []float64, p Plan, h Shape, i int) []float64 {
 	return append(append(to, in...), out...)
 }
 
-// both appends the scores of all canaries of run i as of canaries in, and again as of canaries
-// out, with the worst score where they were not.
+// both appends the scores of all canaries of run i as if in, and again as if out, the worst where they
+// were not.
 func (s Scores) both(to []float64, i int) []float64 {
 	for _, side := range []bool{true, false} {
 		for k := range s.Canaries {

@@ -15,10 +15,10 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
-// PlanVersion is the version of plans: of their JSON form, and of their statistics.
+// PlanVersion is that of a plan's JSON form, and of its statistics.
 const PlanVersion = 1
 
-// Plan says how scores are audited. Zero values mean the documented defaults.
+// Plan says how scores are audited. Zero values mean defaults.
 type Plan struct {
 	Version int          `json:"version"`
 	Claim   *audit.Claim `json:"claim,omitempty"`
@@ -27,8 +27,8 @@ type Plan struct {
 	// Relation is add-remove or replace. No default: scores do not tell.
 	Relation audit.Relation `json:"relation"`
 	recorded.ScoreColumns
-	// Method is whose bound the verdict is by: named before, since the largest of all has no
-	// confidence. Default: one-run, of a matrix paired-betting; without runs none under replace.
+	// Method is whose bound the verdict is by: named before, since the largest of all has no confidence.
+	// Default: one-run, of a matrix paired-betting; without runs none under replace.
 	Method report.Method `json:"method,omitempty"`
 	// Guesses; sides by default are chosen, or both where numbers are given.
 	membership.GuessPlan
@@ -75,10 +75,8 @@ func (s Shape) methods() []report.Method {
 // byCoins reports whether a method is of one run, with canaries in or out by coins.
 func byCoins(m report.Method) bool { return m == report.MethodOneRun || m == report.MethodOneRunGDP }
 
-// mostScores bounds the scores of an audit.
 const mostScores = 2 * bounds.MostScores
 
-// resolve checks a plan against the sizes of the scores and fills in its defaults.
 func (p Plan) resolve(s Shape, files []ScoreFile) (Plan, error) {
 	if err := report.CheckPlanVersion("scores plan", p.Version, PlanVersion); err != nil {
 		return p, err
@@ -120,7 +118,7 @@ func (p Plan) resolve(s Shape, files []ScoreFile) (Plan, error) {
 	return p, cmp.Or(audit.At("/data", audit.Remedy("give the files that the audit was made with, in their order", same)), s.enough(p))
 }
 
-// enough refuses so few scores that no outcome certifies anything, and says the smallest number.
+// enough refuses so few scores that no outcome certifies anything.
 func (s Shape) enough(p Plan) error {
 	c, beta := *p.Claim, p.Beta
 	if s.In < 2 || s.Out < 2 {
@@ -162,7 +160,6 @@ func Keys() []settings.Key[Plan] {
 	}, membership.GuessKeys(func(p *Plan) *membership.GuessPlan { return &p.GuessPlan }), membership.EndKeys(func(p *Plan) (*float64, *uint64) { return &p.Beta, &p.Seed }, nil))
 }
 
-// reproduce says how to audit the scores again.
 func reproduce(p Plan, h Shape) audit.Reproduce {
 	otherwise := Plan{Method: h.methods()[0], Beta: 0.05, GuessPlan: p.guessing(h).Otherwise()}
 	r := audit.Reproduce{CLI: audit.CommandOf("dpscope scores", settings.Written(Keys(), p, otherwise))}

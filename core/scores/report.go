@@ -1,5 +1,5 @@
-// Package scores audits membership scores that another program made, of one training, of one
-// training a score or of a matrix of runs, and sets what every method makes of them side by side.
+// Package scores audits membership scores that another program made, of one training, of one training
+// a score or of a matrix of runs, and sets what every method makes of them side by side.
 package scores
 
 import (
@@ -42,8 +42,8 @@ func (r Report) check() error {
 	return audit.Of("report: evidence", r.Evidence.check(r.Plan))
 }
 
-// Verify replays a report: with scores, those of its files, all of it; without, what follows from
-// its counts.
+// Verify replays a report: with scores, those of its files, all of it; without, what follows from its
+// counts.
 func Verify(r Report, scores *Scores) (engine.Verification, error) {
 	if err := r.check(); err != nil {
 		return engine.Verification{}, err
@@ -107,8 +107,8 @@ const (
 	Below = "below" // score < threshold, likelier out
 )
 
-// ScoreEvent is an event that was chosen on one half of the scores, and its counts. X and N1 are
-// of the class in which it is likelier: in where Side is above, out where it is below.
+// ScoreEvent is an event chosen on one half of the scores, and its counts. X and N1 are of the class in
+// which it is likelier: in where Side is above, out where it is below.
 type ScoreEvent struct {
 	Methods   []report.Method `json:"methods"` // that use it
 	Side      string          `json:"side"`
@@ -127,15 +127,15 @@ type Shape struct {
 	In   int `json:"in"` // scores of each class
 	Out  int `json:"out"`
 	Runs int `json:"runs,omitempty"` // of a matrix
-	// Canaries a run of the matrix. Under replace, K of those in and M of those out are used, of
-	// Used runs that have as many; under add-remove the portrait alone is of these.
+	// Canaries a run. Under replace, K of those in and M of those out are used, of Used runs that have as
+	// many; under add-remove the portrait alone is of these.
 	Canaries int  `json:"canaries,omitempty"`
 	K        int  `json:"k,omitempty"`
 	M        int  `json:"m,omitempty"`
 	Used     int  `json:"usedRuns,omitempty"`
 	Fixed    bool `json:"fixed,omitempty"` // in every run the same canaries were in
-	// Half are the runs in which half of the canaries were in, rounded down; Farthest is how often
-	// the canary was in whose number of runs is farthest from half.
+	// Half are the runs with half of the canaries in, rounded down; Farthest is how often the canary was in
+	// whose number of runs is farthest from half.
 	Half        int `json:"half,omitempty"`
 	Farthest    int `json:"farthest,omitempty"`
 	CertifiedIn int `json:"certifiedIn,omitempty"` // memberships in, over the runs that certify; of add-remove
@@ -153,9 +153,9 @@ func (s Shape) assumes(m report.Method) report.Assumes {
 	return report.MethodWords[m].Assumes
 }
 
-// counted is what a table of the runs of a matrix counts under a relation: of k canaries in and m
-// out, in so many runs, and the delta that bounds of it take. Under add-remove every run counts,
-// with all its canaries on both sides, see [bounds.CoinDelta].
+// counted is what a table of the runs counts under a relation: k canaries in and m out, in so many runs,
+// and the delta that bounds of it take. Under add-remove every run counts, with all its canaries on both
+// sides, see [bounds.CoinDelta].
 func (s Shape) counted(r audit.Relation, delta float64) (k, m, runs int, of float64) {
 	if r == audit.AddRemove {
 		return s.Canaries, s.Canaries, s.Runs, bounds.CoinDelta(delta)
@@ -163,7 +163,6 @@ func (s Shape) counted(r audit.Relation, delta float64) (k, m, runs int, of floa
 	return s.K, s.M, s.Used, delta
 }
 
-// check refuses evidence that no scores of its shape give.
 func (ev Evidence) check(p Plan) error {
 	h := ev.Shape
 	in := func(n, low, high int) bool { return n >= low && n <= high }

@@ -32,7 +32,7 @@ type ScoreFile struct {
 	SHA256 string `json:"sha256"` // in hexadecimal
 }
 
-// ReadScores takes the scores of one parsed file, or of two, see [recorded.ReadScores].
+// ReadScores takes the scores of one file, or of two, see [recorded.ReadScores].
 func ReadScores(files []*recorded.File, columns recorded.ScoreColumns) (*Scores, error) {
 	in, err := recorded.ReadScores(files, columns)
 	if err != nil {
@@ -52,7 +52,7 @@ func sums(files []ScoreFile) []string {
 	return audit.Each(files, func(f ScoreFile) string { return f.SHA256 })
 }
 
-// sorted has both classes in ascending order, of a matrix too. It refuses scores that are none.
+// sorted has both classes ascending. It refuses scores that are none.
 func (s Scores) sorted() (*Scores, error) {
 	if s.Runs < 0 || s.Runs > 0 && (len(s.Score) != s.Runs*s.Canaries || len(s.Member) != len(s.Score)) {
 		return nil, &audit.InputError{Field: "scores: matrix", Path: "/data", Found: fmt.Sprintf("%d scores", len(s.Score)), Want: fmt.Sprintf("%d runs of %d canaries", s.Runs, s.Canaries)}
@@ -75,8 +75,8 @@ func (s Scores) sorted() (*Scores, error) {
 	))
 }
 
-// shape finds the sizes of sorted scores, and of a matrix how many canaries of each class a run
-// gives: as many as nine runs of ten have. Only membership is looked at.
+// shape is the sizes of sorted scores, and of a matrix how many canaries of each class a run gives: as
+// many as nine runs of ten have. Only membership is looked at.
 func (s Scores) shape(p Plan) Shape {
 	h := Shape{In: len(s.In), Out: len(s.Out), Runs: s.Runs}
 	if s.Runs == 0 {
@@ -167,7 +167,7 @@ func (a *Audit) Run(context.Context, *engine.Runner, func(struct{})) (*Evidence,
 	return ev, audit.Termination{Reason: audit.Completed}, nil
 }
 
-// guesses are those of all scores, in a random order: ties are broken without regard to membership.
+// guesses are in a random order: ties are broken without regard to membership.
 func (s Scores) guesses(p Plan, h Shape) membership.Guessed {
 	scores, member := slices.Concat(s.In, s.Out), make([]bool, h.In+h.Out)
 	for i := range h.In {
@@ -185,9 +185,8 @@ func (s Scores) run(i int) (in, out []float64) {
 	return membership.Split(s.Score[i*s.Canaries:][:s.Canaries], s.Member[i*s.Canaries:])
 }
 
-// key names a stream. A hash of the scores, of a matrix of its files, is part of it (Data): else
-// one seed would break ties for all scores of a size in one way, and a false alarm of it would be
-// one of all of them.
+// key names a stream. A hash of the scores, of a matrix of its files, is part of it: else one seed would
+// break ties for all scores of a size in one way, and a false alarm of it would be one of all of them.
 func (p Plan) key(purpose string, trial, side int) stream.Key {
 	return stream.Key{Seed: p.Seed, Purpose: strings.Join(append([]string{"canary/scores/" + purpose}, p.Data...), "/"), Trial: trial, Side: side}
 }

@@ -424,7 +424,7 @@ export interface CalibratedValue {
 /** Bets is the evidence of a sequential audit: what was bet on, and what came of it. */
 export interface CanaryBets {
   epochs: CanaryEpoch[];
-  /** Scores of all trainings, K in and M out each, as float64 packed little-endian; absent where they would be more than 3 MiB. A run that goes on learns from them. */
+  /** Scores of all trainings, K in and M out each, as float64 packed little-endian; absent beyond 3 MiB. A run that goes on learns from them. */
   scores?: string;
 }
 
@@ -454,7 +454,7 @@ export interface CanaryEpoch {
 
 /** Evidence is what the bounds are computed from. */
 export interface CanaryEvidence {
-  /** Runs are absent of one run. Of a sequential audit Certified counts the trainings that were bet on, each by the event of its epoch, Threshold is the last, and the portrait is of the first. */
+  /** Runs are absent of one run. Of a sequential audit Certified counts the trainings bet on, each by its epoch's event, Threshold is the last, and the portrait is of the first. */
   runs?: MembershipGathered;
   /** of a sequential audit */
   sequential?: CanaryBets;
@@ -494,10 +494,10 @@ export interface CanaryPart {
 /** Phase is what runs are drawn for. */
 export type CanaryPhase = "explore" | "certify" | "bet" | "one-run";
 
-/** Plan says what to audit with canaries and how. Zero values mean the documented defaults. */
+/** Plan says what to audit with canaries and how. Zero values mean defaults. */
 export interface CanaryPlan {
   version: number;
-  /** Mode: default Fixed where runs are cheap and for a plan that says explore, interval or quantile, else Sequential. */
+  /** Mode: default Fixed where runs are cheap or the plan says explore, interval or quantile, else Sequential. */
   mode?: CanaryMode;
   /** gaussian-sum, ... */
   source: string;
@@ -518,7 +518,7 @@ export interface CanaryPlan {
   data?: string;
   /** of the designs tail-singular and vectors */
   pool?: CanaryPool;
-  /** Runs n: of a fixed audit those that certify, of a sequential one the most that there will be. Default: the source's, twice that where all count. */
+  /** Runs n: of a fixed audit those that certify, of a sequential one the most. Default: the source's, twice that where all count. */
   runs?: number;
   /** canaries inside; default ceil(sqrt n); of one run all, default the source's */
   k?: number;
@@ -528,10 +528,10 @@ export interface CanaryPlan {
   explore?: number;
   /** default paired-betting */
   interval?: BoundsCanaryInterval;
-  /** Quantile q limits the threshold to the range between the q and the 1-q quantile of the exploration scores of canaries inside; 0: any. In [0, 0.5). */
+  /** Quantile q keeps the threshold between the q and the 1-q quantile of the exploration scores of canaries inside; 0: any. In [0, 0.5). */
   quantile?: number;
   sides?: MembershipSides;
-  /** Guesses are numbers of guesses, fixed before the run. Of several the best counts, and they share the allowed error. Default: chosen with the sides, or bounds.OneRunGuessesFor the claim. */
+  /** Guesses are numbers of guesses, fixed before the run, which share the allowed error; the best counts. Default: chosen with the sides, or bounds.OneRunGuessesFor the claim. */
   guesses?: number[];
   /** of the f-DP method; default: Guesses, or bounds.OneRunGDPGuesses */
   gdpGuesses?: number[];
@@ -556,9 +556,9 @@ export interface CanaryProgress {
   runs: number;
   /** to draw in all */
   total: number;
-  /** Left is how many seconds the runs to come take if each costs what those that are done did; absent while too few are. */
+  /** Left is how many seconds the runs to come take; absent while too few are done. */
   left?: number;
-  /** Certified runs so far, those that diverged, and every interval's bound on them, computed now and then, as if the audit were planned to end here: no certificate unless Holds. */
+  /** Certified runs so far, those that diverged, and now and then every interval's bound on them, as if the audit were planned to end here: no certificate unless Holds. */
   certified: number;
   diverged?: number;
   bounds?: CanaryLiveBound[];
@@ -566,7 +566,7 @@ export interface CanaryProgress {
   claimed: number;
   /** a worker was lost */
   message?: string;
-  /** Scored are runs since the last call, at most MostScored scores in all. To look at them changes no error rate: runs that explore certify nothing, trainings of a sequential audit were bet on before, and the runs that certify a fixed audit leave no scores. */
+  /** Scored are runs since the last call, at most MostScored scores in all. To look at them changes no error rate: exploration certifies nothing, trainings of a sequential audit were bet on before, and runs that certify a fixed audit leave no scores. */
   scored?: MembershipScored[];
   /** certification runs */
   planned: number;
@@ -577,7 +577,7 @@ export interface CanaryProgress {
 /** Repeats says whether the same request gives the same scores. */
 export type CanaryRepeats = "same" | "other";
 
-/** Report is all that came out of a canary audit, and that running it again needs, but for the file. */
+/** Report is all that came out, and that running it again needs, but for the file. */
 export interface CanaryReport {
   "$schema": string;
   kind: string;
@@ -633,9 +633,9 @@ export interface CanarySide {
   canaries: number;
   /** of canaries in the event, the first moment */
   rate: number;
-  /** Moments mu_1, ..., mu_4 of the exchangeable vector, but no more than canaries: the chance that so many given canaries are all in the event (LiDP proposition 6). */
+  /** Moments mu_1, ..., mu_4 of the exchangeable vector, no more than canaries: the chance that so many given canaries are all in the event (LiDP proposition 6). */
   moments: number[];
-  /** Correlations |mu_2 - mu_1^2| and |mu_4 - mu_2^2|, by which second- and fourth-order intervals are narrow; absent where a moment is. */
+  /** |mu_2 - mu_1^2| and |mu_4 - mu_2^2|, by which second- and fourth-order intervals are narrow. */
   correlation2?: number;
   correlation4?: number;
 }
@@ -1083,7 +1083,7 @@ export interface MembershipEvidence {
 
 /** Gathered are the counts of runs with K canaries inside and M fresh ones. */
 export interface MembershipGathered {
-  /** Threshold and Stakes were chosen on the explored runs. A score above it is in the event. */
+  /** Threshold, above which a score is in the event, and Stakes were chosen on the explored runs. */
   threshold: number;
   /** all explored scores were the same */
   ties?: boolean;
@@ -1102,7 +1102,7 @@ export interface MembershipGuess {
   right: number;
 }
 
-/** Histogram counts scores of both classes by bin: bin i holds those from Edges[i-1] on and below Edges[i], the first and the last all beyond. */
+/** Histogram counts scores of both classes: bin i holds those from Edges[i-1] on and below Edges[i], the first and the last all beyond. */
 export interface MembershipHistogram {
   edges: number[];
   in: number[];
@@ -1115,18 +1115,18 @@ export interface MembershipRuns {
   auroc: number;
 }
 
-/** ScoreSample are scores of exploration runs, to be looked at: no bound depends on them. Canaries are named by their places in a run, in which their law is the same. */
+/** ScoreSample are scores of exploration runs, to be looked at. Canaries are named by their places in a run, in which their law is the same. */
 export interface MembershipScoreSample {
-  /** In and Out have a row for each of the first runs, at most 64, with the scores of its first canaries inside and fresh, at most 16 each, to five digits; null where there is none. */
+  /** In and Out have a row for each of the first 64 runs at most, with its first canaries' scores, at most 16 each, to five digits; null where there is none. */
   in: number[][];
   out: number[][];
-  /** Correlations between these canaries, those inside before the fresh ones: row i has those with the places before i, to four decimals; null where one's scores are all the same. Absent where fewer than two runs have all scores. */
+  /** Correlations between these canaries, those inside first: row i has those with the places before i, to four decimals; null where scores are all the same. Absent where fewer than two runs have all. */
   correlations?: number[][];
   /** runs they are of: of the first 4096 those with all scores */
   correlated?: number;
 }
 
-/** Scored are the scores of runs that follow each other, K canaries inside and M fresh ones each, for whoever looks on while an audit runs. */
+/** Scored are the scores of runs that follow each other, for whoever looks on while an audit runs. */
 export interface MembershipScored {
   /** run */
   first: number;
@@ -1135,7 +1135,7 @@ export interface MembershipScored {
   scores: string;
 }
 
-/** Sides are the sides of the order of scores on which canaries are guessed in one run. */
+/** Sides are those of the order of scores on which canaries of one run are guessed. */
 export type MembershipSides = "chosen" | "both" | "in" | "out";
 
 /** Mode says what an audit is after. */
@@ -1677,7 +1677,7 @@ export interface ScoresEvidence {
   membership?: MembershipEvidence;
 }
 
-/** Plan says how scores are audited. Zero values mean the documented defaults. */
+/** Plan says how scores are audited. Zero values mean defaults. */
 export interface ScoresPlan {
   version: number;
   claim?: Claim;
@@ -1693,7 +1693,7 @@ export interface ScoresPlan {
   /** Method is whose bound the verdict is by: named before, since the largest of all has no confidence. Default: one-run, of a matrix paired-betting; without runs none under replace. */
   method?: string;
   sides?: MembershipSides;
-  /** Guesses are numbers of guesses, fixed before the run. Of several the best counts, and they share the allowed error. Default: chosen with the sides, or bounds.OneRunGuessesFor the claim. */
+  /** Guesses are numbers of guesses, fixed before the run, which share the allowed error; the best counts. Default: chosen with the sides, or bounds.OneRunGuessesFor the claim. */
   guesses?: number[];
   /** of the f-DP method; default: Guesses, or bounds.OneRunGDPGuesses */
   gdpGuesses?: number[];
@@ -1747,7 +1747,7 @@ export interface ScoresReport {
   evidence: ScoresEvidence | null;
 }
 
-/** ScoreEvent is an event that was chosen on one half of the scores, and its counts. X and N1 are of the class in which it is likelier: in where Side is above, out where it is below. */
+/** ScoreEvent is an event chosen on one half of the scores, and its counts. X and N1 are of the class in which it is likelier: in where Side is above, out where it is below. */
 export interface ScoresScoreEvent {
   /** that use it */
   methods: string[];
@@ -1778,14 +1778,14 @@ export interface ScoresShape {
   out: number;
   /** of a matrix */
   runs?: number;
-  /** Canaries a run of the matrix. Under replace, K of those in and M of those out are used, of Used runs that have as many; under add-remove the portrait alone is of these. */
+  /** Canaries a run. Under replace, K of those in and M of those out are used, of Used runs that have as many; under add-remove the portrait alone is of these. */
   canaries?: number;
   k?: number;
   m?: number;
   usedRuns?: number;
   /** in every run the same canaries were in */
   fixed?: boolean;
-  /** Half are the runs in which half of the canaries were in, rounded down; Farthest is how often the canary was in whose number of runs is farthest from half. */
+  /** Half are the runs with half of the canaries in, rounded down; Farthest is how often the canary was in whose number of runs is farthest from half. */
   half?: number;
   farthest?: number;
   /** memberships in, over the runs that certify; of add-remove */

@@ -10,14 +10,13 @@ import (
 	"github.com/dpscope/dpscope/audit/stream/linalg"
 )
 
-// Steps of projected gradient ascent.
 const (
 	mostClimbs = 200
 	leastClimb = 1e-6 // of the reach, at which it ends
 )
 
-// climb moves x uphill: value is what grows, slope a vector along its gradient. A step is as long
-// as the last one that helped, and halved where it does not.
+// climb moves x uphill along slope. A step is as long as the last one that helped, and halved where it
+// does not.
 func (q *problem) climb(x []float64, value func(x []float64) float64, slope func(x, g []float64)) ([]float64, float64) {
 	at, g, trial := slices.Clone(x), make([]float64, q.d), make([]float64, q.d)
 	q.project(at)
@@ -77,7 +76,6 @@ func (q *problem) fit(d audit.Dataset) (*fit, error) {
 	return &fit{w, h}, nil
 }
 
-// times is the inverse of the Hessian times x.
 func (f *fit) times(x []float64) []float64 {
 	out := slices.Clone(x)
 	linalg.Forward(f.chol, out, len(out))
@@ -91,8 +89,7 @@ func (f *fit) influence(x []float64, y float64) []float64 {
 	return audit.Each(f.times(x), func(v float64) float64 { return float64(v * wrong) })
 }
 
-// slope writes a vector along the gradient of the norm of the influence: that of its
-// logarithm, of |y - ŷ| and of |H^-1 x|.
+// slope is along the gradient of the influence's norm: that of its logarithm, of |y - ŷ| and |H^-1 x|.
 func (f *fit) slope(x []float64, y float64, g []float64) {
 	p := stream.Logistic(linalg.Dot(f.w, x))
 	of := audit.Pick(y == 1, -p, 1-p) // d log (1 - p), d log p
@@ -106,12 +103,12 @@ func (f *fit) slope(x []float64, y float64, g []float64) {
 	}
 }
 
-// influence climbs to where the norm of the influence function is largest. "We first select
-// (x, y) closest to the corner of the hyper-rectangle containing the data [...] and initialize
-// (x*, y*) as the mean point in the opposite class" (section 4.1). The norm has several summits, so
-// it is climbed from the means of both classes, the ends of the axis of least variance and those
-// of the features, with either label. The summit is taken that moves coefficients trained anew
-// most (step 3). A second proposal takes the place of the row whose removal moves them on.
+// influence climbs to where the influence function's norm is largest. "We first select (x, y) closest
+// to the corner of the hyper-rectangle containing the data [...] and initialize (x*, y*) as the mean
+// point in the opposite class" (section 4.1). The norm has several summits: it is climbed from the
+// means of both classes, the ends of the axis of least variance and of the features, with either label,
+// and the summit is taken that moves coefficients trained anew most (step 3). A second proposal takes
+// the place of the row whose removal moves them on.
 func influence(q *problem) ([]point, error) {
 	f, err := q.fit(q.table.Base)
 	if err != nil {
@@ -160,8 +157,8 @@ func influence(q *problem) ([]point, error) {
 	return points, nil
 }
 
-// coefficient descends to the row with which the coefficients, trained anew at each step,
-// lie nearest to a target of the same norm at right angles to them, on either side.
+// coefficient descends to the row with which the coefficients, trained anew at each step, lie nearest
+// to a target of the same norm at right angles to them, on either side.
 func coefficient(q *problem) ([]point, error) {
 	f, err := q.fit(q.table.Base)
 	if err != nil {
@@ -200,8 +197,7 @@ func coefficient(q *problem) ([]point, error) {
 			}
 			return -squared(w, target)
 		}, func(x, g []float64) {
-			// The coefficients solve a stationarity, whose derivative by x is
-			// (y - p) I - p (1 - p) x w'.
+			// The coefficients solve a stationarity, whose derivative by x is (y - p) I - p (1 - p) x w'.
 			to, err := poisonedBy(x)
 			if err != nil {
 				failed = err
@@ -236,8 +232,8 @@ const (
 	shadowSlope = 1e-4 // of the reach: the step of its differences
 )
 
-// shadow moves a random row to where its loss is largest, by models that were trained
-// without noise on random halves of the table.
+// shadow moves a random row to where its loss is largest, by models trained without noise on random
+// halves of the table.
 func shadow(q *problem) ([]point, error) {
 	if q.table.Probability == nil || q.table.Train == nil {
 		return nil, &audit.InputError{Field: "finder", Found: `"shadow"`, Want: "another for a learner that predicts no probability"}

@@ -1,12 +1,11 @@
-// Package poison proposes pairs by which a learner is attacked: its table against the same table
-// with one row poisoned, or with several copies of it where pairs may differ by more rows.
+// Package poison attacks learners: a table against the same table with one row poisoned, or several
+// copies of it where pairs may differ by more rows.
 //
-// The attacks are those of Lu et al., A general framework for auditing differentially private
-// machine learning (NeurIPS 2022), section 4.1, and those that it compares them with. They look at
-// [audit.Table]: the rows, and the learner's twin without noise. "As long as E[M(D, b)] ≈ M∞(D),
-// meaning the DP model is on average equivalent to the non-private version, it is sufficient to
-// find the optimal poisoning with respect to the non-private model" (step 2). What is proposed
-// depends on the table and the stream alone, and has the same bits on every platform.
+// The attacks are those of Lu et al., A general framework for auditing differentially private machine
+// learning (NeurIPS 2022), section 4.1, and those that it compares them with. They look at the learner's
+// twin without noise: "As long as E[M(D, b)] ≈ M∞(D), meaning the DP model is on average equivalent to
+// the non-private version, it is sufficient to find the optimal poisoning with respect to the
+// non-private model" (step 2). Proposals have the same bits on every platform.
 package poison
 
 import (
@@ -25,7 +24,7 @@ const paper = "Lu et al., A general framework for auditing differentially privat
 // All are the attacks, those that fit a learner best first.
 func All() []audit.FinderSpec { return audit.Each(attacks, attack.spec) }
 
-// Pairs are what fits a problem's learner best, to begin a search with; none without a learner.
+// Pairs are what fits a problem's learner best; none without a learner.
 func Pairs(p audit.FinderProblem) []audit.Pair {
 	var list []audit.Pair
 	for _, a := range attacks {
@@ -38,16 +37,14 @@ func Pairs(p audit.FinderProblem) []audit.Pair {
 	return list
 }
 
-// attack is one way to poison a row.
 type attack struct {
 	name, title, source string
 	of                  []audit.Learning
 	best                []audit.Learning // those that it fits best
-	// points are poisoned rows, the best first.
-	points func(*problem) ([]point, error)
+	points              func(*problem) ([]point, error)
 }
 
-// point is a poisoned row and which rows it takes the place of: as many as there are copies.
+// point is a poisoned row, and which rows it takes the place of: as many as there are copies.
 type point struct {
 	what string
 	row  []float64 // features, then the label
@@ -96,7 +93,6 @@ func (a attack) spec() audit.FinderSpec {
 	}}
 }
 
-// problem is an attack's view of a learner.
 type problem struct {
 	audit.FinderProblem
 	table  *audit.Table
@@ -151,7 +147,6 @@ func (a attack) pairs(p audit.FinderProblem) ([]audit.Pair, error) {
 	return pairs, nil
 }
 
-// pair is the table against itself with so many copies of a poisoned row.
 func (q *problem) pair(at point, copies int) audit.Pair {
 	base := q.table.Base
 	row := slices.Clone(at.row)
@@ -198,7 +193,7 @@ func (q *problem) project(x []float64) {
 	}
 }
 
-// reach is how far features may lie from each other, about.
+// reach is about how far features may lie from each other.
 func (q *problem) reach() float64 {
 	if r := q.table.Radius; r > 0 {
 		return r
@@ -211,10 +206,9 @@ func (q *problem) reach() float64 {
 	return math.Sqrt(sum)
 }
 
-// fine is the step to which poisoned features are rounded, towards 0: reports hold them.
+// fine is the step to which poisoned features are rounded, as reports hold them.
 const fine = 0x1p-14
 
-// poisoned is a row of these features, rounded, and a label.
 func poisoned(x []float64, y float64) []float64 {
 	row := make([]float64, 0, len(x)+1)
 	for _, v := range x {
@@ -230,13 +224,11 @@ func (q *problem) nearest(distance func(i int) float64) []int {
 	return order
 }
 
-// alike are row i, and then the rows near it, of its label first.
 func (q *problem) alike(i int) []int {
 	order := q.near(q.x[i], q.y[i])
 	return append([]int{i}, slices.DeleteFunc(order, func(k int) bool { return k == i })...)
 }
 
-// near are the rows of a label, the nearest to features first, then the rest.
 func (q *problem) near(x []float64, y float64) []int {
 	return q.nearest(func(k int) float64 {
 		away := squared(q.x[k], x)
@@ -247,7 +239,6 @@ func (q *problem) near(x []float64, y float64) []int {
 	})
 }
 
-// mean is the mean of the rows of a label.
 func (q *problem) mean(y float64) []float64 {
 	m, n := make([]float64, q.d), 0.0
 	for i, x := range q.x {

@@ -8,7 +8,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream/linalg"
 )
 
-// corner is the corner of a box nearest to features.
+// corner is the one of a box nearest to features.
 func corner(x, lower, upper []float64) []float64 {
 	c := make([]float64, len(x))
 	for j, v := range x {
@@ -43,8 +43,8 @@ func cornerFlip(q *problem) ([]point, error) {
 		q.flipped("the row of the other label nearest to a corner, its label flipped", other)}, nil
 }
 
-// cornerMean moves a row of a class from the corner where the class is to the one furthest away:
-// first of the class whose mean that moves most.
+// cornerMean moves a row from the corner where its class is to the opposite one: first of the class
+// whose mean that moves most.
 func cornerMean(q *problem) ([]point, error) {
 	var points []point
 	var moves []float64
@@ -82,12 +82,10 @@ func farthestFlip(q *problem) ([]point, error) {
 // crowd is about how many rows are near another: one in so many.
 const crowd = 8
 
-// majority adds to the label that rules a place, at the cost of the other. Where a leaf
-// has a majority of m rows of weight w, its other label has probability near e^(-w m), which
-// a row that changes sides divides by e^(2w); where the labels are even, it moves a
-// probability of 1/2 by half of that at most. First it flips the label of the row that most
-// of its nearest neighbours outvote, then it puts rows where the mean of a class is, and
-// into its corner.
+// majority adds to the label that rules a place, at the cost of the other. Where a leaf has a majority
+// of m rows of weight w, its other label has probability near e^(-w m), which a row that changes sides
+// divides by e^(2w); where labels are even, it moves 1/2 by half of that at most. It flips the row that
+// its nearest neighbours outvote most, then puts rows at the mean of a class and in its corner.
 func majority(q *problem) ([]point, error) {
 	outvoted, worst := 0, math.Inf(1)
 	for i := range q.n {
@@ -112,7 +110,6 @@ func majority(q *problem) ([]point, error) {
 	return points, nil
 }
 
-// away is the L1 distance.
 func away(a, b []float64) float64 {
 	sum := 0.0
 	for j, v := range a {
@@ -121,7 +118,6 @@ func away(a, b []float64) float64 {
 	return sum
 }
 
-// rowSwap gives random rows the features of random ones of the other class.
 func rowSwap(q *problem) ([]point, error) {
 	most := min(8, max(1, q.Trials/len(q.copies)))
 	var points []point
@@ -140,8 +136,7 @@ func rowSwap(q *problem) ([]point, error) {
 	return points, nil
 }
 
-// least is the right singular vector of the rows with the smallest singular value, of
-// either sign the one whose largest coordinate is above 0.
+// least is the right singular vector of the smallest singular value, its largest coordinate above 0.
 func (q *problem) least() []float64 {
 	// Rows [C | I] of C = X'X, rotated until the rows of C are orthogonal, are [S V' | V'].
 	top := 0.0
@@ -171,9 +166,8 @@ func (q *problem) least() []float64 {
 	return audit.Each(v, func(x float64) float64 { return float64(sign * x) })
 }
 
-// clipBKD is a row along the axis of least variance, as long as the median row, with the
-// label that the model without noise gives the least probability; where it gives none,
-// with either label.
+// clipBKD is a row along the axis of least variance, as long as the median row, with the label that the
+// model without noise finds unlikelier, or either label without probabilities.
 func clipBKD(q *problem) ([]point, error) {
 	x := q.least()
 	norms := audit.Each(q.x, func(row []float64) float64 { return math.Sqrt(linalg.Dot(row, row)) })
