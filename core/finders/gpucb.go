@@ -17,30 +17,32 @@ var gpUCB = audit.FinderSpec{
 	Source: "Srinivas, Krause, Kakade and Seeger, Gaussian process optimization in the bandit setting (2010); batches: Desautels, Krause and Burdick (2014), GP-BUCB;" +
 		" for datasets: DP-Auditorium (Kong et al. 2023), section 5",
 	New: func(p audit.FinderProblem) (audit.Finder, error) {
-		l, design, err := newLearner(p, "gp-ucb", leastDesign, mostDesign)
-		return &bandit{ledger: l, random: p.Stream, design: design}, err
+		l, err := newLearner(p, "gp-ucb", mostDesign)
+		return &bandit{l, p.Stream}, err
 	},
 }
 
-// newLearner is what a search begins with that learns from trial to trial: its ledger, and points
-// spread over the space, a fifth of the trials within least and most.
-func newLearner(p audit.FinderProblem, name string, least, most int) (*ledger, [][]float64, error) {
+// spreadOf is how many points a search begins with: a fifth of the trials, within 4 and most.
+func spreadOf(p audit.FinderProblem, most int) int { return min(max(budget(p)/5, 4), most) }
+
+// newLearner is the ledger of a search that learns from trial to trial, open to points spread over the
+// space.
+func newLearner(p audit.FinderProblem, name string, most int) (*ledger, error) {
 	s, err := newSpace(p.Relation, p.Domain)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if p.Trials == 1 {
-		return nil, nil, &audit.InputError{Field: "trials", Found: "1", Want: "at least 2 for finder " + name,
+		return nil, &audit.InputError{Field: "trials", Found: "1", Want: "at least 2 for finder " + name,
 			Remedy: "it learns from one trial what to try next; give more, or use finder auto or random"}
 	}
-	return newLedger(s, name), s.spread(p.Stream, min(max(budget(p)/5, least), most)), nil
+	return newLedger(s, name, s.spread(p.Stream, spreadOf(p, most))), nil
 }
 
 const (
-	leastDesign = 4
-	mostDesign  = 20
-	batch       = 4   // pairs proposed at a time, whatever the number of workers
-	curiosity   = 1.8 // standard deviations that are added to the mean
+	mostDesign = 20
+	batch      = 4   // pairs proposed at a time, whatever the number of workers
+	curiosity  = 1.8 // standard deviations that are added to the mean
 
 	mostFitted = 100  // trials that the process is fitted to: half the loudest, half the latest
 	drawn      = 300  // random points from which a proposal is chosen
@@ -53,13 +55,12 @@ const (
 type bandit struct {
 	*ledger
 	random *stream.Stream
-	design [][]float64 // what is left of it
 }
 
 // Propose returns what is left of the design, then a batch; fewer where no more new pairs are found.
 func (b *bandit) Propose(history []audit.Trial, budget int) []audit.Pair {
 	b.note(history)
-	pairs := b.next(&b.design, budget, func(int, []float64) []float64 { return b.space.anywhere(b.random) })
+	pairs := b.next(budget, func(int, []float64) []float64 { return b.space.anywhere(b.random) })
 	if len(pairs) > 0 || budget < 1 {
 		return pairs
 	}

@@ -29,7 +29,7 @@ var grid = audit.FinderSpec{
 		order := audit.Listed(points, func(k int) int { return k })
 		slices.SortFunc(order, func(a, b int) int { return cmp.Compare(golden(a), golden(b)) })
 		open := audit.Each(order, func(k int) []float64 { return s.gridPoint(axes, k) })
-		pairs := audit.PairList(newLedger(s, "grid").next(&open, points, nil))
+		pairs := audit.PairList(newLedger(s, "grid", open).next(points, nil))
 		return &pairs, nil
 	},
 }

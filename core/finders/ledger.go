@@ -12,6 +12,7 @@ import (
 type ledger struct {
 	space *space
 	name  string
+	open  [][]float64    // points that are still to be proposed
 	keys  map[string]int // the pair's key to its place in tried
 	tried []tried
 	read  int // trials of the history that were read
@@ -23,8 +24,8 @@ type tried struct {
 	value float64
 }
 
-func newLedger(s *space, name string) *ledger {
-	return &ledger{space: s, name: name, keys: map[string]int{}}
+func newLedger(s *space, name string, open [][]float64) *ledger {
+	return &ledger{space: s, name: name, open: open, keys: map[string]int{}}
 }
 
 func (l *ledger) note(history []audit.Trial) {
@@ -72,10 +73,10 @@ func (l *ledger) propose(u []float64) (p audit.Pair, ok bool) {
 
 // next proposes at most budget of the open points. Where a pair is not new it tries what again makes
 // of the point; where again is nil, none.
-func (l *ledger) next(open *[][]float64, budget int, again func(k int, u []float64) []float64) (pairs []audit.Pair) {
-	for len(*open) > 0 && len(pairs) < budget {
-		u := (*open)[0]
-		*open = (*open)[1:]
+func (l *ledger) next(budget int, again func(k int, u []float64) []float64) (pairs []audit.Pair) {
+	for len(l.open) > 0 && len(pairs) < budget {
+		u := l.open[0]
+		l.open = l.open[1:]
 		for k := range attempts {
 			if p, ok := l.propose(u); ok {
 				pairs = append(pairs, p)

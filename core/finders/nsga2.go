@@ -13,15 +13,13 @@ var nsga2 = audit.FinderSpec{
 	Title:  "NSGA-II: evolutionary search for pairs with a large empirical epsilon",
 	Source: "Deb, Pratap, Agarwal and Meyarivan, A fast and elitist multiobjective genetic algorithm: NSGA-II (2002), as in RényiTester (Kong et al. 2023), section 5",
 	New: func(p audit.FinderProblem) (audit.Finder, error) {
-		l, open, err := newLearner(p, "nsga2", leastPopulation, mostPopulation) // for five generations
-		size := min(max(budget(p)/5, leastPopulation), mostPopulation)
-		return &evolution{ledger: l, random: p.Stream, size: size, open: open}, err
+		l, err := newLearner(p, "nsga2", mostPopulation)
+		return &evolution{l, p.Stream, spreadOf(p, mostPopulation)}, err // for five generations
 	},
 }
 
 const (
-	leastPopulation = 4
-	mostPopulation  = 100
+	mostPopulation = 100
 
 	crossChance = 0.9 // of a pair of parents; Deb et al. 2002, section IV
 	crossIndex  = 20  // of the distribution of children about their parents
@@ -30,22 +28,20 @@ const (
 
 type evolution struct {
 	*ledger
-	random  *stream.Stream
-	size    int
-	open    [][]float64 // points that are still to be proposed
-	parents []int       // in tried, the best first: with one objective every front holds points of one value
+	random *stream.Stream
+	size   int
 }
 
 func (e *evolution) Propose(history []audit.Trial, budget int) []audit.Pair {
 	e.note(history)
 	if len(e.open) == 0 && budget > 0 {
-		e.parents = e.loudest()
-		e.parents = e.parents[:min(len(e.parents), e.size)]
+		parents := e.loudest() // with one objective every front holds points of one value
+		parents = parents[:min(len(parents), e.size)]
 		for range e.size {
-			e.open = append(e.open, e.child())
+			e.open = append(e.open, e.child(parents))
 		}
 	}
-	return e.next(&e.open, budget, func(k int, u []float64) []float64 {
+	return e.next(budget, func(k int, u []float64) []float64 {
 		if k < attempts/2 {
 			return e.mutated(u)
 		}
@@ -53,13 +49,13 @@ func (e *evolution) Propose(history []audit.Trial, budget int) []audit.Pair {
 	})
 }
 
-func (e *evolution) child() []float64 {
-	if len(e.parents) == 0 {
+func (e *evolution) child(parents []int) []float64 {
+	n := len(parents)
+	if n == 0 {
 		return e.space.anywhere(e.random)
 	}
 	parent := func() []float64 {
-		n := len(e.parents)
-		return e.tried[e.parents[min(e.random.Intn(n), e.random.Intn(n))]].at
+		return e.tried[parents[min(e.random.Intn(n), e.random.Intn(n))]].at
 	}
 	return e.mutated(e.crossed(parent(), parent()))
 }

@@ -1,6 +1,7 @@
 package poison
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"slices"
@@ -17,7 +18,7 @@ const (
 
 // climb moves x uphill along slope. A step is as long as the last one that helped, and halved where it
 // does not.
-func (q *problem) climb(x []float64, value func(x []float64) float64, slope func(x, g []float64)) ([]float64, float64) {
+func (q *problem) climb(x []float64, value func(x []float64) float64, slope func(x, g []float64)) []float64 {
 	at, g, trial := slices.Clone(x), make([]float64, q.d), make([]float64, q.d)
 	q.project(at)
 	best, step := value(at), float64(q.reach()/2)
@@ -38,11 +39,11 @@ func (q *problem) climb(x []float64, value func(x []float64) float64, slope func
 				break
 			}
 			if step /= 2; step < leastClimb*q.reach() {
-				return at, best
+				return at
 			}
 		}
 	}
-	return at, best
+	return at
 }
 
 // fit is a logistic regression without noise, and how it moves.
@@ -51,11 +52,18 @@ type fit struct {
 	chol []float64 // of X'WX + n lambda I, the Hessian of the sum of all losses
 }
 
-func (q *problem) fit(d audit.Dataset) (*fit, error) {
+// train is the learner's twin without noise. Of its errors, and those of [problem.fit], the first is
+// kept: what comes after counts for nothing.
+func (q *problem) train(d audit.Dataset) []float64 {
 	w, err := q.table.Train(d)
 	if err != nil {
-		return nil, err
+		q.failed, w = cmp.Or(q.failed, err), make([]float64, q.d)
 	}
+	return w
+}
+
+func (q *problem) fit(d audit.Dataset) *fit {
+	w := q.train(d)
 	h := make([]float64, q.d*q.d)
 	for j := range q.d {
 		h[j*q.d+j] = float64(float64(d.Len()) * q.table.Ridge)
@@ -71,9 +79,9 @@ func (q *problem) fit(d audit.Dataset) (*fit, error) {
 		}
 	}
 	if !linalg.Cholesky(h, q.d, 0) {
-		return nil, errors.New("the Hessian of the table is not definite")
+		q.failed = cmp.Or(q.failed, errors.New("the Hessian of the table is not definite"))
 	}
-	return &fit{w, h}, nil
+	return &fit{w, h}
 }
 
 func (f *fit) times(x []float64) []float64 {
@@ -109,11 +117,8 @@ func (f *fit) slope(x []float64, y float64, g []float64) {
 // means of both classes, the ends of the axis of least variance and of the features, with either label,
 // and the summit is taken that moves coefficients trained anew most (step 3). A second proposal takes
 // the place of the row whose removal moves them on.
-func influence(q *problem) ([]point, error) {
-	f, err := q.fit(q.table.Base)
-	if err != nil {
-		return nil, err
-	}
+func influence(q *problem) []point {
+	f := q.fit(q.table.Base)
 	lower, upper := slices.Clone(q.x[0]), slices.Clone(q.x[0])
 	for _, x := range q.x {
 		for j, v := range x {
@@ -137,12 +142,9 @@ func influence(q *problem) ([]point, error) {
 	most := -1.0
 	for _, start := range starts {
 		for _, y := range []float64{opposite, 1 - opposite} {
-			x, _ := q.climb(start, func(x []float64) float64 { i := f.influence(x, y); return linalg.Dot(i, i) }, func(x, g []float64) { f.slope(x, y, g) })
+			x := q.climb(start, func(x []float64) float64 { i := f.influence(x, y); return linalg.Dot(i, i) }, func(x, g []float64) { f.slope(x, y, g) })
 			summit := poisoned(x, y)
-			w, err := q.table.Train(q.pair(point{"", summit, order}, 1).Second)
-			if err != nil {
-				return nil, err
-			}
+			w := q.train(q.pair(point{"", summit, order}, 1).Second)
 			if v := squared(w, f.w); v > float64(most*(1+1e-9)) {
 				most, row = v, summit
 			}
@@ -154,16 +156,13 @@ func influence(q *problem) ([]point, error) {
 		in := f.influence(row[:q.d], row[q.d])
 		points = append(points, point{what, row, q.nearest(func(i int) float64 { return -squared(in, f.influence(q.x[i], q.y[i])) })})
 	}
-	return points, nil
+	return points
 }
 
 // coefficient descends to the row with which the coefficients, trained anew at each step, lie nearest
 // to a target of the same norm at right angles to them, on either side.
-func coefficient(q *problem) ([]point, error) {
-	f, err := q.fit(q.table.Base)
-	if err != nil {
-		return nil, err
-	}
+func coefficient(q *problem) []point {
+	f := q.fit(q.table.Base)
 	// Across w: the axis along which w is shortest, less its part along w.
 	sizes := audit.Each(f.w, math.Abs)
 	at, square := slices.Index(sizes, slices.Min(sizes)), linalg.Dot(f.w, f.w)
@@ -184,26 +183,12 @@ func coefficient(q *problem) ([]point, error) {
 	for _, sign := range []float64{1, -1} {
 		target := audit.Each(across, func(v float64) float64 { return float64(float64(sign*size)*v) / norm })
 		y := 1 - q.y[rows[0]]
-		poisonedBy := func(x []float64) (*fit, error) {
-			return q.fit(q.pair(point{"", append(slices.Clone(x), y), rows}, 1).Second)
+		with := func(x []float64) audit.Dataset {
+			return q.pair(point{"", append(slices.Clone(x), y), rows}, 1).Second
 		}
-		var failed error
-		x, _ := q.climb(q.mean(y), func(x []float64) float64 {
-			d := q.pair(point{"", append(slices.Clone(x), y), rows}, 1).Second
-			w, err := q.table.Train(d)
-			if err != nil {
-				failed = err
-				return math.Inf(-1)
-			}
-			return -squared(w, target)
-		}, func(x, g []float64) {
+		x := q.climb(q.mean(y), func(x []float64) float64 { return -squared(q.train(with(x)), target) }, func(x, g []float64) {
 			// The coefficients solve a stationarity, whose derivative by x is (y - p) I - p (1 - p) x w'.
-			to, err := poisonedBy(x)
-			if err != nil {
-				failed = err
-				clear(g)
-				return
-			}
+			to := q.fit(with(x))
 			gap := audit.Listed(q.d, func(j int) float64 { return target[j] - to.w[j] })
 			u, p := to.times(gap), stream.Logistic(linalg.Dot(to.w, x))
 			pull := float64(float64(p*(1-p)) * linalg.Dot(x, u))
@@ -211,20 +196,13 @@ func coefficient(q *problem) ([]point, error) {
 				g[j] = float64((y-p)*u[j]) - float64(pull*to.w[j])
 			}
 		})
-		if failed != nil {
-			return nil, failed
-		}
-		to, err := poisonedBy(x)
-		if err != nil {
-			return nil, err
-		}
 		points = append(points, point{"the row that pulls the coefficients to a perpendicular target", poisoned(x, y), rows})
-		moved = append(moved, squared(to.w, f.w))
+		moved = append(moved, squared(q.train(with(x)), f.w))
 	}
 	if moved[1] > moved[0] {
 		points[0], points[1] = points[1], points[0]
 	}
-	return points, nil
+	return points
 }
 
 const (
@@ -234,12 +212,10 @@ const (
 
 // shadow moves a random row to where its loss is largest, by models trained without noise on random
 // halves of the table.
-func shadow(q *problem) ([]point, error) {
-	if q.table.Probability == nil || q.table.Train == nil {
-		return nil, &audit.InputError{Field: "finder", Found: `"shadow"`, Want: "another for a learner that predicts no probability"}
-	}
+func shadow(q *problem) []point {
+	q.failed = audit.Require(q.table.Probability != nil && q.table.Train != nil, "finder", `"shadow"`, "another for a learner that predicts no probability")
 	var models [][]float64
-	for range shadows {
+	for len(models) < shadows && q.failed == nil {
 		half := audit.Dataset{Columns: q.d + 1}
 		for i := range q.n {
 			if q.Stream.Intn(2) == 1 {
@@ -249,11 +225,10 @@ func shadow(q *problem) ([]point, error) {
 		if half.Len() == 0 {
 			half = q.table.Base
 		}
-		model, err := q.table.Train(half)
-		if err != nil {
-			return nil, err
-		}
-		models = append(models, model)
+		models = append(models, q.train(half))
+	}
+	if q.failed != nil {
+		return nil
 	}
 	i := q.Stream.Intn(q.n)
 	y := q.y[i]
@@ -269,7 +244,7 @@ func shadow(q *problem) ([]point, error) {
 		return sum
 	}
 	h := float64(shadowSlope * q.reach())
-	x, _ := q.climb(q.x[i], loss, func(x, g []float64) {
+	x := q.climb(q.x[i], loss, func(x, g []float64) {
 		moved := slices.Clone(x)
 		for j, v := range x {
 			moved[j] = v + h
@@ -279,5 +254,5 @@ func shadow(q *problem) ([]point, error) {
 			moved[j] = v
 		}
 	})
-	return []point{{"a row where shadow models are most wrong", poisoned(x, y), q.alike(i)}}, nil
+	return []point{{"a row where shadow models are most wrong", poisoned(x, y), q.alike(i)}}
 }

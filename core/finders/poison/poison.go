@@ -41,7 +41,7 @@ type attack struct {
 	name, title, source string
 	of                  []audit.Learning
 	best                []audit.Learning // those that it fits best
-	points              func(*problem) ([]point, error)
+	points              func(*problem) []point
 }
 
 // point is a poisoned row, and which rows it takes the place of: as many as there are copies.
@@ -100,6 +100,7 @@ type problem struct {
 	x      [][]float64 // features as the learner sees them
 	y      []float64   // labels, 0 or 1
 	copies []int       // of the poisoned row, ascending
+	failed error       // the first of the learner's twin
 }
 
 func (a attack) pairs(p audit.FinderProblem) ([]audit.Pair, error) {
@@ -126,9 +127,9 @@ func (a attack) pairs(p audit.FinderProblem) ([]audit.Pair, error) {
 	if len(q.copies) == 0 || q.d < 1 || !slices.Contains(q.y, 0) || !slices.Contains(q.y, 1) {
 		return nil, refuse("table", fmt.Sprintf("of %d rows and %d features", q.n, q.d), "one with room for a row, a feature, and rows of both labels")
 	}
-	points, err := a.points(q)
-	if err != nil {
-		return nil, err
+	points := a.points(q)
+	if q.failed != nil {
+		return nil, q.failed
 	}
 	var pairs []audit.Pair
 	for _, at := range points {

@@ -49,8 +49,18 @@ func proposed(t testing.TB, name string, p audit.FinderProblem) []audit.Pair {
 func looked(t testing.TB, p audit.FinderProblem) *problem {
 	t.Helper()
 	var q *problem
-	must.Get((attack{of: every, points: func(x *problem) ([]point, error) { q = x; return nil, nil }}).pairs(p))(t)
+	must.Get((attack{of: every, points: func(x *problem) []point { q = x; return nil }}).pairs(p))(t)
 	return q
+}
+
+// fitted is the fit of the learner's own table.
+func fitted(t testing.TB, q *problem) *fit {
+	t.Helper()
+	f := q.fit(q.table.Base)
+	if q.failed != nil {
+		t.Fatal(q.failed)
+	}
+	return f
 }
 
 // change is which row differs, and to what.
@@ -95,7 +105,7 @@ func disc(visit func(x []float64)) {
 func TestInfluenceIsTheDerivative(t *testing.T) {
 	for _, table := range []string{"iris", "stretched"} {
 		q := looked(t, at(t, "logistic-output", table, 1))
-		f := must.Get(q.fit(q.table.Base))(t)
+		f := fitted(t, q)
 		many := audit.Dataset{Columns: q.d + 1, Values: slices.Repeat(q.table.Base.Values, 200)}
 		before := must.Get(q.table.Train(many))(t)
 		for i, x := range [][]float64{{0.9, 0, 0, 0}, {0, -0.3, 0.5, 0.1}, {-0.2, 0.1, 0, 0.9}} {
@@ -118,7 +128,7 @@ func TestInfluenceIsTheDerivative(t *testing.T) {
 func TestInfluenceFindsTheLargest(t *testing.T) {
 	p := at(t, "logistic-output", "iris-petals", 1)
 	q := looked(t, p)
-	f := must.Get(q.fit(q.table.Base))(t)
+	f := fitted(t, q)
 	pairs := proposed(t, "influence", p)
 	_, to := change(t, pairs[0])
 	distance := func(d audit.Dataset) float64 {

@@ -33,19 +33,19 @@ func (q *problem) flipped(what string, i int) point {
 
 // cornerFlip flips the label of the row nearest to a corner, of either label: that moves the share,
 // sums and squares of either class as far as the row lies from the middle.
-func cornerFlip(q *problem) ([]point, error) {
+func cornerFlip(q *problem) []point {
 	order := q.cornered(q.Domain.Lower, q.Domain.Upper)
 	first := order[0]
 	other := order[slices.IndexFunc(order, func(i int) bool { return q.y[i] != q.y[first] })]
 	moved := q.flipped("that row moved into its corner, with its label flipped", first)
 	moved.row = poisoned(corner(q.x[first], q.Domain.Lower, q.Domain.Upper), moved.row[q.d])
 	return []point{q.flipped("the row nearest to a corner with its label flipped", first), moved,
-		q.flipped("the row of the other label nearest to a corner, its label flipped", other)}, nil
+		q.flipped("the row of the other label nearest to a corner, its label flipped", other)}
 }
 
 // cornerMean moves a row from the corner where its class is to the opposite one: first of the class
 // whose mean that moves most.
-func cornerMean(q *problem) ([]point, error) {
+func cornerMean(q *problem) []point {
 	var points []point
 	var moves []float64
 	for _, y := range []float64{0, 1} {
@@ -58,12 +58,12 @@ func cornerMean(q *problem) ([]point, error) {
 	if moves[1] > moves[0] {
 		points[0], points[1] = points[1], points[0]
 	}
-	return points, nil
+	return points
 }
 
 // farthestFlip flips the label of the row most distant from the nearest other, or from all. "To
 // increase this chance we target points which are likely to be solitary in each leaf" (section 4.1).
-func farthestFlip(q *problem) ([]point, error) {
+func farthestFlip(q *problem) []point {
 	far := func(i int, start float64, join func(sum, v float64) float64) float64 {
 		sum := start
 		for k := range q.n {
@@ -76,7 +76,7 @@ func farthestFlip(q *problem) ([]point, error) {
 	alone := q.nearest(func(i int) float64 { return far(i, math.Inf(1), math.Min) })[0]
 	outside := q.nearest(func(i int) float64 { return far(i, 0, func(a, b float64) float64 { return a + b }) })[0]
 	return []point{q.flipped("the row most distant from the nearest other with its label flipped", alone),
-		q.flipped("the row most distant from all others with its label flipped", outside)}, nil
+		q.flipped("the row most distant from all others with its label flipped", outside)}
 }
 
 // crowd is about how many rows are near another: one in so many.
@@ -86,7 +86,7 @@ const crowd = 8
 // of m rows of weight w, its other label has probability near e^(-w m), which a row that changes sides
 // divides by e^(2w); where labels are even, it moves 1/2 by half of that at most. It flips the row that
 // its nearest neighbours outvote most, then puts rows at the mean of a class and in its corner.
-func majority(q *problem) ([]point, error) {
+func majority(q *problem) []point {
 	outvoted, worst := 0, math.Inf(1)
 	for i := range q.n {
 		margin := 0.0
@@ -107,7 +107,7 @@ func majority(q *problem) ([]point, error) {
 	for _, y := range []float64{0, 1} {
 		join("a row in the corner of its class", corner(q.mean(y), q.Domain.Lower, q.Domain.Upper), y)
 	}
-	return points, nil
+	return points
 }
 
 func away(a, b []float64) float64 {
@@ -118,7 +118,7 @@ func away(a, b []float64) float64 {
 	return sum
 }
 
-func rowSwap(q *problem) ([]point, error) {
+func rowSwap(q *problem) []point {
 	most := min(8, max(1, q.Trials/len(q.copies)))
 	var points []point
 	for range most {
@@ -133,7 +133,7 @@ func rowSwap(q *problem) ([]point, error) {
 		row[q.d] = q.y[i]
 		points = append(points, point{"a row with the features of one of the other class", row, q.alike(i)})
 	}
-	return points, nil
+	return points
 }
 
 // least is the right singular vector of the smallest singular value, its largest coordinate above 0.
@@ -168,7 +168,7 @@ func (q *problem) least() []float64 {
 
 // clipBKD is a row along the axis of least variance, as long as the median row, with the label that the
 // model without noise finds unlikelier, or either label without probabilities.
-func clipBKD(q *problem) ([]point, error) {
+func clipBKD(q *problem) []point {
 	x := q.least()
 	norms := audit.Each(q.x, func(row []float64) float64 { return math.Sqrt(linalg.Dot(row, row)) })
 	slices.Sort(norms)
@@ -177,11 +177,7 @@ func clipBKD(q *problem) ([]point, error) {
 	q.project(x)
 	labels := []float64{0, 1}
 	if q.table.Probability != nil && q.table.Train != nil {
-		model, err := q.table.Train(q.table.Base)
-		if err != nil {
-			return nil, err
-		}
-		if q.table.Probability(model, x) < 0.5 {
+		if model := q.train(q.table.Base); q.failed == nil && q.table.Probability(model, x) < 0.5 {
 			labels = []float64{1, 0}
 		}
 		labels = labels[:1]
@@ -191,5 +187,5 @@ func clipBKD(q *problem) ([]point, error) {
 		k := q.Stream.Intn(i + 1)
 		rows[i], rows[k] = rows[k], i
 	}
-	return audit.Each(labels, func(y float64) point { return point{"a row along the axis of least variance", poisoned(x, y), rows} }), nil
+	return audit.Each(labels, func(y float64) point { return point{"a row along the axis of least variance", poisoned(x, y), rows} })
 }
