@@ -82,19 +82,16 @@ func (m *chebyshevModel) Describe(threshold float64, above bool) string {
 		columnName(m.columns, 0), figure(m.Low), figure(m.High), side(above), figure(threshold))
 }
 
-func (m *chebyshevModel) open(columns []audit.Column) error {
+func (m *chebyshevModel) open(columns []audit.Column) {
 	k := len(m.Coefficients)
-	err := audit.First(
-		audit.Require(oneReal(columns), "model", "a polynomial", "a learner for these columns: a polynomial takes one real column"),
-		audit.Require(m.ramp().sound(), "model.low, high", fmt.Sprintf("%g, %g", m.Low, m.High), "%s", soundRamps),
-		checkBound(m.Bound),
-		audit.Require(k >= 1 && k <= degreeMost+1, "model.coefficients", fmt.Sprintf("a list of %d", k), "a list of %d", degreeMost+1),
-	)
+	require(oneReal(columns), "model", "a polynomial", "a learner for these columns: a polynomial takes one real column")
+	require(m.ramp().sound(), "model.low, high", fmt.Sprintf("%g, %g", m.Low, m.High), soundRamps)
+	checkBound(m.Bound)
+	require(k >= 1 && k <= degreeMost+1, "model.coefficients", fmt.Sprintf("a list of %d", k), "a list of %d", degreeMost+1)
 	for i, c := range m.Coefficients {
-		err = audit.First(err, audit.Require(math.Abs(c) <= mostWeight, fmt.Sprintf("model.coefficients[%d]", i), c, "in [%g, %g]", -mostWeight, mostWeight))
+		require(math.Abs(c) <= mostWeight, fmt.Sprintf("model.coefficients[%d]", i), c, "in [%g, %g]", -mostWeight, mostWeight)
 	}
 	m.columns = columns
-	return err
 }
 
 const (

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dpscope/dpscope/audit"
 )
@@ -15,15 +16,12 @@ import (
 func decoder[M any, P interface {
 	*M
 	audit.Model
-	open(columns []audit.Column) error
-}](data json.RawMessage, columns []audit.Column) (audit.Model, error) {
+	open(columns []audit.Column)
+}](data json.RawMessage, columns []audit.Column) (_ audit.Model, err error) {
+	defer stopped(&err)
 	m := P(new(M))
-	if err := audit.DecodeStrict(data, "model", m); err != nil {
-		return nil, err
-	}
-	if err := m.open(columns); err != nil {
-		return nil, err
-	}
+	stopOn(audit.DecodeStrict(data, "model", m))
+	m.open(columns)
 	return m, nil
 }
 
@@ -32,22 +30,27 @@ func renyiOrder(c audit.Claim, usual float64, learner string) float64 {
 	if c.Kind == audit.Renyi {
 		usual = c.Alpha
 	}
-	stopOn(audit.Require(usual > 1 && usual <= largestPower, "alpha", usual, "in (1, %d] for %s", largestPower, learner))
+	require(usual > 1 && usual <= largestPower, "alpha", usual, "in (1, %d] for %s", largestPower, learner)
 	return usual
 }
 
-func wrongCount(field string, found, want int) error {
-	return &audit.InputError{Field: field, Found: fmt.Sprintf("a list of %d", found), Want: fmt.Sprintf("a list of %d", want)}
-}
-
-// stop is an error that ends learning, on its way from [stopOn] to [stopped].
+// stop is an error that ends learning or decoding, on its way from [stopOn] to [stopped].
 type stop struct{ error }
 
-// stopOn ends learning with an error, mostly of Check: what is called on the way returns values alone.
+// stopOn ends it all with an error: what is called on the way returns values alone.
 func stopOn(err error) {
 	if err != nil {
 		panic(stop{err})
 	}
+}
+
+// require is [audit.Require], or the end.
+func require(holds bool, field string, found any, want string, args ...any) {
+	stopOn(audit.Require(holds, field, found, want, args...))
+}
+
+func requireCount(field string, found, want int) {
+	require(found == want, field, fmt.Sprintf("a list of %d", found), "a list of %d", want)
 }
 
 // stopped is deferred where the error goes. Any other panic goes on.
@@ -119,14 +122,9 @@ func (l *floatList) UnmarshalText(text []byte) error {
 	return nil
 }
 
-func (l floatList) validate(field string, want int, limit float32) error {
-	if len(l) != want {
-		return wrongCount(field, len(l), want)
+func (l floatList) validate(field string, want int, limit float32) {
+	requireCount(field, len(l), want)
+	if i := slices.IndexFunc(l, func(v float32) bool { return !(v >= -limit && v <= limit) }); i >= 0 {
+		require(false, fmt.Sprintf("%s[%d]", field, i), l[i], "in [%g, %g]", -limit, limit)
 	}
-	for i, v := range l {
-		if !(v >= -limit && v <= limit) {
-			return &audit.InputError{Field: fmt.Sprintf("%s[%d]", field, i), Found: fmt.Sprint(v), Want: fmt.Sprintf("in [%g, %g]", -limit, limit)}
-		}
-	}
-	return nil
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// featureKind names a summary of an output.
 type featureKind string
 
 const (
@@ -67,33 +66,21 @@ func (f feature) sound() bool {
 	return f.Kind != squareFeature || (s < squareSteep && s > 1/squareSteep)
 }
 
-func (f feature) validate(field string, columns []audit.Column) error {
-	bad := func(what, found, want string) error {
-		return &audit.InputError{Field: field + "." + what, Found: found, Want: want}
-	}
+func (f feature) validate(field string, columns []audit.Column) {
 	switch f.Kind {
 	case isFeature, valueFeature, squareFeature:
-		if err := audit.Within(field+".column", f.Column, 0, len(columns)-1); err != nil {
-			return err
-		}
-		switch kind := columns[f.Column].Kind; {
-		case f.Kind == isFeature && kind == audit.Real:
-			return bad("column", "a real column", "one with symbols")
-		case f.Kind != isFeature && kind == audit.Symbol:
-			return bad("column", "a symbol column", "one with numbers")
-		}
+		stopOn(audit.Within(field+".column", f.Column, 0, len(columns)-1))
+		kind := columns[f.Column].Kind
+		require(f.Kind != isFeature || kind != audit.Real, field+".column", "a real column", "one with symbols")
+		require(f.Kind == isFeature || kind != audit.Symbol, field+".column", "a symbol column", "one with numbers")
 	case countFeature:
-		if f.From < 0 || f.From >= f.To || f.To > len(columns) {
-			return bad("from, to", fmt.Sprintf("%d, %d", f.From, f.To), fmt.Sprintf("0 <= from < to <= %d", len(columns)))
-		}
+		require(f.From >= 0 && f.From < f.To && f.To <= len(columns), field+".from, to", fmt.Sprintf("%d, %d", f.From, f.To), "0 <= from < to <= %d", len(columns))
 	case firstFeature, sumFeature, minFeature, maxFeature, totalFeature, stepFeature:
 	default:
-		return bad("kind", fmt.Sprintf("%q", f.Kind), "is, count, first, value, square, sum, min, max, total or step")
+		require(false, field+".kind", fmt.Sprintf("%q", f.Kind), "is, count, first, value, square, sum, min, max, total or step")
 	}
-	if f.ramped() && !f.sound() {
-		return bad("low, high", fmt.Sprintf("%g, %g", f.Low, f.High), soundRamps)
-	}
-	return audit.Require(math.Abs(f.Weight) <= mostWeight, field+".weight", f.Weight, "in [%g, %g]", -mostWeight, mostWeight)
+	require(!f.ramped() || f.sound(), field+".low, high", fmt.Sprintf("%g, %g", f.Low, f.High), soundRamps)
+	require(math.Abs(f.Weight) <= mostWeight, field+".weight", f.Weight, "in [%g, %g]", -mostWeight, mostWeight)
 }
 
 // outputReader reads features off rows, one at a time: what training sees.
@@ -104,8 +91,8 @@ type outputReader struct {
 	carriers []float64 // symbols that carry values
 }
 
-func checkCarriers(carriers []float64) error {
-	return audit.Require(len(carriers) <= mostSymbols && audit.Unordered(carriers) < 0, "model.carriers", fmt.Sprintf("a list of %d", len(carriers)), "ascending, distinct, at most %d", mostSymbols)
+func checkCarriers(carriers []float64) {
+	require(len(carriers) <= mostSymbols && audit.Unordered(carriers) < 0, "model.carriers", fmt.Sprintf("a list of %d", len(carriers)), "ascending, distinct, at most %d", mostSymbols)
 }
 
 func newOutputReader(columns []audit.Column, carriers []float64) outputReader {
@@ -163,13 +150,13 @@ func (r outputReader) readSymbols(f feature, from, to int, rows []float64, n int
 }
 
 func (r outputReader) readRow(f feature, row []float64) float64 {
-	if f.Kind == totalFeature || f.Kind == stepFeature {
-		return r.overReals(f, row)
-	}
 	v, ok := 0.0, false
-	if f.Kind == valueFeature || f.Kind == squareFeature {
+	switch f.Kind {
+	case totalFeature, stepFeature:
+		return r.overReals(f, row)
+	case valueFeature, squareFeature:
 		v, ok = r.carried(row, f.Column)
-	} else {
+	default:
 		v, ok = r.summary(f.Kind, row)
 	}
 	if !ok {
@@ -364,9 +351,7 @@ func summaryFeatures(ex audit.Exploration, carriers []float64) []feature {
 	var pools [3][]float64
 	for _, side := range []audit.Samples{ex.First, ex.Second} {
 		for i, n := 0, 0; i < side.Len(); i, n = i+stride, n+1 {
-			if n%(checkEvery/8) == 0 {
-				stopOn(ex.Check())
-			}
+			checked(&ex, 8*n)
 			for k, kind := range summaryKinds {
 				if v, ok := r.summary(kind, side.Rows[i*r.width:(i+1)*r.width]); ok {
 					pools[k] = append(pools[k], v)

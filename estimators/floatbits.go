@@ -143,15 +143,12 @@ func learnBits(ex audit.Exploration, width, limit int, keep func(i int) bool) *b
 	return &bitsModel{Table: learnTable(ex)}
 }
 
-func (m *bitsModel) open(columns []audit.Column) error {
-	if !oneReal(columns) {
-		return &audit.InputError{Field: "model", Found: "bits of a number", Want: "a learner for these columns: float-bits takes one real column"}
-	}
-	if (m.Table == nil) == (m.Logistic == nil) {
-		return &audit.InputError{Field: "model.table, logistic", Found: "both or neither", Want: "one of the two"}
-	}
+func (m *bitsModel) open(columns []audit.Column) {
+	require(oneReal(columns), "model", "bits of a number", "a learner for these columns: float-bits takes one real column")
+	require((m.Table == nil) != (m.Logistic == nil), "model.table, logistic", "both or neither", "one of the two")
 	if m.Table != nil {
-		return m.Table.open(bitColumns[:bitsShort])
+		m.Table.open(bitColumns[:bitsShort])
+	} else {
+		m.Logistic.open(bitColumns)
 	}
-	return m.Logistic.open(bitColumns)
 }

@@ -1,7 +1,6 @@
 package estimators
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -141,19 +140,12 @@ func (m *histogramModel) Score(rows, out []float64) {
 	}
 }
 
-func (m *histogramModel) open(columns []audit.Column) error {
-	if m.Column < 0 || m.Column >= len(columns) {
-		return &audit.InputError{Field: "model.column", Found: fmt.Sprint(m.Column), Want: fmt.Sprintf("in [0, %d]", len(columns)-1)}
-	}
+func (m *histogramModel) open(columns []audit.Column) {
+	stopOn(audit.Within("model.column", m.Column, 0, len(columns)-1))
 	kind := columns[m.Column].Kind
-	if err := m.Partition.validate("model.partition", kind); err != nil {
-		return err
-	}
-	if want := m.Partition.cells(kind) + 1; len(m.Scores) != want {
-		return wrongCount("model.scores", len(m.Scores), want)
-	}
+	m.Partition.validate("model.partition", kind)
+	requireCount("model.scores", len(m.Scores), m.Partition.cells(kind)+1)
 	m.prepare(columns)
-	return nil
 }
 
 // histogramTester is HistogramTester's set {j : p_j > e^epsilon q_j} as a ranking: log ratios of raw

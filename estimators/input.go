@@ -1,7 +1,6 @@
 package estimators
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -93,20 +92,17 @@ func numberInput(column int, sorted []float64) (input, bool) {
 		f := feature{Kind: valueFeature, Column: column, Low: low, High: high}
 		f.Weight = quantise(high/scale - low/scale)
 		in := input{f, quantise(low/scale - middle/scale)}
-		return in, f.sound() && in.validate("", nil) == nil
+		return in, f.sound() && in.near()
 	}
 	return input{}, false
 }
 
-// validate checks what is particular to inputs and, given columns, that the feature fits them.
-func (in input) validate(field string, columns []audit.Column) error {
-	if columns != nil {
-		kind := audit.Require(in.Kind == isFeature || in.Kind == valueFeature, field+".kind", fmt.Sprintf("%q", in.Kind), "is or value")
-		if err := cmp.Or(in.feature.validate(field, columns), kind); err != nil {
-			return err
-		}
-	}
-	return audit.Require(math.Abs(in.Weight) <= inputFar && math.Abs(in.Shift) <= inputFar, field, fmt.Sprintf("weight %g and shift %g", in.Weight, in.Shift), "both in [%g, %g]", -inputFar, inputFar)
+func (in input) near() bool { return math.Abs(in.Weight) <= inputFar && math.Abs(in.Shift) <= inputFar }
+
+func (in input) validate(field string, columns []audit.Column) {
+	in.feature.validate(field, columns)
+	require(in.Kind == isFeature || in.Kind == valueFeature, field+".kind", fmt.Sprintf("%q", in.Kind), "is or value")
+	require(in.near(), field, fmt.Sprintf("weight %g and shift %g", in.Weight, in.Shift), "both in [%g, %g]", -inputFar, inputFar)
 }
 
 // inputReader reads inputs off rows in blocks.
@@ -150,12 +146,12 @@ func (f feature) ramps(v *floats, n int) {
 	}
 }
 
-func (r *inputReader) open(columns []audit.Column) error {
+func (r *inputReader) open(columns []audit.Column) {
 	n := len(r.Inputs)
-	err := audit.First(checkCarriers(r.Carriers), audit.Require(n > 0 && n <= inputsMost, "model.inputs", fmt.Sprintf("a list of %d", n), "1 to %d inputs", inputsMost))
+	checkCarriers(r.Carriers)
+	require(n > 0 && n <= inputsMost, "model.inputs", fmt.Sprintf("a list of %d", n), "1 to %d inputs", inputsMost)
 	for i, in := range r.Inputs {
-		err = audit.First(err, in.validate(fmt.Sprintf("model.inputs[%d]", i), columns))
+		in.validate(fmt.Sprintf("model.inputs[%d]", i), columns)
 	}
 	r.outputReader = newOutputReader(columns, r.Carriers)
-	return err
 }

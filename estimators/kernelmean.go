@@ -145,19 +145,15 @@ func (m *kernelMeanModel) Describe(threshold float64, above bool) string {
 		first, second, figure(m.Bandwidth), len(m.Inputs), side(above), figure(threshold))
 }
 
-func (m *kernelMeanModel) open(columns []audit.Column) error {
-	if err := m.inputReader.open(columns); err != nil {
-		return err
-	}
+func (m *kernelMeanModel) open(columns []audit.Column) {
+	m.inputReader.open(columns)
 	width := len(m.Inputs)
 	n := len(m.Landmarks) / width
 	m.prepare()
-	return audit.First(
-		audit.Require(m.Bandwidth >= bandwidthLeast && m.Bandwidth <= bandwidthMost, "model.bandwidth", m.Bandwidth, "in [%g, %g]", bandwidthLeast, bandwidthMost),
-		audit.Require((m.Lambda == 0 || m.Lambda >= 1e-9 && m.Lambda <= 1) && m.Divergence-m.Divergence == 0, "model.lambda", m.Lambda, "absent, or in [1e-9, 1]"),
-		audit.Require(m.First >= 1 && m.First < n && n <= 2*landmarksMost, "model.first", fmt.Sprintf("%d of %d landmarks", m.First, n), "at least 1 on each side and at most %d in all", 2*landmarksMost),
-		m.Landmarks.validate("model.landmarks", n*width, landmarkMost),
-	)
+	require(m.Bandwidth >= bandwidthLeast && m.Bandwidth <= bandwidthMost, "model.bandwidth", m.Bandwidth, "in [%g, %g]", bandwidthLeast, bandwidthMost)
+	require((m.Lambda == 0 || m.Lambda >= 1e-9 && m.Lambda <= 1) && m.Divergence-m.Divergence == 0, "model.lambda", m.Lambda, "absent, or in [1e-9, 1]")
+	require(m.First >= 1 && m.First < n && n <= 2*landmarksMost, "model.first", fmt.Sprintf("%d of %d landmarks", m.First, n), "at least 1 on each side and at most %d in all", 2*landmarksMost)
+	m.Landmarks.validate("model.landmarks", n*width, landmarkMost)
 }
 
 // landmarkMost bounds landmarks in a model that is read: squared distances stay finite.

@@ -130,26 +130,20 @@ func (m *logisticModel) Score(rows, out []float64) {
 	}
 }
 
-func (m *logisticModel) open(columns []audit.Column) error {
-	err := audit.First(checkCarriers(m.Carriers), audit.Require(len(m.Features) <= featuresMost, "model.features", fmt.Sprintf("a list of %d", len(m.Features)), "at most %d", featuresMost))
-	if err != nil {
-		return err
-	}
+func (m *logisticModel) open(columns []audit.Column) {
+	checkCarriers(m.Carriers)
+	require(len(m.Features) <= featuresMost, "model.features", fmt.Sprintf("a list of %d", len(m.Features)), "at most %d", featuresMost)
 	ramps := map[string]int{}
 	for i, f := range m.Features {
 		field := fmt.Sprintf("model.features[%d]", i)
-		if err := f.validate(field, columns); err != nil {
-			return err
-		}
+		f.validate(field, columns)
 		if f.ramped() {
 			source := audit.Pick(f.Kind == valueFeature || f.Kind == squareFeature, fmt.Sprint(f.Column), string(f.Kind))
-			if ramps[source]++; ramps[source] > mostRamps {
-				return &audit.InputError{Field: field, Found: "one ramp too many", Want: fmt.Sprintf("at most %d", mostRamps)}
-			}
+			ramps[source]++
+			require(ramps[source] <= mostRamps, field, "one ramp too many", "at most %d", mostRamps)
 		}
 	}
 	m.prepare(columns)
-	return nil
 }
 
 // curve is a weighted sum of ramps and squared ramps of one number: piecewise quadratic, constant

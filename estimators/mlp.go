@@ -199,18 +199,14 @@ func (m *mlpModel) Describe(threshold float64, above bool) string {
 		m.Hidden[0], m.Hidden[1], len(m.Inputs), side(above), figure(threshold), strings.Join(names, ", "))
 }
 
-func (m *mlpModel) open(columns []audit.Column) error {
-	if err := m.inputReader.open(columns); err != nil {
-		return err
-	}
-	err := audit.First(audit.Within("model.hidden[0]", m.Hidden[0], 1, unitsMost), audit.Within("model.hidden[1]", m.Hidden[1], 1, unitsMost),
-		checkBound(m.Bound), m.Weights.validate("model.weights", m.shape().weights(), weightMost))
-	if err == nil {
-		m.prepare()
-	}
-	return err
+func (m *mlpModel) open(columns []audit.Column) {
+	m.inputReader.open(columns)
+	stopOn(audit.First(audit.Within("model.hidden[0]", m.Hidden[0], 1, unitsMost), audit.Within("model.hidden[1]", m.Hidden[1], 1, unitsMost)))
+	checkBound(m.Bound)
+	m.Weights.validate("model.weights", m.shape().weights(), weightMost)
+	m.prepare()
 }
 
-func checkBound(c float64) error {
-	return audit.Require(c > 0 && c <= boundMost, "model.bound", c, "in (0, %d]", boundMost)
+func checkBound(c float64) {
+	require(c > 0 && c <= boundMost, "model.bound", c, "in (0, %d]", boundMost)
 }

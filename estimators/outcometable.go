@@ -211,30 +211,22 @@ func (m *tableModel) Score(rows, out []float64) {
 	}
 }
 
-func (m *tableModel) open(columns []audit.Column) error {
-	if len(m.Partitions) != len(columns) {
-		return wrongCount("model.partitions", len(m.Partitions), len(columns))
-	}
+func (m *tableModel) open(columns []audit.Column) {
+	requireCount("model.partitions", len(m.Partitions), len(columns))
 	for i, p := range m.Partitions {
-		if err := p.validate(fmt.Sprintf("model.partitions[%d]", i), columns[i].Kind); err != nil {
-			return err
-		}
+		p.validate(fmt.Sprintf("model.partitions[%d]", i), columns[i].Kind)
 	}
-	if len(m.Outcomes) > outcomesMost {
-		return &audit.InputError{Field: "model.outcomes", Found: fmt.Sprintf("a list of %d", len(m.Outcomes)), Want: fmt.Sprintf("at most %d", outcomesMost)}
-	}
+	require(len(m.Outcomes) <= outcomesMost, "model.outcomes", fmt.Sprintf("a list of %d", len(m.Outcomes)), "at most %d", outcomesMost)
 	for i, o := range m.Outcomes {
 		field := fmt.Sprintf("model.outcomes[%d].cells", i)
-		if len(o.Cells) != len(columns) {
-			return wrongCount(field, len(o.Cells), len(columns))
-		}
+		requireCount(field, len(o.Cells), len(columns))
 		for c, v := range o.Cells {
-			if cells := m.Partitions[c].cells(columns[c].Kind); v < 0 || v >= cells {
-				return &audit.InputError{Field: fmt.Sprintf("%s[%d]", field, c), Found: fmt.Sprint(v), Want: fmt.Sprintf("in [0, %d]", cells-1)}
+			if most := m.Partitions[c].cells(columns[c].Kind) - 1; v < 0 || v > most {
+				stopOn(audit.Within(fmt.Sprintf("%s[%d]", field, c), v, 0, most))
 			}
 		}
 	}
-	return audit.Require(m.prepare(columns), "model.outcomes", "a list with an outcome twice", "distinct outcomes")
+	require(m.prepare(columns), "model.outcomes", "a list with an outcome twice", "distinct outcomes")
 }
 
 // outcomeKeys numbers outcomes: in mixed radix where there are at most 2^16, else by a 64-bit

@@ -46,9 +46,9 @@ func (p partition) numbered(kind audit.ColumnKind) []bool {
 	return p.Carries
 }
 
-func (p partition) validate(field string, kind audit.ColumnKind) error {
+func (p partition) validate(field string, kind audit.ColumnKind) {
 	symbols, carries, edges := len(p.Symbols), len(p.Carries), len(p.Edges)
-	return audit.First(
+	stopOn(audit.First(
 		audit.Require(kind != audit.Real || symbols == 0, field+".symbols", fmt.Sprintf("%d symbols", symbols), "absent in a real column"),
 		audit.Require(kind == audit.Real || symbols > 0 && symbols <= mostSymbols, field+".symbols", fmt.Sprintf("%d symbols", symbols), "1 to %d symbols", mostSymbols),
 		audit.Require(kind != audit.Symbol || edges == 0, field+".edges", fmt.Sprintf("%d edges", edges), "absent in a symbol column"),
@@ -57,7 +57,7 @@ func (p partition) validate(field string, kind audit.ColumnKind) error {
 		audit.Require(edges <= mostEdges, field+".edges", fmt.Sprintf("%d edges", edges), "at most %d", mostEdges),
 		audit.Require(audit.Unordered(p.Symbols) < 0, field+".symbols", "out of order", "finite, ascending and distinct"),
 		audit.Require(audit.Unordered(p.Edges) < 0, field+".edges", "out of order", "finite, ascending and distinct"),
-	)
+	))
 }
 
 // coder gives the cells of one column of outputs, block by block.
