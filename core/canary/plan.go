@@ -108,11 +108,11 @@ func (p Plan) resolve(sources []source.Spec, take func(*Audit) error) (*Audit, e
 		return nil, err
 	}
 	if p.Mode == OneRun {
-		switch {
-		case len(a.Spec.OneRunDesigns) == 0:
-			return nil, &audit.InputError{Field: "source", Found: fmt.Sprintf("%q", p.Source), Want: "one that can be audited in one run"}
-		case p.Relation == audit.Replace:
-			return nil, &audit.InputError{Field: "relation", Found: `"replace"`, Want: `"add-remove"`, Remedy: report.OneRunOfReplace + "; audit a claim under replace with dpscope canaries -relation replace"}
+		err := audit.First(audit.Require(len(a.Spec.OneRunDesigns) > 0, "source", fmt.Sprintf("%q", p.Source), "one that can be audited in one run"),
+			audit.Remedy(report.OneRunOfReplace+"; audit a claim under replace with dpscope canaries -relation replace",
+				audit.Require(p.Relation != audit.Replace, "relation", `"replace"`, `"add-remove"`)))
+		if err != nil {
+			return nil, err
 		}
 		a.Spec.Relations, a.Spec.Designs = []audit.Relation{audit.AddRemove}, a.Spec.OneRunDesigns
 	}
@@ -146,43 +146,31 @@ func (a *Audit) resolveSource() error {
 	}
 	p.Claim = &claim
 	p.Relation, p.Design = cmp.Or(p.Relation, spec.Relations[0]), cmp.Or(p.Design, spec.Designs[0])
-	if err := report.CheckRelation(p.Relation, spec.Relations...); err != nil {
-		return err
-	}
 	pools := p.Design == source.TailSingular || p.Design == source.Vectors
-	switch {
-	case !slices.Contains(spec.Designs, p.Design):
-		return audit.UnknownName("design", string(p.Design), report.Texts(spec.Designs))
-	case p.CSV != nil && !spec.TakesData:
-		return &audit.InputError{Field: "csv", Path: "/csv", Found: "given for " + spec.Name, Want: "absent: it takes no file of examples"}
-	case p.Pool != nil && !pools:
-		return &audit.InputError{Field: "pool", Path: "/pool", Found: fmt.Sprintf("given for the design %q", p.Design), Want: fmt.Sprintf("absent except for %q and %q", source.TailSingular, source.Vectors)}
-	}
 	a.Setup = source.Setup{Params: params, Claim: claim, Relation: p.Relation, Design: p.Design, CSV: p.CSV, Trainer: p.Trainer}
 	if pools {
 		a.Setup.Pool = *cmp.Or(p.Pool, &source.Pool{})
 		a.Setup.Pool.Scale = cmp.Or(a.Setup.Pool.Scale, source.UnitNorm)
 	}
-	return nil
+	return audit.First(report.CheckRelation(p.Relation, spec.Relations...), report.OneOf("design", p.Design, spec.Designs),
+		audit.At("/csv", audit.Require(p.CSV == nil || spec.TakesData, "csv", "given for "+spec.Name, "absent: it takes no file of examples")),
+		audit.At("/pool", audit.Require(p.Pool == nil || pools, "pool", fmt.Sprintf("given for the design %q", p.Design), "absent except for %q and %q", source.TailSingular, source.Vectors)))
 }
 
 func (a *Audit) takeFile(file []byte) error {
 	p, spec, s := &a.Plan, a.Spec, &a.Setup
-	found, sum := audit.Absent, ""
-	if file == nil && s.Design == source.Vectors {
-		return &audit.InputError{Field: "data", Path: "/data", Found: found, Want: fmt.Sprintf("a file for the design %q", s.Design), Remedy: "give a CSV file of vectors, one a line"}
-	}
+	found, sum, vectors := audit.Absent, "", s.Design == source.Vectors
 	if file != nil {
-		if !spec.TakesData && s.Design != source.Vectors {
-			return &audit.InputError{Field: "data", Path: "/data", Found: "given", Want: fmt.Sprintf("absent for the design %q of %s", s.Design, spec.Name)}
-		}
 		hash := sha256.Sum256(file)
 		sum = hex.EncodeToString(hash[:])
 		found = "a file with SHA-256 " + sum
 	}
 	same := audit.Require(p.Data == "" || p.Data == sum, "data", found, "the file with SHA-256 %s", p.Data)
 	p.Data, s.Data = sum, file
-	return audit.At("/data", audit.Remedy("give the file that the audit was made with", same))
+	return audit.At("/data", audit.First(
+		audit.Remedy("give a CSV file of vectors, one a line", audit.Require(file != nil || !vectors, "data", audit.Absent, "a file for the design %q", s.Design)),
+		audit.Require(file == nil || vectors || spec.TakesData, "data", "given", "absent for the design %q of %s", s.Design, spec.Name),
+		audit.Remedy("give the file that the audit was made with", same)))
 }
 
 // spec is the source of a plan. A trainer that is not among them is only named.
@@ -230,21 +218,19 @@ func UsualRuns(s source.Spec) int {
 }
 
 func (a *Audit) resolveMode() error {
-	p, all := &a.Plan, []Mode{Sequential, UntilRefuted, Fixed, OneRun}
+	p := &a.Plan
 	if p.Mode == "" {
 		if p.Mode = Sequential; a.Spec.Cheap || p.twoStaged() {
 			p.Mode = Fixed
 		}
 	}
 	guesses := p.Sides != "" || len(p.Guesses)+len(p.GDPGuesses) > 0
-	if !slices.Contains(all, p.Mode) {
-		return audit.UnknownName("mode", string(p.Mode), report.Texts(all))
-	}
 	without := func(holds bool, what, remedy string) error {
 		return audit.Remedy(remedy, audit.Require(holds, "mode", fmt.Sprintf("%q with %s", p.Mode, what), "without them"))
 	}
 	several := p.Runs > 1 || p.Runs < 0 || p.M != 0 || p.Pool != nil
-	return audit.First(without(p.Mode != OneRun || !several && !p.twoStaged(), "runs, m, pool, explore, interval or quantile", "one run has k canaries, each included by a fair coin"),
+	return audit.First(report.OneOf("mode", p.Mode, []Mode{Sequential, UntilRefuted, Fixed, OneRun}),
+		without(p.Mode != OneRun || !several && !p.twoStaged(), "runs, m, pool, explore, interval or quantile", "one run has k canaries, each included by a fair coin"),
 		without(p.Mode == OneRun || !guesses, "sides or guesses", "canaries are guessed in one run: dpscope one-run"),
 		without(!p.sequential() || !p.twoStaged(), fmt.Sprintf("explore, quantile or an interval other than %s", bounds.CanaryPairedBetting),
 			"a sequential audit bets on every training, at a threshold that it learns as it goes; those settings belong to -fixed"))
@@ -296,8 +282,8 @@ func (a *Audit) resolveBound() error {
 		return p.GuessPlan.Resolve(p.K, p.rule())
 	}
 	p.Interval = cmp.Or(p.Interval, bounds.CanaryPairedBetting)
-	if !slices.Contains(bounds.CanaryIntervals(), p.Interval) {
-		return audit.UnknownName("interval", string(p.Interval), report.Texts(bounds.CanaryIntervals()))
+	if err := report.OneOf("interval", p.Interval, bounds.CanaryIntervals()); err != nil {
+		return err
 	}
 	if l := p.Interval.Order(); min(p.K, p.M) < l {
 		return &audit.InputError{Field: "k", Found: fmt.Sprintf("%d with m = %d", p.K, p.M), Want: fmt.Sprintf("at least %d each for the interval %s, which uses %d moments", l, p.Interval, l),

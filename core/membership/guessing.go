@@ -93,8 +93,8 @@ func (g *GuessPlan) Resolve(m int, rule Rule) error {
 			g.Sides = BothSides
 		}
 	}
-	if !slices.Contains(AllSides(), g.Sides) {
-		return audit.UnknownName("sides", string(g.Sides), report.Texts(AllSides()))
+	if err := report.OneOf("sides", g.Sides, AllSides()); err != nil {
+		return err
 	}
 	rest := Guessing{*g, m, rule}.rest()
 	if len(g.GDPGuesses) == 0 {
@@ -106,24 +106,18 @@ func (g *GuessPlan) Resolve(m int, rule Rule) error {
 	if len(g.GDPGuesses) == 0 {
 		g.GDPGuesses = []int{bounds.OneRunGDPGuesses(rest)}
 	}
+	aside := audit.Pick(rest < m, fmt.Sprintf(", of which %d are set aside", m-rest), "")
+	var err error
 	for _, grid := range [][]int{g.Guesses, g.GDPGuesses} {
-		if len(grid) > mostGuessings {
-			return &audit.InputError{Field: "guesses", Found: fmt.Sprintf("%d numbers", len(grid)), Want: fmt.Sprintf("at most %d", mostGuessings)}
-		}
-		for i, r := range grid {
-			if r < 1 || r > rest {
-				are := fmt.Sprintf("there are %d canaries", m)
-				if rest < m {
-					are += fmt.Sprintf(", of which %d are set aside", m-rest)
-				}
-				return &audit.InputError{Field: "guesses", Found: fmt.Sprint(r), Want: fmt.Sprintf("in [1, %d], as %s", rest, are)}
-			}
-			if i > 0 && r <= grid[i-1] {
-				return &audit.InputError{Field: "guesses", Found: fmt.Sprintf("%d after %d", r, grid[i-1]), Want: "rising numbers"}
-			}
+		err = audit.First(err, audit.Require(len(grid) <= mostGuessings, "guesses", fmt.Sprintf("%d numbers", len(grid)), "at most %d", mostGuessings))
+		before := 0
+		for _, r := range grid {
+			err = audit.First(err, audit.Require(r >= 1 && r <= rest, "guesses", r, "in [1, %d], as there are %d canaries%s", rest, m, aside),
+				audit.Require(r > before, "guesses", fmt.Sprintf("%d after %d", r, before), "rising numbers"))
+			before = r
 		}
 	}
-	return nil
+	return err
 }
 
 func (g Guessing) aside() int {

@@ -123,13 +123,18 @@ var relationWords = map[audit.Relation]string{
 
 // CheckRelation refuses what is no relation of an audit with canaries.
 func CheckRelation(r audit.Relation, known ...audit.Relation) error {
-	if slices.Contains(known, r) {
-		return nil
-	}
 	if r == "replace-one" { // its name elsewhere
 		return &audit.InputError{Field: "relation", Found: `"replace-one"`, Want: fmt.Sprintf("one of %v", Texts(known)), Remedy: `"replace" is its name here`}
 	}
-	return audit.UnknownName("relation", string(r), Texts(known))
+	return OneOf("relation", r, known)
+}
+
+// OneOf refuses a word that is not among those known.
+func OneOf[T ~string](field string, word T, known []T) error {
+	if slices.Contains(known, word) {
+		return nil
+	}
+	return audit.UnknownName(field, string(word), Texts(known))
 }
 
 // ResolveClaim checks a claim of kind pure or approximate.

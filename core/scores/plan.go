@@ -78,39 +78,31 @@ func byCoins(m report.Method) bool { return m == report.MethodOneRun || m == rep
 const mostScores = 2 * bounds.MostScores
 
 func (p Plan) resolve(s Shape, files []ScoreFile) (Plan, error) {
-	if err := report.CheckPlanVersion("scores plan", p.Version, PlanVersion); err != nil {
-		return p, err
-	}
-	if p.Relation == "" {
-		return p, &audit.InputError{Field: "relation", Found: audit.Absent, Want: `"add-remove" or "replace": the neighbours of the claim, which scores do not show`,
-			Remedy: "add-remove, where one record is present or absent, is what accountants of DP-SGD with Poisson sampling assume unless told otherwise; replace is one record in the place of another, where the number of records is public. A mechanism that is private under add-remove may have twice its epsilon under replace"}
-	}
-	if err := report.CheckRelation(p.Relation, audit.AddRemove, audit.Replace); err != nil {
-		return p, err
-	}
-	claim, err := report.ResolveClaim(p.Claim, p.DeltaDefaulted)
+	claim, none := report.ResolveClaim(p.Claim, p.DeltaDefaulted)
+	named := audit.Require(p.Relation != "", "relation", audit.Absent, `"add-remove" or "replace": the neighbours of the claim, which scores do not show`)
+	err := audit.First(report.CheckPlanVersion("scores plan", p.Version, PlanVersion),
+		audit.Remedy("add-remove, where one record is present or absent, is what accountants of DP-SGD with Poisson sampling assume unless told otherwise; replace is one record in the place of another, where the number of records is public. A mechanism that is private under add-remove may have twice its epsilon under replace", named),
+		report.CheckRelation(p.Relation, audit.AddRemove, audit.Replace), none, report.ResolveBetaSeed(&p.Beta, p.Seed))
 	if err != nil {
 		return p, err
 	}
 	p.Claim = &claim
-	if err := report.ResolveBetaSeed(&p.Beta, p.Seed); err != nil {
+	methods := s.methods()
+	p.Method = cmp.Or(p.Method, methods[0])
+	if err := report.OneOf("method", p.Method, methods); err != nil {
 		return p, err
 	}
-	methods := s.methods()
-	if p.Method = cmp.Or(p.Method, methods[0]); !slices.Contains(methods, p.Method) {
-		return p, audit.UnknownName("method", string(p.Method), report.Texts(methods))
-	}
-	if k, m, _, _ := s.counted(p.Relation, 0); s.byRuns(p.Method) && max(k, m) > source.MaxCanaries {
-		return p, &audit.InputError{Field: "scores", Path: "/data", Found: fmt.Sprintf("%d canaries a run", max(k, m)), Want: fmt.Sprintf("at most %d for bounds by runs", source.MaxCanaries)}
-	}
-	if s.assumes(p.Method)[p.Relation] == "" {
-		return p, &audit.InputError{Field: "method", Found: fmt.Sprintf("%q with the relation %q", p.Method, p.Relation), Want: "another method: " + report.OneRunOfReplace,
-			Remedy: fmt.Sprintf("if each score is from a separate training, with its canary or with another record in its place, use the method %s; otherwise record several runs in one file, with columns run, score and member", report.MethodExact)}
-	}
-	if claim.Delta == 0 && (p.Method == report.MethodGaussian || p.Method == report.MethodOneRunGDP) {
-		return p, &audit.InputError{Field: "method", Found: fmt.Sprintf("%q with delta = 0", p.Method), Want: "another, or a delta above 0", Remedy: "no Gaussian trade-off has a finite epsilon at delta = 0"}
-	}
-	if err := p.GuessPlan.Resolve(s.In+s.Out, p.rule()); err != nil {
+	k, m, _, _ := s.counted(p.Relation, 0)
+	gaussian := p.Method == report.MethodGaussian || p.Method == report.MethodOneRunGDP
+	err = audit.First(
+		audit.At("/data", audit.Require(!s.byRuns(p.Method) || max(k, m) <= source.MaxCanaries, "scores", fmt.Sprintf("%d canaries a run", max(k, m)), "at most %d for bounds by runs", source.MaxCanaries)),
+		audit.Remedy(fmt.Sprintf("if each score is from a separate training, with its canary or with another record in its place, use the method %s; otherwise record several runs in one file, with columns run, score and member", report.MethodExact),
+			audit.Require(s.assumes(p.Method)[p.Relation] != "", "method", fmt.Sprintf("%q with the relation %q", p.Method, p.Relation), "another method: %s", report.OneRunOfReplace)),
+		audit.Remedy("no Gaussian trade-off has a finite epsilon at delta = 0",
+			audit.Require(claim.Delta != 0 || !gaussian, "method", fmt.Sprintf("%q with delta = 0", p.Method), "another, or a delta above 0")),
+		p.GuessPlan.Resolve(s.In+s.Out, p.rule()),
+	)
+	if err != nil {
 		return p, err
 	}
 	data := sums(files)
