@@ -23,7 +23,6 @@ func side(above bool) string { return audit.Pick(above, ">", "<=") }
 
 func figure(v float64) string { return fmt.Sprintf("%.4g", v) }
 
-// columnName is the column's name, or its number from 1, or "output" where there is but one.
 func columnName(columns []audit.Column, i int) string {
 	switch {
 	case columns[i].Name != "":
@@ -34,7 +33,6 @@ func columnName(columns []audit.Column, i int) string {
 	return fmt.Sprintf("column %d", i+1)
 }
 
-// interval says the bins from..to.
 func (p partition) interval(from, to int) string {
 	e := p.Edges
 	if from < to && p.outcome(from) != "" { // each by its own name
@@ -217,7 +215,6 @@ func phrase(columns []audit.Column, f feature) string {
 	return "largest released value" + ramp
 }
 
-// anyWord is the word for a symbol in the first column that has one.
 func anyWord(columns []audit.Column, symbol float64) string {
 	for _, c := range columns {
 		for _, l := range c.Labels {

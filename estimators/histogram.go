@@ -24,7 +24,6 @@ const (
 	roughest      = 16 // widest smoothing, in bins to each side
 )
 
-// histogramModel scores an output by the cell in which one of its columns lies.
 type histogramModel struct {
 	Column    int       `json:"column"`
 	Partition partition `json:"partition"`

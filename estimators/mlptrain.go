@@ -72,7 +72,6 @@ func newTraining(ex audit.Exploration, o mlpOptions, bound float64, r inputReade
 	return t
 }
 
-// readInputs reads the inputs of up to limit outputs, evenly spaced.
 func readInputs(side audit.Samples, r inputReader, limit int, check func() error) []float32 {
 	stride := (side.Len() + limit - 1) / limit
 	n := (side.Len() + stride - 1) / stride
@@ -202,7 +201,6 @@ func (s shape) weights() int {
 	return s.inputs*s.first + s.first + s.first*s.second + s.second + s.second + 1
 }
 
-// layers cuts a list of parameters into its parts.
 func layers[T matmul.Real](s shape, all []T) (w1, b1, w2, b2, w3, b3 []T) {
 	cut := func(n int) []T {
 		part := all[:n:n]

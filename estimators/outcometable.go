@@ -173,7 +173,6 @@ type outcome struct {
 	Score float64 `json:"score"`
 }
 
-// tableModel scores an output by its outcome, and outcomes that are not listed alike.
 type tableModel struct {
 	Partitions []partition `json:"partitions"` // one a column
 	Outcomes   []outcome   `json:"outcomes"`

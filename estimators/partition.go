@@ -9,10 +9,9 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// partition divides the values of one output column into cells. A real column
-// has a cell for each bin; a symbol column one for each symbol; a mixed column
-// one for each symbol that carries no value and one for each pair of a symbol
-// that does and a bin of its value. Symbols that are not listed have no cell.
+// partition divides the values of one output column into cells. A real column has a cell for each bin; a
+// symbol column one for each symbol; a mixed column one for each symbol that carries no value and for
+// each pair of one that does and a bin. Symbols that are not listed have no cell.
 type partition struct {
 	Symbols []float64 `json:"symbols,omitempty"` // ascending
 	Carries []bool    `json:"carries,omitempty"` // mixed: which symbols carry a value
@@ -60,7 +59,6 @@ func (p partition) validate(field string, kind audit.ColumnKind) {
 	))
 }
 
-// coder gives the cells of one column of outputs, block by block.
 type coder struct {
 	offset  int // of the column in a row
 	symbols *symbolIndex
@@ -95,7 +93,6 @@ func newCoder(p partition, kind audit.ColumnKind, offset int) *coder {
 	return c
 }
 
-// code writes the cells of the first n rows into out.
 func (c *coder) code(rows []float64, width, n int, out *codes) {
 	var v floats
 	switch {
@@ -184,7 +181,6 @@ func eachBlock(ex audit.Exploration, width int, do func(side, start int, rows []
 	}
 }
 
-// tally counts the symbols of a column, pooled over both sides.
 func tally(ex audit.Exploration, column int) []tallied {
 	seen := map[float64]*tallied{}
 	var recent [64]*tallied // by their bits: most outputs repeat a few symbols
@@ -261,7 +257,6 @@ func quantileEdges(sorted []float64, bins int, tails bool) []float64 {
 	return slices.DeleteFunc(edges, func(e float64) bool { return e < sorted[0] || e >= last })
 }
 
-// repeated is how many of the sorted values are there more than once.
 func repeated(sorted []float64) int {
 	n := 0
 	for i, v := range sorted {

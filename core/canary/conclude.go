@@ -26,7 +26,6 @@ type Side struct {
 	Fourth *float64 `json:"correlation4,omitempty"`
 }
 
-// Conclude implements [report.Audit].
 func (a *Audit) Conclude(ev *Evidence, end audit.Termination) (Report, error) {
 	p := a.Plan
 	r := Report{Report: report.New(Kind, p.Source, p.StatedClaim(), p.Beta), Plan: p, Source: a.Spec.Note(a.Setup)}
@@ -118,7 +117,6 @@ func side(e bounds.Exchangeable) *Side {
 	return s
 }
 
-// power is what the plan can show: about log(n/3) at the 95 % level, whatever K is.
 func power(p Plan) *report.Power {
 	if p.Mode == OneRun {
 		return &report.Power{Largest: p.guessing().Largest(report.MethodOneRun), Needed: membership.Needed(report.MethodOneRun, p.rule(), p.Claim.Epsilon), Unit: "canaries"}

@@ -32,7 +32,6 @@ func newLeader(p Plan) *leader {
 	return l
 }
 
-// sequence is the bound of an audit that has seen nothing.
 func (p Plan) sequence() *bounds.CanarySequence {
 	return bounds.NewCanarySequence(p.K, p.M, p.Claim.Epsilon, p.Claim.Delta, p.Beta)
 }
@@ -187,7 +186,6 @@ type Epoch struct {
 	Counts []byte `json:"counts"`
 }
 
-// mostScores is how many bytes of scores a report holds.
 const mostScores = 3 << 20
 
 func (e Epoch) each(k, m int, take func(x, y int)) error {
@@ -229,7 +227,7 @@ func (b *Bets) follow(p Plan, tell func(x, y int)) (*bounds.CanarySequence, erro
 	return s, audit.Require(s.Runs() <= p.Runs, "report: evidence.sequential", fmt.Sprintf("%d trainings", s.Runs()), "at most %d, as the plan says", p.Runs)
 }
 
-// table counts the trainings that were bet on, each by the event of its epoch; nil of none.
+// table counts the trainings that were bet on; nil of none.
 func (b *Bets) table(p Plan) (*bounds.CanaryTable, error) {
 	t := bounds.NewCanaryTable(p.K, p.M)
 	_, err := b.follow(p, func(x, y int) { t.Add(x, y, 1) })
@@ -239,7 +237,7 @@ func (b *Bets) table(p Plan) (*bounds.CanaryTable, error) {
 	return &t, err
 }
 
-// evidence is what l did, with the scores in the order of the trainings.
+// evidence is what l did; scores are in the order of the trainings.
 func (l *leader) evidence(p Plan, scores []float64, diverged int) (*Evidence, error) {
 	b := &Bets{Epochs: l.Epochs}
 	if n := len(b.Epochs); n > 1 && len(b.Epochs[n-1].Counts) == 0 {

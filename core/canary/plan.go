@@ -204,7 +204,6 @@ func (a *Audit) check() error {
 	return nil
 }
 
-// sequential reports whether all trainings are bet on.
 func (p Plan) sequential() bool { return p.Mode == Sequential || p.Mode == UntilRefuted }
 
 // twoStaged: the plan says what only a fixed audit has.
@@ -316,10 +315,9 @@ func (p Plan) ceiling(n int) float64 {
 	return bounds.CanaryCeiling(p.Interval, p.K, p.M, n, p.Claim.Delta, p.Beta)
 }
 
-// mostExplored are the exploration runs whose scores fit into memory.
 func (p Plan) mostExplored() int { return source.MaxScores / (p.K + p.M) }
 
-// Keys are the settings of an audit with canaries, in the order in which a report names them.
+// Keys are the settings, in the order in which a report names them.
 func Keys() []settings.Key[Plan] {
 	return slices.Concat(firstKeys(false, "; the source's own noise follows it unless -param sets it", "no noise of Gaussian kind keeps a claim of 0"), []settings.Key[Plan]{
 		{Name: "relation", Always: true, At: settings.Word(func(p *Plan) *audit.Relation { return &p.Relation }),

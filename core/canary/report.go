@@ -46,7 +46,6 @@ type Coins struct {
 	membership.Guessed
 }
 
-// Chance implements [report.View].
 func (r Report) Chance() (beta float64, seed uint64) { return r.Plan.Beta, r.Plan.Seed }
 
 // ParseReport reads a report; unknown fields are refused.

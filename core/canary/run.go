@@ -81,7 +81,6 @@ func newState(a *Audit, on *engine.Runner, tell func(Progress), ev *Evidence) *s
 	return s
 }
 
-// Run implements [report.Audit].
 func (a *Audit) Run(ctx context.Context, on *engine.Runner, tell func(Progress)) (*Evidence, audit.Termination, error) {
 	s := newState(a, on, tell, nil)
 	err := s.do(ctx)
@@ -131,7 +130,6 @@ func (s *state) explore(ctx context.Context) error {
 
 var errRefuted = errors.New("the claim is refuted")
 
-// over reports whether the claim of an audit until it is refuted is.
 func (s *state) over() bool { return s.Plan.Mode == UntilRefuted && s.leader.sequence.Refuted() }
 
 // certify draws the runs that certify. Trainings beyond the one that refuted a claim are not counted.
@@ -247,7 +245,7 @@ func (s *state) show(d *Drawn) {
 	}
 }
 
-// fewRuns is how many runs a task has, at least, of sources whose runs are cheap.
+// fewRuns is how many runs a task of a cheap source has at least.
 const fewRuns = 16
 
 // draw draws the runs in [first, end), in tasks of the source's grain, and returns them in their order;
@@ -295,7 +293,6 @@ func (s *state) draw(ctx context.Context, phase Phase, first, end, before int, d
 	return drawn, err
 }
 
-// joined is what one task of all the runs would have returned.
 func joined(all []*Drawn) *Drawn {
 	sum := &Drawn{First: all[0].First}
 	for _, d := range all {
@@ -332,7 +329,6 @@ func (a *Audit) Pieces(ev *Evidence) (int, error) {
 	return p.Runs, ev.check(p)
 }
 
-// Draw implements [report.Shared].
 func (a *Audit) Draw(ctx context.Context, on *engine.Runner, tell func(Progress), ev *Evidence, first, end int) (any, error) {
 	all, err := newState(a, on, tell, ev).draw(ctx, a.Plan.Mode.phase(), first, end, a.Plan.Explore, nil)
 	if err != nil {
@@ -341,7 +337,6 @@ func (a *Audit) Draw(ctx context.Context, on *engine.Runner, tell func(Progress)
 	return joined(all), nil
 }
 
-// Join implements [report.Shared].
 func (a *Audit) Join(ev *Evidence, parts iter.Seq2[report.Part, error]) (*Evidence, audit.Termination, error) {
 	s := newState(a, &engine.Runner{}, nil, ev)
 	end := audit.Termination{Reason: audit.Completed}

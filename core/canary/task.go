@@ -21,7 +21,6 @@ const (
 	Once       Phase = "one-run" // to guess who was in, in one run: evidence
 )
 
-// phase is that of the runs that certify.
 func (m Mode) phase() Phase {
 	return map[Mode]Phase{Fixed: Certifying, OneRun: Once, Sequential: Betting, UntilRefuted: Betting}[m]
 }
@@ -95,7 +94,6 @@ func Codecs(sources []source.Spec) engine.Codecs {
 	})}
 }
 
-// check refuses a task that its audit does not have.
 func (t Task) check() error {
 	most := t.Plan.Runs
 	if t.Phase == Exploring {
@@ -124,7 +122,6 @@ func (a *Audit) FirstTraining() (members []bool, seed uint64, err error) {
 // hookEvery is after about how many scores a task calls its hook: milliseconds of a sum.
 const hookEvery = 4096
 
-// Run implements [engine.Task].
 func (t Task) Run(hook engine.Hook, _ func(any)) (any, error) {
 	a, d := t.audit, &Drawn{First: t.First, Runs: t.Runs}
 	if a.Spec.New == nil {

@@ -20,7 +20,6 @@ func (p Plan) title() string {
 	return fmt.Sprintf("Lower bounds on epsilon, each with %s confidence where it is valid (* decides)", phrase.Percent(1-p.Beta))
 }
 
-// Reword puts the verdict into words.
 func (r *Report) Reword() {
 	p := r.Plan
 	if p.Mode == OneRun {
@@ -58,7 +57,6 @@ func (r *Report) Reword() {
 	}
 }
 
-// furtherWords say that a sequential audit can go on.
 func (r Report) furtherWords() string {
 	if e := r.Evidence; e == nil || e.Sequential == nil {
 		return ""

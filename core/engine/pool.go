@@ -25,7 +25,6 @@ type Worker interface {
 // ErrWorkerLost marks the error of a task whose worker died or hung.
 var ErrWorkerLost = errors.New("worker lost")
 
-// maxLosses is how many workers one task may cost before the run ends.
 const maxLosses = 2
 
 // LostWorker begins the warning about a worker that was lost.
@@ -64,14 +63,8 @@ func NewPool(workers ...Worker) *Pool {
 	return &Pool{workers: workers}
 }
 
-// LocalPool is a pool of n goroutines.
 func LocalPool(n int) *Pool {
 	return NewPool(slices.Repeat([]Worker{LocalWorker{}}, max(1, n))...)
-}
-
-// Split divides the workers: the first n, and all others.
-func (p *Pool) Split(n int) (*Pool, *Pool) {
-	return &Pool{p.workers[:n]}, &Pool{p.workers[n:]}
 }
 
 // Size is the number of workers; of nil, 0.
@@ -222,7 +215,6 @@ func (r *Runner) Clock() float64 {
 	return r.Now()
 }
 
-// Timed does something, and adds to spent how long it took.
 func (r *Runner) Timed(spent *float64, do func() error) error {
 	start := r.Clock()
 	err := do()

@@ -96,7 +96,6 @@ func NewCodec[T Task, R any](bind func(*T) error) Codec {
 	}
 }
 
-// Codecs are those of all tasks that a worker knows.
 type Codecs []Codec
 
 func (c Codecs) find(kind string) (Codec, error) {
@@ -119,7 +118,7 @@ func (c Codecs) Task(data []byte) (Task, error) {
 	return x.task(form.Task)
 }
 
-// Result reads the JSON of what executing the task returned elsewhere.
+// Result reads what executing the task elsewhere returned.
 func (c Codecs) Result(t Task, data []byte) (any, error) {
 	x, err := c.find(t.Kind())
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 
 // Verification is what replaying a report found.
 type Verification struct {
-	// Summary is the verdict as the replay makes it: show this one, not the report's own.
+	// Summary is the replay's verdict: show this one, not the report's own.
 	Summary     string
 	Checked     []Part    // what was replayed or derived and is the same
 	Differences []string  // what is not
@@ -41,12 +41,10 @@ func (v *Verification) Same(ok bool, what, format string, args ...any) {
 	v.Differences = append(v.Differences, what+": "+fmt.Sprintf(format, args...))
 }
 
-// Skip notes fields that are not compared, and why.
 func (v *Verification) Skip(why string, fields ...string) {
 	v.Skipped = append(v.Skipped, Skipped{why, fields})
 }
 
-// NotCompared are the fields that were skipped.
 func (v Verification) NotCompared() (fields []string) {
 	for _, s := range v.Skipped {
 		fields = append(fields, s.Fields...)
@@ -57,7 +55,6 @@ func (v Verification) NotCompared() (fields []string) {
 // OK reports whether the replay gave the same.
 func (v Verification) OK() bool { return len(v.Differences) == 0 && len(v.Checked) > 0 }
 
-// fewFields are named also where fields are counted.
 const fewFields = 3
 
 // Words say what was not compared, and why; all names every field.
@@ -104,7 +101,6 @@ func groupOf(part string) string {
 	return Bounds
 }
 
-// Groups are what is the same, by what it is.
 func (v Verification) Groups() (all []Part) {
 	for _, name := range groups {
 		fields := 0

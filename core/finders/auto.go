@@ -173,7 +173,7 @@ func (a *arms) pullLargest() (p audit.Pair, ok bool) {
 	return a.pull(0, nil)
 }
 
-// nearby is a new pair that differs a little from one of the three loudest.
+// nearby differs a little from one of the three loudest.
 func (a *arms) nearby(history []audit.Trial) (audit.Pair, bool) {
 	r, d := a.search.problem.Stream, a.search.problem.Domain
 	loudest := audit.Listed(len(history), func(i int) int { return i })

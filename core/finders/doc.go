@@ -18,5 +18,5 @@ func Named() []audit.FinderSpec {
 	return []audit.FinderSpec{patterns, grid, nsga2, gpUCB}
 }
 
-// Registry is all of them, for a catalogue: those that poison the table of a learner, too.
+// Registry is all of them, with those that poison a learner's table.
 func Registry() []audit.FinderSpec { return slices.Concat(All, Named(), poison.All()) }

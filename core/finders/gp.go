@@ -112,7 +112,6 @@ func (g *process) factor() float64 {
 	return -float64(float64(float64(n)*stream.Log(g.signal))/2) - logs
 }
 
-// kernel is k(a, b)/s².
 func (g *process) kernel(a, b []float64) float64 {
 	var square [axisKinds]float64
 	for i, x := range g.axes {

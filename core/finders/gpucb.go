@@ -22,7 +22,7 @@ var gpUCB = audit.FinderSpec{
 	},
 }
 
-// spreadOf is how many points a search begins with: a fifth of the trials, within 4 and most.
+// spreadOf is how many points a search begins with.
 func spreadOf(p audit.FinderProblem, most int) int { return min(max(budget(p)/5, 4), most) }
 
 // newLearner is the ledger of a search that learns from trial to trial, open to points spread over the

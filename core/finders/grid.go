@@ -96,7 +96,6 @@ func refine(axes []gridAxis, budget int) (points int, err error) {
 	return points, nil
 }
 
-// golden is how far k golden sections are beyond a whole number.
 func golden(k int) float64 {
 	_, part := math.Modf(float64(float64(k) * 0.6180339887498949))
 	return part

@@ -8,7 +8,6 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// ledger is what a search has proposed, and how loud it was.
 type ledger struct {
 	space *space
 	name  string

@@ -52,7 +52,6 @@ type recordPattern struct {
 	least         int     // rows of the smaller dataset from which on it says something
 }
 
-// outOfTheRace is far below: the lower end of the domain.
 const outOfTheRace = -1e9
 
 // answerPatterns are StatDP's table 1 with each of its pairs of patterns, but answerAllBelow, and three
@@ -61,7 +60,6 @@ var answerPatterns = []answerPattern{
 	{"X shape", func(i, m int) (float64, float64) { return audit.Pick(2*i < m, 1.0, 0), audit.Pick(2*i < m, 0.0, 1) }},
 	{"all above", func(int, int) (float64, float64) { return 1, 2 }},
 	{"one below, the rest above", func(i, _ int) (float64, float64) { return 1, audit.Pick(i == 0, 0.0, 2) }},
-	// One answer moves, beyond all others.
 	{"one alone, the rest at the lower end", func(i, _ int) (float64, float64) {
 		if i > 0 {
 			return outOfTheRace, outOfTheRace
@@ -203,7 +201,6 @@ func levelWords(level float64) string {
 	return fmt.Sprintf("%g %%", 100*level)
 }
 
-// pair puts the record that changes last, of n in the smaller dataset.
 func (a recordPattern) pair(r audit.Relation, d audit.Domain, n int) audit.Pair {
 	row := func(t float64) []float64 {
 		return audit.Listed(d.Columns, func(c int) float64 {

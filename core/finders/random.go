@@ -89,7 +89,6 @@ func (s *search) draw() audit.Pair {
 	return audit.Pair{Label: fmt.Sprintf("%d %s", n, how), First: first, Second: second}
 }
 
-// size is a number of rows: as many as allowed, or by a geometric scale.
 func size(r *stream.Stream, low, high int) int {
 	if low == high || r.Float64() < largestSize {
 		return high
@@ -117,7 +116,6 @@ func row(r *stream.Stream, d audit.Domain) []float64 {
 	return audit.Listed(d.Columns, func(c int) float64 { return value(r, d, c) })
 }
 
-// smallerSizes are the fewest and most rows of the smaller dataset.
 func smallerSizes(r audit.Relation, d audit.Domain) (fewest, most int) {
 	if r == audit.AddRemove {
 		return d.MinRows, d.MaxRows - 1

@@ -117,7 +117,6 @@ func Points(r audit.Relation, d audit.Domain) (openings [][]float64, pair func([
 
 func (s *space) dim() int { return len(s.axes) }
 
-// onLattice is the coordinate nearest to x.
 func onLattice(x float64) float64 {
 	return min(max(float64(math.Floor(float64(x/lattice)+0.5)*lattice), 0), 1)
 }
@@ -174,7 +173,6 @@ func (s *space) shape(u []float64) shapeOf {
 // step is which of n equal parts of [0, 1] x lies in.
 func step(x float64, n int) int { return min(int(float64(x*float64(n))), n-1) }
 
-// run is which run row i of n belongs to.
 func (sh shapeOf) run(i int) int { return i * sh.runs / sh.rows }
 
 func (s *space) pair(u []float64) (audit.Pair, bool) {
@@ -222,14 +220,12 @@ func (s *space) rowAt(run int) int {
 	return s.rowsAt + run*width
 }
 
-// sharedBy is the coordinate of a row that column c has.
 func (s *space) sharedBy(c int) int { return c * s.columns / s.domain.Columns }
 
 func (s *space) row(u []float64, at int) []float64 {
 	return audit.Listed(s.domain.Columns, func(c int) float64 { return along(s.domain, c, stretched(u[at+s.sharedBy(c)], recordMargin)) })
 }
 
-// answers are both sides of column c of what moves.
 func (s *space) answers(u []float64, at, c int) (first, second float64) {
 	low, high := ends(s.domain, c)
 	reach := s.domain.Reach

@@ -25,7 +25,7 @@ type Counted struct {
 	Diverged int                 `json:"diverged"` // runs with a side whose scores were no use
 }
 
-// Check refuses what so many runs, at most, do not give, but for the portrait.
+// Check refuses what so many runs, at most, do not give.
 func (g Gathered) Check(explored, certified, k, m int) error {
 	runs := func(name string, c Counted, most int) error {
 		t := c.Table

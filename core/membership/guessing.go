@@ -33,7 +33,6 @@ const (
 	UsualOfRun    = BothSides
 )
 
-// count is 1 where all guesses go one way, else 2.
 func (s Sides) count() int { return audit.Pick(s == InSide || s == OutSide, 1, 2) }
 
 // AllSides are the sides that a plan may name.
@@ -129,10 +128,8 @@ func (g Guessing) aside() int {
 
 func (g Guessing) rest() int { return g.M - g.aside() }
 
-// chosen: the number of guesses is chosen, not their sides alone.
 func (g Guessing) chosen() bool { return len(g.Guesses) == 0 && g.aside() > 0 }
 
-// tried is how many numbers of guesses share the error.
 func (g Guessing) tried() float64 { return float64(max(1, len(g.Guesses))) }
 
 // leak is the delta of p-values: where all guesses go one way half of it.
@@ -162,7 +159,6 @@ func (g Guessing) Made(scores []float64, member []bool) Guessed {
 	return made
 }
 
-// Check refuses guesses that are not made this way.
 func (g Guessing) Check(made Guessed) error {
 	planned := func(got []Guess, want []int) error {
 		return audit.Require(slices.Equal(numbers(got), want), "guesses", numbers(got), "%v, as the plan says", want)
@@ -195,7 +191,6 @@ func numbers(guesses []Guess) []int {
 	return audit.Each(guesses, func(g Guess) int { return g.Made })
 }
 
-// epsilon is the bound by [MethodOneRun], at its share of the error.
 func (g Guessing) epsilon(made, right int) float64 {
 	if g.chosen() {
 		return bounds.OneRunChosenEpsilon(g.rest(), made, right, g.leak(), g.Rule.Beta, g.share())
@@ -203,12 +198,10 @@ func (g Guessing) epsilon(made, right int) float64 {
 	return bounds.OneRunEpsilon(g.rest(), made, right, g.leak(), g.Rule.Beta/g.tried())
 }
 
-// mu is that by [MethodOneRunGDP].
 func (g Guessing) mu(made, right int) float64 {
 	return bounds.OneRunGDPMu(g.rest(), made, right, g.Sides.count(), g.Rule.Beta/float64(len(g.GDPGuesses)))
 }
 
-// PValue is a p-value of the claim by [MethodOneRun].
 func (g Guessing) PValue(made Guessed, eps float64) float64 {
 	p := 1.0
 	for _, x := range made.Guesses {

@@ -73,7 +73,7 @@ func (e *Evidence) Within(n int, of func(i int) (in, out []float64)) {
 	}
 }
 
-// OfRuns counts the scores of runs of k canaries in and m out each, one run after another.
+// OfRuns counts the scores of runs of k canaries in and m out each.
 func OfRuns(k, m int, scores []float64, beta float64) *Evidence {
 	n := len(scores) / (k + m)
 	run := func(i int) (in, out []float64) { s := scores[i*(k+m):][:k+m]; return s[:k], s[k:] }
@@ -126,7 +126,7 @@ func histogram(in, out []float64) Histogram {
 	return h
 }
 
-// Check refuses what so many scores in and out do not give; 0: any number.
+// Check refuses what so many scores in and out, 0 for any number, do not give.
 func (e Evidence) Check(in, out int) error {
 	possible := func(is bool, field string) error {
 		return audit.Require(is, "membership: "+field, "counts that no scores can give", "those of an unchanged report")
@@ -199,7 +199,6 @@ func (e Evidence) Table(claim audit.Claim, relation audit.Relation, basis Basis,
 	return t
 }
 
-// ClaimKeys are the claim, whose delta is [report.DefaultDelta] where none is named.
 func ClaimKeys[P any](at func(*P) (claim **audit.Claim, defaulted *bool), epsilon, delta string) []settings.Key[P] {
 	claim := func(p *P) *audit.Claim {
 		c, defaulted := at(p)
@@ -222,7 +221,7 @@ func ClaimKeys[P any](at func(*P) (claim **audit.Claim, defaulted *bool), epsilo
 	}
 }
 
-// EndKeys come last: the error, the seed and the parameters, if there are any.
+// EndKeys are the error, the seed and the parameters, if there are any.
 func EndKeys[P any](at func(*P) (beta *float64, seed *uint64), params func(*P) *audit.Params) []settings.Key[P] {
 	keys := []settings.Key[P]{
 		{Name: "beta", At: settings.Number(func(p *P) *float64 { beta, _ := at(p); return beta }), Range: settings.In(1e-9, 0.5), Default: "0.05",

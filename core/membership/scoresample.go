@@ -29,7 +29,7 @@ const (
 	correlatedRuns    = 4096
 )
 
-// Portray pictures the scores of all exploration runs, K in and M out a run; nil of none.
+// Portray pictures all exploration scores, K in and M out a run.
 func Portray(k, m int, scores []float64) *ScoreSample {
 	if len(scores) == 0 {
 		return nil
@@ -65,7 +65,7 @@ func rounded(scores []float64) []*float64 {
 	})
 }
 
-// correlations are those of the columns of runs, a row of n numbers each; nil of fewer than two.
+// correlations are those of columns, n a row; nil of fewer than two rows.
 func correlations(n int, runs []float64) ([][]*float64, int) {
 	count := len(runs) / n
 	if count < 2 {
@@ -105,7 +105,6 @@ func correlations(n int, runs []float64) ([][]*float64, int) {
 	return out, count
 }
 
-// Check refuses a portrait that no exploration of so many runs gives; it may be nil.
 func (p *ScoreSample) Check(runs, k, m int) error {
 	if p == nil {
 		return nil
@@ -133,7 +132,6 @@ type Scored struct {
 // Floats are numbers that JSON has packed, little-endian, eight bytes each.
 type Floats []float64
 
-// Pack writes them.
 func (f Floats) Pack() []byte {
 	b := make([]byte, 0, 8*len(f))
 	for _, x := range f {

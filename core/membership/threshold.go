@@ -17,7 +17,6 @@ type Explored struct {
 	pooled  []float64 // all that are of use, sorted
 }
 
-// NewExplored takes the scores of all runs, K in and M out a run.
 func NewExplored(k, m int, v []float64) *Explored {
 	e := &Explored{k: k, m: m}
 	for ; len(v) >= k+m; v = v[k+m:] {
@@ -30,12 +29,10 @@ func NewExplored(k, m int, v []float64) *Explored {
 	return e
 }
 
-// Runs is how many there are.
 func (e *Explored) Runs() int { return len(e.in) / e.k }
 
 func (e *Explored) Table(cut float64) bounds.CanaryTable { return e.table(cut, e.Runs()) }
 
-// table counts the first runs.
 func (e *Explored) table(cut float64, runs int) bounds.CanaryTable {
 	if (e.k+1)*(e.m+1) > 16*runs {
 		return bounds.CountCells(e.k, e.m, audit.Listed(runs, func(i int) bounds.CanaryCell {
@@ -55,7 +52,6 @@ func (e *Explored) table(cut float64, runs int) bounds.CanaryTable {
 	return t
 }
 
-// Above counts the scores above the cut.
 func Above(side []float64, cut float64) int {
 	return audit.Count(side, func(x float64) bool { return x > cut })
 }
@@ -65,7 +61,6 @@ func AboveSorted(side []float64, cut float64) int {
 	return len(side) - sort.Search(len(side), func(i int) bool { return side[i] > cut })
 }
 
-// Cut is a chosen threshold.
 type Cut struct {
 	At    float64
 	Value float64 // about what it is predicted to certify; -Inf: nothing
@@ -80,7 +75,6 @@ const (
 	cutCaution = 0.25 // standard errors by which a value is lowered
 )
 
-// Aim is what a threshold is chosen for.
 type Aim struct {
 	Interval    bounds.CanaryInterval
 	Quantile    float64 // see [Explored.rankRange]
@@ -152,7 +146,7 @@ func SweepCuts(pooled []float64, least, most int, of func(at float64) (value, ca
 	return best
 }
 
-// rankRange are the ranks of thresholds between the q and the 1-q quantile of the scores inside.
+// rankRange are the ranks between the q and the 1-q quantile of the scores inside.
 func (e *Explored) rankRange(q float64) (least, most int) {
 	n := len(e.pooled)
 	inside := slices.DeleteFunc(slices.Clone(e.in), Unscored)

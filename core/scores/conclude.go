@@ -14,7 +14,6 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
-// Conclude implements [report.Audit].
 func (a *Audit) Conclude(ev *Evidence, _ audit.Termination) (Report, error) {
 	p, files := a.Plan, a.files
 	h, eps := ev.Shape, p.Claim.Epsilon
@@ -206,7 +205,6 @@ func (s Shape) largest(p Plan, m report.Method) float64 {
 	return eventLargest(m, n1, n0, c.Delta, beta)
 }
 
-// eventLargest is that of n1 and n0 certification scores.
 func eventLargest(m report.Method, n1, n0 int, delta, beta float64) float64 {
 	best := bounds.Counts{X: n1, N1: n1, N0: n0}
 	switch m {

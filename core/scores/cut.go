@@ -95,7 +95,7 @@ func (s Scores) events(p Plan) []ScoreEvent {
 
 func roundTo(x, step float64) float64 { return float64(math.Round(float64(x/step)) * step) }
 
-// pairs counts events in pairs of x and y, which are in random order.
+// pairs counts events in random pairs of x and y.
 func (s side) pairs(cut float64) *bounds.CanaryTable {
 	var cells [2][2]int
 	for i := range min(len(s.x), len(s.y)) {
@@ -180,7 +180,6 @@ func (h *half) choose(m report.Method, delta, beta float64) membership.Cut {
 	})
 }
 
-// shuffled are so many runs in the order of the seed: the first half explores.
 func (p Plan) shuffled(runs int) []int { return stream.New(p.key("runs", 0, 0)).Perm(runs) }
 
 func (s Scores) byRuns(p Plan, h Shape) *membership.Gathered {

@@ -110,7 +110,6 @@ func (p Plan) resolve(s Shape, files []ScoreFile) (Plan, error) {
 	return p, cmp.Or(audit.At("/data", audit.Remedy("give the files that the audit was made with, in their order", same)), s.enough(p))
 }
 
-// enough refuses so few scores that no outcome certifies anything.
 func (s Shape) enough(p Plan) error {
 	c, beta := *p.Claim, p.Beta
 	if s.In < 2 || s.Out < 2 {
@@ -135,7 +134,7 @@ func (s Shape) enough(p Plan) error {
 	return &audit.InputError{Field: "scores", Path: "/data", Found: found, Want: want + fmt.Sprintf(": no outcome of fewer certifies any epsilon above 0 by the method %s at delta = %v, beta = %v", p.Method, c.Delta, beta)}
 }
 
-// Keys are the settings of an audit of scores, in the order in which a report names them.
+// Keys are the settings, in the order in which a report names them.
 func Keys() []settings.Key[Plan] {
 	return slices.Concat(membership.ClaimKeys(func(p *Plan) (**audit.Claim, *bool) { return &p.Claim, &p.DeltaDefaulted }, "", "0 is a claim of pure differential privacy"), []settings.Key[Plan]{
 		{Name: "relation", Always: true, At: settings.Word(func(p *Plan) *audit.Relation { return &p.Relation }),

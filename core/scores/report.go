@@ -26,7 +26,6 @@ type Report struct {
 	Evidence *Evidence   `json:"evidence"`
 }
 
-// Chance implements [report.View].
 func (r Report) Chance() (beta float64, seed uint64) { return r.Plan.Beta, r.Plan.Seed }
 
 // ParseReport reads a report; unknown fields are refused.
@@ -55,7 +54,6 @@ func Verify(r Report, scores *Scores) (engine.Verification, error) {
 	return report.Verify(context.Background(), a, &engine.Runner{}, r, scores != nil)
 }
 
-// audit is the one of the report's plan; without scores, with what the report says of them.
 func (r Report) audit(scores *Scores) (a *Audit, err error) {
 	if scores != nil {
 		a, err = r.Plan.Resolve(scores)
@@ -74,7 +72,6 @@ func (r Report) audit(scores *Scores) (a *Audit, err error) {
 	return a, err
 }
 
-// Replay implements [report.Audit].
 func (a *Audit) Replay(v *engine.Verification, r Report, whole bool) (report.Replay[*Evidence], error) {
 	again := report.Replay[*Evidence]{Found: r.Evidence}
 	v.Skip("they may have changed; the SHA-256 of the files are compared", "files[].name")
@@ -141,7 +138,6 @@ type Shape struct {
 	CertifiedIn int `json:"certifiedIn,omitempty"` // memberships in, over the runs that certify; of add-remove
 }
 
-// halves are how many of n explore and how many certify.
 func halves(n int) (explore, certify int) { return n / 2, n - n/2 }
 
 func (s Shape) byRuns(m report.Method) bool { return s.Runs > 0 && !byCoins(m) }

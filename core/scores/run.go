@@ -146,7 +146,6 @@ func Run(p Plan, s Scores, g audit.Generator) (Report, error) {
 	return report.Do(context.Background(), a, &engine.Runner{}, nil, g)
 }
 
-// Run implements [report.Audit].
 func (a *Audit) Run(context.Context, *engine.Runner, func(struct{})) (*Evidence, audit.Termination, error) {
 	p, s, h := a.Plan, a.scores, a.shape
 	ev := &Evidence{Shape: h}
@@ -180,7 +179,6 @@ func (s Scores) guesses(p Plan, h Shape) membership.Guessed {
 	return p.guessing(h).Made(scores, member)
 }
 
-// run are the scores of run i of a matrix, by class.
 func (s Scores) run(i int) (in, out []float64) {
 	return membership.Split(s.Score[i*s.Canaries:][:s.Canaries], s.Member[i*s.Canaries:])
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 )
 
-// Reword puts the verdict into words.
 func (r *Report) Reword() { r.SayByMethod(r.Plan.statedClaim(), r.from()) }
 
 func (r Report) from() string {
@@ -167,7 +166,6 @@ func (r Report) Head() report.Report {
 	return h
 }
 
-// subject names the files.
 func subject(files []ScoreFile) string {
 	return strings.Join(audit.Each(files, func(f ScoreFile) string { return f.Name }), " and ")
 }

@@ -25,7 +25,6 @@ type Data struct {
 	rounded *Data // how its numbers are rounded; nil where no claim is about that
 }
 
-// NewData holds no outputs yet.
 func NewData(columns []audit.Column) *Data {
 	d := &Data{columns: columns, at: audit.Offsets(columns), width: audit.Width(columns)}
 	if audit.AllSymbols(columns) {
@@ -103,7 +102,6 @@ func rounding(columns []audit.Column, row []float64) (out []float64) {
 
 func (d *Data) row(i int) []float64 { return d.rows[i*d.width : (i+1)*d.width] }
 
-// step is the distance between evenly spaced distinct outputs, at most n of them.
 func (d *Data) step(n int) int { return max(1, (len(d.count)+n-1)/n) }
 
 // folds is how many parts the outputs are learnt without in turn, where another learner learns from
@@ -118,7 +116,6 @@ func (d *Data) inFold(i, fold int) [2]float64 {
 	return audit.Pick(i%folds == fold, d.count[i], [2]float64{})
 }
 
-// eachInFold tells, fold by fold, every distinct output that was seen there, and how often.
 func (d *Data) eachInFold(do func(i, fold int, n [2]float64)) {
 	for f := range folds {
 		for i := range d.count {
@@ -138,7 +135,6 @@ func (d *Data) isFitted(i int) bool {
 	return d.known != nil || i/folds%max(1, len(d.count)/fitRows) == 0
 }
 
-// oddsOf are the log odds of every distinct output, learnt without each fold.
 type oddsOf [folds][]float64
 
 func newOdds(n int) (o oddsOf) {
@@ -148,7 +144,6 @@ func newOdds(n int) (o oddsOf) {
 	return o
 }
 
-// count adds outputs of either side, each with its log odds, to a table.
 func (t *Table) count(z, n [2]float64) {
 	for side := range n {
 		if n[side] > 0 {

@@ -18,7 +18,6 @@ const (
 // Logit is the log odds of a cell.
 func Logit(cell int) float64 { return float64(cell-middle) / fine }
 
-// cellOf is the cell that is nearest to log odds z.
 func cellOf(z float64) int {
 	c := math.Floor(float64(z*fine) + (middle + 0.5))
 	if !(c > 0) {

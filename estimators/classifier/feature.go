@@ -12,7 +12,6 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// featureKind names a summary of an output.
 type featureKind string
 
 const (
@@ -76,7 +75,6 @@ func signedLog(z float64) float64 {
 	return stream.Log1p(z)
 }
 
-// shape is what features of an output are read by.
 type shape struct {
 	columns []audit.Column
 	at      []int
@@ -116,7 +114,6 @@ type reading struct {
 	z, log  float64 // the number whose signed log was taken last; that of 0 is 0
 }
 
-// signedLog is the log of 1 + |z| with z's sign.
 func (r *reading) signedLog(z float64) float64 {
 	if z != r.z {
 		r.z, r.log = z, signedLog(z)
@@ -181,7 +178,6 @@ func (f *feature) of(z float64, r *reading) float64 {
 	return z
 }
 
-// places looks for a symbol in all columns.
 func (s *shape) places(symbol float64, row []float64) places {
 	k, p := 0, places{first: -1}
 	for c, column := range s.columns {
@@ -214,7 +210,6 @@ func (p places) of(kind featureKind, columns float64) float64 {
 	return 0.5
 }
 
-// featuresOf lists the features that fit the outputs, and the symbols that carry numbers.
 func featuresOf(d *Data) ([]feature, []float64) {
 	step := d.step(numberSample)
 	frequent, inColumn, carriers := tally(d, step)
@@ -298,7 +293,6 @@ func featuresOf(d *Data) ([]feature, []float64) {
 	return standardised(d, s, list, step), carriers
 }
 
-// standardised gives features mean 0 and deviation 1, and drops those that do not vary.
 func standardised(d *Data, s shape, list []feature, step int) []feature {
 	keep := list[:0]
 	for _, f := range list {

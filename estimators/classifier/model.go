@@ -35,7 +35,7 @@ type Model struct {
 	shape shape
 }
 
-// Only is the model with what these candidates need.
+// Only is what these candidates need.
 func (m *Model) Only(list []Candidate) *Model {
 	var need [Candidates]bool
 	for _, c := range list {
@@ -137,7 +137,6 @@ func (m *Model) Score(list []Candidate, rows []float64, cells [][]uint16) int {
 	return n
 }
 
-// read writes the features of a row, and 1.
 func (m *Model) read(row, x []float64) {
 	r := reading{row: row}
 	for j := range m.Features {
@@ -167,7 +166,6 @@ func knotPlace(knots []float64, v float64) float64 {
 	return float64(k-1) + (v-low)/(high-low)
 }
 
-// hat is the value at a place of a function that is linear between knots.
 func hat(values []float64, place float64) float64 {
 	k := min(int(place), len(values)-2)
 	t := place - float64(k)

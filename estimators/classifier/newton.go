@@ -18,7 +18,6 @@ func (p *points) dot(i int, w []float64) float64 {
 	return linalg.Dot(p.x[i*p.width:(i+1)*p.width], w)
 }
 
-// regression is a penalised logistic regression, fitted by Newton's method.
 type regression struct {
 	points  *points
 	penalty []float64 // a positive semidefinite matrix, rows of width
@@ -126,7 +125,6 @@ func (r *regression) without() [2][]float64 {
 	return out
 }
 
-// counted counts every row by its log odds without one of its outputs.
 func (r *regression) counted() *Table {
 	by, t := r.without(), new(Table)
 	for i, n := range r.points.n {

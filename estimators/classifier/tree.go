@@ -254,7 +254,6 @@ func (t *tree) oddsOf(shrinkage float64, count func(k int) [2]int) []float64 {
 	return logits(odds)
 }
 
-// counted counts the data by the log odds of the leaf that each output is in, without it.
 func (t *tree) counted(shrinkage float64, d *Data, leaf []int32) *Table {
 	by := [2][]float64{t.without(shrinkage, 0), t.without(shrinkage, 1)}
 	table := new(Table)
@@ -295,7 +294,6 @@ func (t *tree) withoutFolds(shrinkage float64, d *Data, leaf []int32) oddsOf {
 	return out
 }
 
-// logits turns probabilities into log odds, in place.
 func logits(p []float64) []float64 {
 	for i, v := range p {
 		p[i] = stream.Log(v / (1 - v))

@@ -46,7 +46,6 @@ func (q *problem) climb(x []float64, value func(x []float64) float64, slope func
 	return at
 }
 
-// fit is a logistic regression without noise, and how it moves.
 type fit struct {
 	w    []float64
 	chol []float64 // of X'WX + n lambda I, the Hessian of the sum of all losses

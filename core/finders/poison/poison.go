@@ -218,7 +218,7 @@ func poisoned(x []float64, y float64) []float64 {
 	return append(row, y)
 }
 
-// nearest are all rows, in the order of a distance; of equals the first.
+// nearest are all rows by a distance; of equals the first.
 func (q *problem) nearest(distance func(i int) float64) []int {
 	order, far := audit.Listed(q.n, func(i int) int { return i }), audit.Listed(q.n, distance)
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(far[a], far[b]) })
@@ -253,7 +253,6 @@ func (q *problem) mean(y float64) []float64 {
 	return audit.Each(m, func(v float64) float64 { return v / n })
 }
 
-// squared is the squared distance.
 func squared(a, b []float64) float64 {
 	sum := 0.0
 	for i, v := range a {

@@ -79,7 +79,6 @@ func farthestFlip(q *problem) []point {
 		q.flipped("the row most distant from all others with its label flipped", outside)}
 }
 
-// crowd is about how many rows are near another: one in so many.
 const crowd = 8
 
 // majority adds to the label that rules a place, at the cost of the other. Where a leaf has a majority
