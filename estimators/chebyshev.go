@@ -16,9 +16,8 @@ const (
 )
 
 // chebyshev fits a polynomial of one real column for the Rényi objective, in the Chebyshev basis of an
-// interval between quantiles outside of which it is constant, cut to a perceptron's bound. Interval and
-// degree are chosen on held-out outputs. Fitting works on counts in a fine grid: some tens of
-// milliseconds, whatever the number of outputs.
+// interval between quantiles, cut to a perceptron's bound. Interval and degree are chosen on held-out
+// outputs. Counts in a fine grid make it some tens of milliseconds for any number of outputs.
 //
 // Coefficients are rounded to 20 significant bits, on which platforms almost always agree.
 var chebyshev = settable([]audit.ParamSpec{
@@ -35,8 +34,7 @@ var chebyshev = settable([]audit.ParamSpec{
 	}
 })
 
-// chebyshevModel is a polynomial of t = 2 (x - low) / (high - low) - 1, cut to [-1, 1] before and to
-// [-bound, bound] after.
+// chebyshevModel is a polynomial of t = 2 (x - low) / (high - low) - 1, with t and the score cut.
 type chebyshevModel struct {
 	Low          float64   `json:"low"`
 	High         float64   `json:"high"`
@@ -209,8 +207,7 @@ func (g *grid) fit(loss witnessLoss, bound float64, check func() error) []float6
 	return c
 }
 
-// loss is that of the polynomial with coefficients c on outputs with these counts, and its gradient
-// where one is asked for. Cut values do not move, so they give none.
+// loss is the polynomial's on these counts, and its gradient if asked for: none of values that are cut.
 func (g *grid) loss(l witnessLoss, bound float64, c []float64, counts [2][]float64, gradient []float64) float64 {
 	h := make([]float64, gridCells)
 	for k, row := range g.basis {

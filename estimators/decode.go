@@ -98,8 +98,7 @@ func oneReal(columns []audit.Column) bool {
 	return len(columns) == 1 && columns[0].Kind == audit.Real
 }
 
-// floatList is in JSON base64 (RFC 4648, padded) of the bits, little-endian: exact, and a third of the
-// length of digits.
+// floatList is in JSON base64 (RFC 4648, padded) of the bits, little-endian: exact and short.
 type floatList []float32
 
 func (l floatList) MarshalText() ([]byte, error) {

@@ -46,8 +46,7 @@ func newDesign(ex audit.Exploration, list []feature, carriers []float64, most in
 	return d
 }
 
-// collect chooses rows and their weights: distinct outputs with their counts if there are few, else
-// some outputs of each side by turns.
+// collect chooses rows and weights: distinct outputs if there are few, else some of each side by turns.
 func (d *design) collect(ex audit.Exploration, width int) []float64 {
 	sides := [2]audit.Samples{ex.First, ex.Second}
 	limit := max(block, min(d.most, designCells/2/max(1, len(d.features))))
@@ -109,8 +108,7 @@ func (d *design) distinct(ex audit.Exploration, width, limit int) []float64 {
 	return rows
 }
 
-// standardise brings features to mean 0 and deviation 1, and drops those that do not vary or double
-// another.
+// standardise brings features to mean 0 and deviation 1, and drops those that tell nothing more.
 func (d *design) standardise() {
 	d.deviation = make([]float64, len(d.features))
 	var keep []int

@@ -119,8 +119,7 @@ func (r outputReader) read(f feature, rows []float64, n int, out *floats) {
 	}
 }
 
-// readSymbols counts the columns from..to-1 that show the symbol, or finds the first, without branches
-// on the data.
+// readSymbols counts the columns that show the symbol, or finds the first, without branches on the data.
 func (r outputReader) readSymbols(f feature, from, to int, rows []float64, n int, out *floats) {
 	var found codes
 	symbol, first := math.Float64bits(f.Symbol+0), f.Kind == firstFeature
@@ -281,8 +280,7 @@ func tallySymbols(ex audit.Exploration) (seen [][]tallied, all map[float64]int, 
 	return seen, all, carriers
 }
 
-// hotFeatures are indicators of the symbols of each column but its base: the one that is most frequent
-// over all columns. It sorts seen by that.
+// hotFeatures are indicators of each column's symbols but the most frequent of all. It sorts seen so.
 func hotFeatures(seen [][]tallied, all map[float64]int) (list []feature) {
 	for i := range seen {
 		sort.SliceStable(seen[i], func(a, b int) bool { return all[seen[i][a].symbol] > all[seen[i][b].symbol] })
@@ -314,8 +312,7 @@ func countFeatures(all map[float64]int, columns int) []feature {
 	return slices.DeleteFunc(list, func(f feature) bool { return f.Kind == countFeature && f.From >= f.To })
 }
 
-// ramps are the features of a number with these sorted values, of the kind and column of like. Windows
-// that hold one value, or are too wide to compute with, give none.
+// ramps are the features of a number with these sorted values, like like, where a window is sound.
 func ramps(like feature, sorted []float64, share [][2]float64) []feature {
 	if len(sorted) == 0 {
 		return nil
@@ -340,8 +337,7 @@ func ramps(like feature, sorted []float64, share [][2]float64) []feature {
 	return list
 }
 
-// summaryFeatures are ramps of the sum, minimum and maximum of the values that mixed columns carry; of
-// the sum alone where no output carries two.
+// summaryFeatures are ramps of the sum and, where outputs carry several values, of the extremes.
 func summaryFeatures(ex audit.Exploration, carriers []float64) []feature {
 	if len(carriers) == 0 {
 		return nil

@@ -87,8 +87,7 @@ func (m *bitsModel) Describe(threshold float64, above bool) string {
 	return "by the bits of the floating-point number, " + inner.Describe(threshold, above)
 }
 
-// bitsOf is the exploration in its first width derived columns, of the first limit outputs of each side
-// whose index keep takes.
+// bitsOf is the exploration in width derived columns, of the first limit outputs a side that keep takes.
 func bitsOf(ex audit.Exploration, width, limit int, keep func(i int) bool) audit.Exploration {
 	columns := bitColumns[:width]
 	sides := [2]audit.Samples{ex.First, ex.Second}

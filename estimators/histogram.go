@@ -101,8 +101,7 @@ func (m *histogramModel) count(ex audit.Exploration) (folds [2]sideCounts, all s
 	return folds, all
 }
 
-// runs marks the cells that smoothing may join by equal numbers; 0 for those that stand alone (symbols,
-// values that repeat often).
+// runs marks the cells that smoothing may join by equal numbers; 0 for symbols and values that repeat.
 func (m *histogramModel) runs() []int {
 	kind := m.columns[m.Column].Kind
 	run := make([]int, 0, m.Partition.cells(kind))

@@ -22,8 +22,8 @@ const (
 	rarestShare = 0.01 // rarer symbols are standardised like one of this share
 )
 
-// inputWindows are pairs of quantiles whose distance gives a number's scale, in units of a standard
-// normal: the first that hold more than one value counts.
+// inputWindows are quantiles whose distance gives a scale, in units of a standard normal: the first that
+// differ count.
 var inputWindows = []struct{ low, high, spread float64 }{
 	{0.25, 0.75, 1.349}, {0.05, 0.95, 3.29}, {0.0005, 0.9995, 6.58}, {0, 1, 8},
 }

@@ -67,8 +67,7 @@ func learnKernelMean(ex audit.Exploration, landmarks int, bandwidth float64) *ke
 	return m
 }
 
-// medianSpread is the median distance between different points, n of this width, of at most 256; 1
-// where all are equal.
+// medianSpread is the median distance between different points, of at most 256; 1 where all are equal.
 func medianSpread(points []float32, width, n int) float64 {
 	stride := (n + 255) / 256
 	var distances []float64

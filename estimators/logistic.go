@@ -111,8 +111,7 @@ func sharedFeatures(ex audit.Exploration) (list []feature, carriers []float64) {
 	return append(list, summaryFeatures(ex, carriers)...), carriers
 }
 
-// pooledReals are the numbers at these offsets, or their distances from the one before, sorted; of
-// evenly spaced outputs where there are many.
+// pooledReals are the numbers at these offsets, or their steps, sorted; of evenly spaced outputs.
 func pooledReals(ex audit.Exploration, reals []int, steps bool) []float64 {
 	stride := 1 + (ex.First.Len()+ex.Second.Len())*len(reals)/sortedMost
 	var pool []float64

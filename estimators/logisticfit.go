@@ -187,8 +187,7 @@ type metric struct {
 	temp []float64
 }
 
-// secondMoments are the mean products of the features, the constant last, over some blocks; row i at
-// i*(p+1).
+// secondMoments are the mean products of the features, the constant last; row i at i*(p+1).
 func (d *design) secondMoments(check func() error) []float64 {
 	n := len(d.features) + 1
 	moments := make([]float64, n*n)

@@ -146,8 +146,7 @@ func (m *logisticModel) open(columns []audit.Column) {
 	m.prepare(columns)
 }
 
-// curve is a weighted sum of ramps and squared ramps of one number: piecewise quadratic, constant
-// outside its knots.
+// curve is a weighted sum of ramps: piecewise quadratic, constant outside its knots.
 type curve struct {
 	search      *edgeSearch
 	first, last float64
@@ -236,8 +235,7 @@ func newEdgeSearch(edges []float64) *edgeSearch {
 	return s
 }
 
-// find writes the bins of v[:n]. It halves the padded array by conditional moves: no branch depends on
-// the data.
+// find writes the bins of v[:n] by halving with conditional moves: no branch depends on the data.
 func (s *edgeSearch) find(v *floats, n int, out *codes) {
 	keys := &s.keys
 	clear(out[:n])

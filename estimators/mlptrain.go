@@ -90,8 +90,7 @@ func readInputs(side audit.Samples, r inputReader, limit int, check func() error
 	return out
 }
 
-// run trains for one loss from where the network is, and leaves it where it did best on the held-out
-// outputs.
+// run trains for one loss from where the network is, up to where it did best on the held-out outputs.
 func (t *training) run(loss witnessLoss, rate float64) {
 	m := &t.network
 	best := slices.Clone(m.params)
@@ -257,8 +256,7 @@ func rectify[T matmul.Real](z, slopes []T) {
 	}
 }
 
-// backward writes the gradient by the parameters of a sum over the last forward's rows, given its
-// derivative by each output.
+// backward writes the gradient of a sum over the last forward's rows, given its slope by each output.
 func (m *network[T]) backward(slope, gradient []T) {
 	n := m.n
 	_, _, w2, _, w3, _ := layers(m.shape, m.params)
@@ -376,8 +374,7 @@ func (l witnessLoss) value(h, weight, slope [2][]float64) float64 {
 	return loss
 }
 
-// softmax is log of the mean of e^(rate h), number i counted count(i) times, all together total; it
-// writes each one's share in the sum.
+// softmax is log of the mean of e^(rate h), and writes shares; number i counts count(i) of total.
 func softmax(h []float64, rate, total float64, count func(i int) float64, share []float64) float64 {
 	top := math.Inf(-1)
 	for i, v := range h {

@@ -90,8 +90,7 @@ func learnTable(ex audit.Exploration) *tableModel {
 	return model
 }
 
-// tablePartitions divides the columns so that an outcome has some forty training outputs, were numbers
-// spread evenly.
+// tablePartitions divides columns so that an outcome has some forty training outputs.
 func tablePartitions(ex audit.Exploration) []partition {
 	columns := ex.First.Columns
 	parts := make([]partition, len(columns))
@@ -252,8 +251,7 @@ func newOutcomeKeys(partitions []partition, columns []audit.Column) *outcomeKeys
 	return k
 }
 
-// code writes the keys of the first n rows. A dense key is the number of outcomes where a symbol is
-// not listed.
+// code writes keys; a dense one is the number of outcomes where a symbol is not listed.
 func (k *outcomeKeys) code(rows []float64, n int, out *[block]uint64) {
 	var cell codes
 	clear(out[:n])

@@ -147,8 +147,7 @@ func checked(ex *audit.Exploration, i int) {
 	}
 }
 
-// fitPartition divides a column: symbols as they occur, numbers at edges of
-// the pooled sample of both sides, not at all where edges is nil.
+// fitPartition divides a column: symbols as they occur, numbers at edges of both sides' pool, if any.
 func fitPartition(ex audit.Exploration, column int, edges func(sorted []float64) []float64) (p partition) {
 	var carriers []float64
 	kind := ex.First.Columns[column].Kind
@@ -170,8 +169,7 @@ func fitPartition(ex audit.Exploration, column int, edges func(sorted []float64)
 	return p
 }
 
-// eachBlock gives do the outputs of either side, of so many numbers each, a block at a time; start is
-// the index of the first.
+// eachBlock gives do either side's outputs, of so many numbers each, in blocks; start is the first's index.
 func eachBlock(ex audit.Exploration, width int, do func(side, start int, rows []float64)) {
 	for s, side := range []audit.Samples{ex.First, ex.Second} {
 		for start := 0; start*width < len(side.Rows); start += block {
@@ -230,9 +228,8 @@ func pooled(ex audit.Exploration, column int, carriers []float64) []float64 {
 	return pool
 }
 
-// quantileEdges cuts sorted values into about this many bins of equal counts, with bins of their own
-// for values that repeat often. With tails, bins get ever narrower towards both ends, where violations
-// of pure privacy live.
+// quantileEdges cuts sorted values into about this many bins of equal counts, with own bins for values
+// that repeat often. With tails, bins narrow towards both ends, where pure privacy is violated.
 func quantileEdges(sorted []float64, bins int, tails bool) []float64 {
 	if len(sorted) == 0 || bins < 2 {
 		return nil
@@ -267,8 +264,7 @@ func repeated(sorted []float64) int {
 	return n
 }
 
-// splitAtoms takes values that occur at least least times out of sorted, at most the limit most
-// frequent.
+// splitAtoms takes values that occur at least least times out of sorted, the most frequent up to limit.
 func splitAtoms(sorted []float64, least, limit int) (atoms, loose []float64) {
 	type run struct{ from, to int }
 	var runs []run

@@ -37,8 +37,7 @@ func Named() []audit.LearnerSpec {
 // Registry is all of them, for a catalogue.
 func Registry() []audit.LearnerSpec { return slices.Concat(All, Named()) }
 
-// What the published testers train. Bound, threshold and what is certified are the engine's, on
-// outputs that training did not see.
+// What the published testers train. Bound, threshold and what is certified are the engine's.
 
 var papersLayers = [2]int{100, 100}
 

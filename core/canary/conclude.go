@@ -18,8 +18,8 @@ import (
 type Side struct {
 	Canaries int     `json:"canaries"` // a run
 	Rate     float64 `json:"rate"`     // of canaries in the event, the first moment
-	// Moments mu_1, ..., mu_4 of the exchangeable vector, no more than canaries: the chance that so many
-	// given canaries are all in the event (LiDP proposition 6).
+	// Moments mu_1 to mu_4, no more than canaries: the chance that so many given ones are in the event
+	// (LiDP proposition 6).
 	Moments []float64 `json:"moments"`
 	// |mu_2 - mu_1^2| and |mu_4 - mu_2^2|, by which second- and fourth-order intervals are narrow.
 	Second *float64 `json:"correlation2,omitempty"`
@@ -142,8 +142,8 @@ type Parent struct {
 }
 
 // Continue reads the report of a sequential audit, to go on from: more trainings are drawn with the
-// same seed, and the bound holds as if it had been one run. It refuses one whose bets do not follow from
-// its scores. Of two reports that go on from one, only one may be reported: their trainings are the same.
+// same seed, and the bound holds as if it had been one run. It refuses bets that do not follow from
+// their scores. Of reports that go on from one, one only may be told: their trainings are the same.
 func Continue(data []byte) (*Parent, error) {
 	r, err := ParseReport(data)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // leader bets on trainings one by one, on the event that did best so far: a function of the scores in
-// their order alone, so that a run that goes on is one run.
+// their order, so that a run that goes on is one run.
 type leader struct {
 	k, m     int
 	claim    float64
@@ -71,9 +71,9 @@ const (
 	halvings    = 12 // of the span of epsilons
 )
 
-// choose is the event of the next epoch, and the past at it: that by which the claim is refuted soonest;
-// or, where it is refuted already or far from it, that by which the largest epsilon is rejected if as
-// many trainings come as there were.
+// choose is the next epoch's event, and the past at it: that by which the claim is refuted soonest; or,
+// where it is refuted already or far from it, that by which the largest epsilon is rejected if as many
+// trainings come as there were.
 func (l *leader) choose() (threshold float64, past bounds.CanarySums) {
 	candidates := l.candidates()
 	best := func(eps float64) (at int, growth float64) {
@@ -171,8 +171,7 @@ func (l *leader) candidates() []candidate {
 // Bets is the evidence of a sequential audit: what was bet on, and what came of it.
 type Bets struct {
 	Epochs []Epoch `json:"epochs"`
-	// Scores of all trainings, K in and M out each, as float64 packed little-endian; absent beyond 3 MiB.
-	// A run that goes on learns from them.
+	// Scores of all trainings, K in and M out each, packed as [membership.Floats]; absent beyond 3 MiB.
 	Scores []byte `json:"scores,omitempty"`
 }
 

@@ -26,21 +26,20 @@ type Mode string
 
 const (
 	// Sequential: all trainings are bet on, each by what those before it showed. The bound holds after
-	// each: the run may be stopped at any time, and go on from its report.
+	// each: the run may be stopped at any time, and go on.
 	Sequential   Mode = "sequential"
 	UntilRefuted Mode = "until-refuted" // sequential, but ends when the claim is refuted
 	// Fixed: some runs choose the threshold, others certify; no interval holds before all are there.
 	Fixed Mode = "fixed"
-	// OneRun: a fair coin of its own puts each of K canaries in, and who was in is guessed (Steinke, Nasr
-	// and Jagielski 2023).
+	// OneRun: a fair coin puts each of K canaries in, and who was in is guessed (Steinke, Nasr and
+	// Jagielski 2023).
 	OneRun Mode = "one-run"
 )
 
 // Plan says what to audit with canaries and how. Zero values mean defaults.
 type Plan struct {
 	Version int `json:"version"`
-	// Mode: default [Fixed] where runs are cheap or the plan says explore, interval or quantile, else
-	// [Sequential].
+	// Mode: default [Fixed] where runs are cheap or explore, interval or quantile are set, else [Sequential].
 	Mode Mode `json:"mode,omitempty"`
 
 	Source string `json:"source"` // gaussian-sum, ...
@@ -57,16 +56,14 @@ type Plan struct {
 	Data string       `json:"data,omitempty"`
 	Pool *source.Pool `json:"pool,omitempty"` // of the designs tail-singular and vectors
 
-	// Runs n: of a fixed audit those that certify, of a sequential one the most. Default: the source's,
-	// twice that where all count.
+	// Runs n: those that certify, of a sequential audit the most. Default: the source's, or twice that.
 	Runs    int `json:"runs,omitempty"`
 	K       int `json:"k,omitempty"`       // canaries inside; default ceil(sqrt n); of one run all, default the source's
 	M       int `json:"m,omitempty"`       // fresh canaries; default K; none of one run
 	Explore int `json:"explore,omitempty"` // exploration runs of a fixed audit; default n
 
 	Interval bounds.CanaryInterval `json:"interval,omitempty"` // default paired-betting
-	// Quantile q keeps the threshold between the q and the 1-q quantile of the exploration scores of
-	// canaries inside; 0: any. In [0, 0.5).
+	// Quantile q keeps the threshold between the q and the 1-q quantile of exploration scores inside; 0: any.
 	Quantile             float64 `json:"quantile,omitempty"`
 	membership.GuessPlan         // of one run; sides by default are both
 	Beta                 float64 `json:"beta,omitempty"` // allowed error of the bound, in [1e-9, 0.5]; default 0.05

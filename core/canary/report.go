@@ -34,8 +34,7 @@ type Evidence struct {
 	Runs       *membership.Gathered `json:"runs,omitempty"`
 	Sequential *Bets                `json:"sequential,omitempty"` // of a sequential audit
 	OneRun     *Coins               `json:"oneRun,omitempty"`     // of one run
-	// Membership is of all explored scores, or of all where none explore. Absent where all canaries were
-	// in, or none.
+	// Membership is of all explored scores, or of all where none explore. Absent of one class.
 	Membership *membership.Evidence `json:"membership,omitempty"`
 }
 
@@ -99,9 +98,9 @@ func (e Evidence) check(p Plan) error {
 	return audit.First(audit.Require(n <= p.Explore, "membership", fmt.Sprintf("scores of %d runs", n), "of at most %d", p.Explore), e.Membership.Check(0, n*p.M))
 }
 
-// Replay implements [report.Audit]. With whole it draws every run that the report counts again, and
-// chooses the threshold again. Without, and of a fixed audit that was stopped, it takes the counts; of
-// a sequential audit bets and counts follow from the scores, where there are any.
+// Replay implements [report.Audit]. With whole it draws every run that the report counts again. Without,
+// and of a fixed audit that was stopped, it takes the counts; of a sequential audit bets and counts
+// follow from the scores, where there are any.
 func (a *Audit) Replay(v *engine.Verification, r Report, whole bool) (report.Replay[*Evidence], error) {
 	p, ev, reason := r.Plan, r.Evidence, r.Termination.Reason
 	again, drawn := report.Replay[*Evidence]{Found: ev, Taken: []string{"evidence"}}, *a

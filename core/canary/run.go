@@ -23,8 +23,8 @@ type Progress struct {
 	Total int   `json:"total"` // to draw in all
 	// Left is how many seconds the runs to come take; absent while too few are done.
 	Left *float64 `json:"left,omitempty"`
-	// Certified runs so far, those that diverged, and now and then every interval's bound on them, as if
-	// the audit were planned to end here: no certificate unless Holds.
+	// Certified runs so far, those that diverged, and now and then every interval's bound, as if the audit
+	// were planned to end here: no certificate unless Holds.
 	Certified int         `json:"certified"`
 	Diverged  int         `json:"diverged,omitempty"`
 	Bounds    []LiveBound `json:"bounds,omitempty"`
@@ -32,8 +32,7 @@ type Progress struct {
 	Claimed   float64     `json:"claimed"`
 	Message   string      `json:"message,omitempty"` // a worker was lost
 	// Scored are runs since the last call, at most [MostScored] scores in all. To look at them changes no
-	// error rate: exploration certifies nothing, trainings of a sequential audit were bet on before, and
-	// runs that certify a fixed audit leave no scores.
+	// error rate: they explore, or were bet on before; runs that certify a fixed audit leave none.
 	Scored []membership.Scored `json:"scored,omitempty"`
 }
 
@@ -248,8 +247,8 @@ func (s *state) show(d *Drawn) {
 // fewRuns is how many runs a task of a cheap source has at least.
 const fewRuns = 16
 
-// draw draws the runs in [first, end), in tasks of the source's grain, and returns them in their order;
-// done, which may be nil, hears each as it comes. before are the runs drawn before.
+// draw returns the runs in [first, end), drawn in tasks of the source's grain; done, which may be nil,
+// hears each as it comes. before are the runs drawn before.
 func (s *state) draw(ctx context.Context, phase Phase, first, end, before int, done func(*Drawn)) ([]*Drawn, error) {
 	s.progress.Phase, s.progress.Holds, s.looked = phase, phase == Betting, 0
 	grain := max(1, s.Spec.ShardRuns)
@@ -314,8 +313,8 @@ func (a *Audit) Search(ctx context.Context, on *engine.Runner, tell func(Progres
 	return s.evidence, err
 }
 
-// Pieces implements [report.Shared]: runs, of a sequential audit all of the plan's, as who draws a part
-// does not know what the bets on others came to; those beyond its end do not count.
+// Pieces implements [report.Shared]: runs, of a sequential audit all, as who draws a part does not know
+// what the bets on others came to; those beyond its end do not count.
 func (a *Audit) Pieces(ev *Evidence) (int, error) {
 	p := a.Plan
 	switch {

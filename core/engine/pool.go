@@ -1,6 +1,5 @@
-// Package engine runs audits of every kind: it spreads their tasks over workers and checks reports. To
-// execute a task is a pure function of it: a worker may be a goroutine, a web worker or a machine, and
-// a run does not depend on how many there are.
+// Package engine runs audits of every kind: it spreads tasks over workers and checks reports. To execute
+// a task is a pure function of it: a run does not depend on which workers there are.
 package engine
 
 import (
@@ -83,8 +82,8 @@ type Events[R any] struct {
 	Part func(i int, r *R)      // task i tells of a part of its result; after a loss it begins anew
 }
 
-// Do executes tasks and returns their results, nil of one not finished. It ends early when ctx does,
-// when a task fails, and when one task has lost two workers.
+// Do returns the results of tasks, nil of one not finished. It ends early when ctx does, when a task
+// fails, and when one has lost two workers.
 func Do[R any, T Task](ctx context.Context, p *Pool, tasks []T, ev Events[R]) ([]*R, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -237,7 +236,7 @@ type Pace struct {
 }
 
 // Left is how many seconds the units that are not done take if each costs what those of this stage did;
-// false while too few are done. now is in seconds.
+// false while too few are done.
 func (p *Pace) Left(now float64, stage string, done, total int) (float64, bool) {
 	if !p.on || stage != p.stage || done < p.before { // less is done when a worker was lost
 		*p = Pace{Even: p.Even, stage: stage, begun: now, before: done, on: true}

@@ -18,17 +18,16 @@ type Task interface {
 	Kind() string
 	// Name is what messages call this task.
 	Name() string
-	// Run is a pure function of the task, and returns a pointer to its result. tell hears parts of the
-	// result, pointers to values of its type. Neither argument is nil.
+	// Run is a pure function of the task, and returns a pointer to its result. tell hears pointers to
+	// parts of the result. Neither argument is nil.
 	Run(hook Hook, tell func(part any)) (any, error)
 }
 
-// Hook is called a few milliseconds apart with the outputs drawn since the last call. When it returns
-// an error, the execution stops and returns that.
+// Hook is called a few milliseconds apart with the outputs drawn since the last call. Its error stops the
+// execution, which returns it.
 type Hook func(rows int) error
 
-// Execute runs one task and returns a pointer to its result; hook and tell may be nil. A panic of a
-// mechanism or a learner becomes an error.
+// Execute runs one task; hook and tell may be nil. A panic of a mechanism or a learner becomes an error.
 func Execute(t Task, hook Hook, tell func(part any)) (res any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -127,8 +126,7 @@ func (c Codecs) Result(t Task, data []byte) (any, error) {
 	return x.result(data)
 }
 
-// panicPlace is where a panic began: the first frame that is not the runtime's, below any that recovered
-// it and handed it on.
+// panicPlace is where a panic began, below where it was recovered and handed on.
 func panicPlace() string {
 	var pcs [32]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])

@@ -156,8 +156,7 @@ func (a *arms) pull(i int, history []audit.Trial) (p audit.Pair, ok bool) {
 	return p, ok
 }
 
-// pullLargest is the first family's pair of most rows, where the opening has none as large: a fault
-// may need many rows.
+// pullLargest is the first family's pair of most rows, where the opening has none as large.
 func (a *arms) pullLargest() (p audit.Pair, ok bool) {
 	rows := func(p audit.Pair) int { return max(p.First.Len(), p.Second.Len()) }
 	most := func(list []audit.Pair) int {
@@ -223,8 +222,7 @@ func (a *arms) Scan() []audit.Pair {
 	}
 	var pairs []audit.Pair
 	for k := range scanned {
-		// The row that changes stands on a hundredth, the others between two: windows with and without their
-		// ends are met.
+		// The row that changes stands on a hundredth, the others between two: windows with and without ends.
 		changed := row(float64(k) / scanned)
 		var rest []float64
 		for i := range stay {

@@ -42,8 +42,7 @@ type entry [2][]float64
 
 func (e entry) alike() bool { return e[0] != nil && slices.Equal(e[0], e[1]) }
 
-// entriesOf lines the rows of a pair up. Rows in an order that no finder gives may line up badly, and
-// then not be a pair again.
+// entriesOf lines the rows of a pair up, in an order that finders give: others may then be no pair.
 func entriesOf(r audit.Relation, p audit.Pair) []entry {
 	var out []entry
 	i, j := 0, 0

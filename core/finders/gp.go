@@ -135,8 +135,7 @@ func (g *process) predict(x []float64) (mean, sd float64) {
 	return mean, math.Sqrt(float64(g.signal * max(1-linalg.Dot(k, k), 0)))
 }
 
-// imagine adds a trial that was not heard yet, as loud as its mean: means stay, deviations near it
-// shrink.
+// imagine adds a trial that was not heard yet, as loud as its mean: deviations near it shrink.
 func (g *process) imagine(x []float64) {
 	mean, _ := g.predict(x)
 	g.x, g.y = append(slices.Clip(g.x), x), append(slices.Clip(g.y), mean)

@@ -25,8 +25,7 @@ var gpUCB = audit.FinderSpec{
 // spreadOf is how many points a search begins with.
 func spreadOf(p audit.FinderProblem, most int) int { return min(max(budget(p)/5, 4), most) }
 
-// newLearner is the ledger of a search that learns from trial to trial, open to points spread over the
-// space.
+// newLearner is the ledger of a search that learns from trial to trial, open to spread points.
 func newLearner(p audit.FinderProblem, name string, most int) (*ledger, error) {
 	s, err := newSpace(p.Relation, p.Domain)
 	if err != nil {
@@ -96,8 +95,8 @@ func (b *bandit) fit() *process {
 	return g
 }
 
-// choose is the new point with the largest upper confidence bound among those drawn anywhere, near the
-// loudest, and near the best of them.
+// choose is the new point of the largest upper confidence bound: of any, of those near the loudest, and
+// of those near the best.
 func (b *bandit) choose(g *process) (best []float64, ok bool) {
 	most := math.Inf(-1)
 	try := func(u []float64) {

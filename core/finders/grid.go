@@ -9,8 +9,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// grid is over size, values and moves. Records are alike but the last, which is added or replaced;
-// answers are two halves.
+// grid is over size, values and moves. The last record alone differs from the others; answers are two
+// halves.
 var grid = audit.FinderSpec{
 	Name:   "grid",
 	Title:  "A grid over sizes, values and moves, as fine as the trials allow",

@@ -70,8 +70,7 @@ func (l *ledger) propose(u []float64) (p audit.Pair, ok bool) {
 	return p, ok
 }
 
-// next proposes at most budget of the open points. Where a pair is not new it tries what again makes
-// of the point; where again is nil, none.
+// next proposes at most budget of the open points, or what again makes of one whose pair is not new.
 func (l *ledger) next(budget int, again func(k int, u []float64) []float64) (pairs []audit.Pair) {
 	for len(l.open) > 0 && len(pairs) < budget {
 		u := l.open[0]

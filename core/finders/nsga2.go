@@ -60,8 +60,7 @@ func (e *evolution) child(parents []int) []float64 {
 	return e.mutated(e.crossed(parent(), parent()))
 }
 
-// crossed is a child of a simulated binary crossover: each coordinate lies about as far from one parent
-// or the other as they lie apart.
+// crossed is a child of a simulated binary crossover.
 func (e *evolution) crossed(a, b []float64) []float64 {
 	r := e.random
 	child := slices.Clone(a)

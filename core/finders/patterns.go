@@ -54,8 +54,7 @@ type recordPattern struct {
 
 const outOfTheRace = -1e9
 
-// answerPatterns are StatDP's table 1 with each of its pairs of patterns, but answerAllBelow, and three
-// more.
+// answerPatterns are StatDP's table 1 with its pairs of patterns, but answerAllBelow, and three more.
 var answerPatterns = []answerPattern{
 	{"X shape", func(i, m int) (float64, float64) { return audit.Pick(2*i < m, 1.0, 0), audit.Pick(2*i < m, 0.0, 1) }},
 	{"all above", func(int, int) (float64, float64) { return 1, 2 }},

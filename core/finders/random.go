@@ -150,8 +150,7 @@ func along(d audit.Domain, c int, t float64) float64 {
 	return min(max(v, low), high)
 }
 
-// move moves coordinates by up to the reach: one, all alike, two halves against each other, or each in
-// its own way.
+// move moves coordinates: one, all alike, two halves against each other, or each in its own way.
 func move(r *stream.Stream, d audit.Domain, values []float64) {
 	n := len(values)
 	reach := audit.Pick(d.Integer, math.Floor(d.Reach), d.Reach)

@@ -105,8 +105,7 @@ func newSpace(r audit.Relation, d audit.Domain) (*space, error) {
 	return s, nil
 }
 
-// Points are a domain's pairs as points of a unit box: those that a search begins with, and what a
-// point stands for, false where that is no pair.
+// Points are what a search begins with, and what a point stands for, false where that is no pair.
 func Points(r audit.Relation, d audit.Domain) (openings [][]float64, pair func([]float64) (audit.Pair, bool), err error) {
 	s, err := newSpace(r, d)
 	if err != nil {
@@ -243,8 +242,7 @@ func (s *space) answers(u []float64, at, c int) (first, second float64) {
 // mix is the point a share t of the way from a to b; b - a may overflow.
 func mix(a, b, t float64) float64 { return float64(a*(1-t)) + float64(b*t) }
 
-// features are coordinates in [0, 1] in which points of one pair are close: margins are cut off, and
-// what the pair does not depend on is 1/2.
+// features are coordinates in [0, 1] in which points of one pair are close; 1/2 where it does not matter.
 func (s *space) features(u []float64) []float64 {
 	sh := s.shape(u)
 	f := make([]float64, s.dim())
@@ -271,8 +269,7 @@ func (s *space) anywhere(r *stream.Stream) []float64 {
 	return audit.Listed(s.dim(), func(i int) float64 { return onLattice(r.Float64()) })
 }
 
-// inside is how far a record inside is, as a share of the domain, from the end farther from the record
-// that changes.
+// inside is how far a record inside is, as a share of the domain, from the end away from what changes.
 const inside = 0.25
 
 // openings are the largest change in the smallest dataset. The record that changes stands at an end of

@@ -63,8 +63,7 @@ func NewRow(kind bounds.CanaryInterval, claimed float64) report.Row {
 	return report.Row{ID: report.Epsilon, Method: bounds.Method(kind), Title: w.title, Valid: kind.Valid(), Assumption: w.assumption, Claimed: &claimed}
 }
 
-// Rows are what all intervals make of the runs that certify, or why nothing. largest is the bound of
-// the best outcome.
+// Rows are what all intervals make of the runs that certify. largest is the bound of the best outcome.
 func (g *Gathered) Rows(claimed, delta, beta float64, largest func(bounds.CanaryInterval) float64) []report.Row {
 	var rows []report.Row
 	for _, kind := range bounds.CanaryIntervals() {

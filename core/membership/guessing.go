@@ -83,8 +83,8 @@ const (
 	mostNeeded    = 1 << 24 // canaries that are tried
 )
 
-// Resolve fills in how m canaries are guessed. Numbers without sides mean both sides. The number of
-// the f-DP method is never chosen.
+// Resolve fills in how m canaries are guessed. Numbers without sides mean both; the f-DP method's number
+// is never chosen.
 func (g *GuessPlan) Resolve(m int, rule Rule) error {
 	if g.Sides == "" {
 		g.Sides = rule.Usual
@@ -234,8 +234,8 @@ func (g Guessing) Largest(m report.Method) float64 {
 	return best
 }
 
-// Rows are those of both one-run methods. Of several numbers the best counts, each at its share of the
-// error (Bonferroni).
+// Rows are those of both methods. Of several numbers the best counts, at its share of the error
+// (Bonferroni).
 func (g Guessing) Rows(made Guessed, claimed float64) []report.Row {
 	steinke, f := report.NewRow(report.MethodOneRun, audit.AddRemove), report.NewRow(report.MethodOneRunGDP, audit.AddRemove)
 	steinke.Claimed, f.Claimed = &claimed, &claimed
@@ -252,8 +252,7 @@ func (g Guessing) Rows(made Guessed, claimed float64) []report.Row {
 	return []report.Row{steinke, f}
 }
 
-// Needed is how many canaries it takes for the best outcome, with guesses by default, to show more than
-// eps.
+// Needed is how many canaries it takes to show more than eps at best, with guesses by default.
 func Needed(m report.Method, rule Rule, eps float64) int {
 	return report.Least(1, mostNeeded, func(n int) bool {
 		g := Guessing{M: n, Rule: rule}

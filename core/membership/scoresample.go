@@ -10,8 +10,7 @@ import (
 	"github.com/dpscope/dpscope/audit/phrase"
 )
 
-// ScoreSample are scores of exploration runs, to be looked at. Canaries are named by their places in a
-// run, in which their law is the same.
+// ScoreSample are exploration scores to look at. Canaries go by their places in a run, of one law.
 type ScoreSample struct {
 	// In and Out have a row for each of the first 64 runs at most, with its first canaries' scores, at
 	// most 16 each, to five digits; null where there is none.

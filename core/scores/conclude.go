@@ -218,8 +218,7 @@ func eventLargest(m report.Method, n1, n0 int, delta, beta float64) float64 {
 	return bounds.CanaryCeiling(bounds.CanaryPairedBetting, 1, 1, min(n1, n0), delta, beta)
 }
 
-// needed is how many of what unit says it takes for the best outcome to certify more than eps; 0: no
-// number that is tried.
+// needed is how many of what unit says it takes to certify more than eps at best; 0: none that is tried.
 func (s Shape) needed(p Plan, m report.Method, eps float64) int {
 	c, beta := *p.Claim, p.Beta
 	switch {

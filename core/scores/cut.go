@@ -234,8 +234,8 @@ func (s Scores) drawn(to []float64, p Plan, h Shape, i int) []float64 {
 	return append(append(to, in...), out...)
 }
 
-// both appends the scores of all canaries of run i as if in, and again as if out, the worst where they
-// were not.
+// both appends all canaries of run i as if in and again as if out, with the worst score where they were
+// not.
 func (s Scores) both(to []float64, i int) []float64 {
 	for _, side := range []bool{true, false} {
 		for k := range s.Canaries {

@@ -41,8 +41,7 @@ func (r Report) check() error {
 	return audit.Of("report: evidence", r.Evidence.check(r.Plan))
 }
 
-// Verify replays a report: with scores, those of its files, all of it; without, what follows from its
-// counts.
+// Verify replays a report: with scores all of it; without, what follows from its counts.
 func Verify(r Report, scores *Scores) (engine.Verification, error) {
 	if err := r.check(); err != nil {
 		return engine.Verification{}, err

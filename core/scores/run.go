@@ -75,8 +75,8 @@ func (s Scores) sorted() (*Scores, error) {
 	))
 }
 
-// shape is the sizes of sorted scores, and of a matrix how many canaries of each class a run gives: as
-// many as nine runs of ten have. Only membership is looked at.
+// shape is the sizes of sorted scores, and how many canaries of each class a run of a matrix gives: as
+// many as nine of ten have. Only membership is looked at.
 func (s Scores) shape(p Plan) Shape {
 	h := Shape{In: len(s.In), Out: len(s.Out), Runs: s.Runs}
 	if s.Runs == 0 {

@@ -104,8 +104,7 @@ func (d *Data) row(i int) []float64 { return d.rows[i*d.width : (i+1)*d.width] }
 
 func (d *Data) step(n int) int { return max(1, (len(d.count)+n-1)/n) }
 
-// folds is how many parts the outputs are learnt without in turn, where another learner learns from
-// what is said of them.
+// folds is how many parts the outputs are learnt without in turn, for learners on other learners' odds.
 const folds = 4
 
 // inFold is how often distinct output i was seen in a fold.
@@ -126,8 +125,7 @@ func (d *Data) eachInFold(do func(i, fold int, n [2]float64)) {
 	}
 }
 
-// fitRows is about how many distinct outputs regressions are fitted to where numbers make all
-// distinct; the others are only counted.
+// fitRows is about how many distinct outputs regressions are fitted to; the others are only counted.
 const fitRows = 8192
 
 // isFitted reports whether a distinct output is one of these: of each fold one in so many is.

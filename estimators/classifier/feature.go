@@ -316,8 +316,7 @@ func standardised(d *Data, s shape, list []feature, step int) []feature {
 	return keep
 }
 
-// quartiles are the median and the distance of the quartiles, or of the nearest quantiles that differ;
-// 0 where all values are one.
+// quartiles are the median and the distance of the quartiles, or of the nearest quantiles that differ.
 func quartiles(pool []float64) (median, width float64) {
 	if len(pool) == 0 {
 		return 0, 0
@@ -332,8 +331,7 @@ func quartiles(pool []float64) (median, width float64) {
 	return pool[int(last/2)], min(width, hugeNumber)
 }
 
-// tally lists the symbols of all columns and of each, the most frequent first, and those that carry
-// numbers.
+// tally lists symbols, the most frequent first, and those that carry numbers.
 func tally(d *Data, step int) (frequent []float64, inColumn [][]float64, carriers []float64) {
 	all := map[float64]float64{}
 	value := map[float64]float64{}

@@ -404,8 +404,7 @@ func (m *Model) bin(d *Data, o *oddsOf) *Table {
 	return t
 }
 
-// dyadic are the log odds of bins, each half of a range shrunk to the range's, without an output of that
-// side; of side -1, with all.
+// dyadic are the log odds of bins, each half shrunk to the whole, without an output of that side, if any.
 func dyadic(counts [][2]float64, side int) []float64 {
 	out := make([]float64, len(counts))
 	var walk func(lo, hi int, above float64)

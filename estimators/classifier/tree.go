@@ -127,8 +127,7 @@ func (g *grower) part(list []int32, at int) (kids [][]int32, symbols []float64) 
 	return sorted, symbols
 }
 
-// partAtoms gives numbers that repeat exactly, where few do, a node of their own, as a symbol has. None
-// where most repeat, as whole numbers do.
+// partAtoms gives numbers that repeat exactly a node of their own, unless most do, as whole numbers.
 func (g *grower) partAtoms(list []int32, at int) (kids [][]int32, atoms []float64) {
 	d := g.data
 	value := func(i int32) float64 { return d.rows[int(i)*d.width+at] }
@@ -231,8 +230,7 @@ func (g *grower) halve(at int, list []int32, columns []int, turn, depth, least i
 	}
 }
 
-// without are the log odds of every leaf without one of its outputs of that side; of side -1, as they
-// are.
+// without are the log odds of every leaf without one of its outputs of that side; -1: with all.
 func (t *tree) without(shrinkage float64, side int) []float64 {
 	return t.oddsOf(shrinkage, func(k int) [2]int {
 		n := t.Nodes[k].N

@@ -16,8 +16,7 @@ const (
 	leastClimb = 1e-6 // of the reach, at which it ends
 )
 
-// climb moves x uphill along slope. A step is as long as the last one that helped, and halved where it
-// does not.
+// climb moves x uphill. A step is as long as the last one that helped, and halved where it does not.
 func (q *problem) climb(x []float64, value func(x []float64) float64, slope func(x, g []float64)) []float64 {
 	at, g, trial := slices.Clone(x), make([]float64, q.d), make([]float64, q.d)
 	q.project(at)
@@ -51,8 +50,7 @@ type fit struct {
 	chol []float64 // of X'WX + n lambda I, the Hessian of the sum of all losses
 }
 
-// train is the learner's twin without noise. Of its errors, and those of [problem.fit], the first is
-// kept: what comes after counts for nothing.
+// train is the twin without noise. Its first error, or [problem.fit]'s, is kept: what follows is void.
 func (q *problem) train(d audit.Dataset) []float64 {
 	w, err := q.table.Train(d)
 	if err != nil {
@@ -209,8 +207,7 @@ const (
 	shadowSlope = 1e-4 // of the reach: the step of its differences
 )
 
-// shadow moves a random row to where its loss is largest, by models trained without noise on random
-// halves of the table.
+// shadow moves a random row to where its loss is largest, by models of random halves of the table.
 func shadow(q *problem) []point {
 	q.failed = audit.Require(q.table.Probability != nil && q.table.Train != nil, "finder", `"shadow"`, "another for a learner that predicts no probability")
 	var models [][]float64

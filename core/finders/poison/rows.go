@@ -43,8 +43,7 @@ func cornerFlip(q *problem) []point {
 		q.flipped("the row of the other label nearest to a corner, its label flipped", other)}
 }
 
-// cornerMean moves a row from the corner where its class is to the opposite one: first of the class
-// whose mean that moves most.
+// cornerMean moves a row from its class's corner to the opposite one, where that moves the mean most.
 func cornerMean(q *problem) []point {
 	var points []point
 	var moves []float64
@@ -166,7 +165,7 @@ func (q *problem) least() []float64 {
 }
 
 // clipBKD is a row along the axis of least variance, as long as the median row, with the label that the
-// model without noise finds unlikelier, or either label without probabilities.
+// model without noise finds unlikelier, or either.
 func clipBKD(q *problem) []point {
 	x := q.least()
 	norms := audit.Each(q.x, func(row []float64) float64 { return math.Sqrt(linalg.Dot(row, row)) })
