@@ -18,8 +18,7 @@ const (
 // chebyshev fits a polynomial of one real column for the Rényi objective, in the Chebyshev basis of an
 // interval between quantiles, cut to a perceptron's bound. Interval and degree are chosen on held-out
 // outputs. Counts in a fine grid make it some tens of milliseconds for any number of outputs.
-//
-// Coefficients are rounded to 20 significant bits, on which platforms almost always agree.
+// Coefficients are quantised.
 var chebyshev = settable([]audit.ParamSpec{
 	{Name: "degree", Doc: "at most, of 1, 2, 4, 8, 16 and 32", Default: chebyshevDegree, Min: 1, Max: degreeMost, Integer: true},
 }, func(p audit.Params) audit.LearnerSpec {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
@@ -102,10 +101,7 @@ func oneReal(columns []audit.Column) bool {
 type floatList []float32
 
 func (l floatList) MarshalText() ([]byte, error) {
-	raw := make([]byte, 0, 4*len(l))
-	for _, v := range l {
-		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
-	}
+	raw, _ := binary.Append(nil, binary.LittleEndian, []float32(l))
 	return base64.StdEncoding.AppendEncode(nil, raw), nil
 }
 
@@ -114,11 +110,9 @@ func (l *floatList) UnmarshalText(text []byte) error {
 	if err != nil || len(raw)%4 != 0 {
 		return fmt.Errorf("a list of float32 is not base64 of four bytes a number")
 	}
-	*l = make(floatList, 0, len(raw)/4)
-	for ; len(raw) > 0; raw = raw[4:] {
-		*l = append(*l, math.Float32frombits(binary.LittleEndian.Uint32(raw)))
-	}
-	return nil
+	*l = make(floatList, len(raw)/4)
+	_, err = binary.Decode(raw, binary.LittleEndian, []float32(*l))
+	return err
 }
 
 func (l floatList) validate(field string, want int, limit float32) {

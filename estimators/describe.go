@@ -1,10 +1,10 @@
 package estimators
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -109,7 +109,9 @@ func (m *tableModel) words(cells []int) string {
 
 func (m *tableModel) Describe(threshold float64, above bool) string {
 	in := slices.DeleteFunc(slices.Clone(m.Outcomes), func(o outcome) bool { return !inEvent(o.Score, threshold, above) })
-	sort.SliceStable(in, func(i, j int) bool { return (in[i].Score > in[j].Score) == above && in[i].Score != in[j].Score })
+	slices.SortStableFunc(in, func(a, b outcome) int {
+		return audit.Pick(above, cmp.Compare(b.Score, a.Score), cmp.Compare(a.Score, b.Score))
+	})
 	rest := inEvent(m.Rest, threshold, above)
 	list := audit.Listed(min(outcomesShown, len(in)), func(i int) string { return m.words(in[i].Cells) })
 	if more := len(in) - len(list); more > 0 {
@@ -175,7 +177,7 @@ func (m *logisticModel) Describe(threshold float64, above bool) string {
 		return fmt.Sprintf("constant score 0 %s %s", side(above), figure(threshold))
 	}
 	loud := slices.Clone(m.Features)
-	sort.SliceStable(loud, func(i, j int) bool { return math.Abs(loud[i].Weight) > math.Abs(loud[j].Weight) })
+	slices.SortStableFunc(loud, func(a, b feature) int { return cmp.Compare(math.Abs(b.Weight), math.Abs(a.Weight)) })
 	terms := audit.Listed(min(featuresShown, len(loud)), func(i int) string {
 		return fmt.Sprintf("%+.3g·[%s]", loud[i].Weight, phrase(m.columns, loud[i]))
 	})

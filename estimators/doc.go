@@ -4,8 +4,6 @@
 // the likelihood ratio, so a good ranking is all that is asked. A bad one costs power, never
 // validity: the event is certified on fresh outputs.
 //
-// Scores have the same bits on every platform: models hold plain numbers, products are rounded by
-// float64() or float32() before they are added, and no transcendental function of package math is
-// on the way from an output to its score. What a learner fits may differ in the last bits where its
-// documentation says so.
+// Scores have the same bits on every platform, see [audit.Model]. What a learner fits may differ in the
+// last bits where its documentation says so.
 package estimators

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"sort"
 
 	"github.com/dpscope/dpscope/audit"
 )
@@ -260,10 +259,10 @@ func candidateFeatures(ex audit.Exploration) (list []feature, carriers []float64
 }
 
 // tallySymbols counts the symbols of each column and of all, and lists those that carry values.
-func tallySymbols(ex audit.Exploration) (seen [][]tallied, all map[float64]int, carriers []float64) {
+func tallySymbols(ex audit.Exploration) (seen [][]*tallied, all map[float64]int, carriers []float64) {
 	columns := ex.First.Columns
 	all = map[float64]int{}
-	seen = make([][]tallied, len(columns))
+	seen = make([][]*tallied, len(columns))
 	for i, c := range columns {
 		if c.Kind == audit.Real {
 			continue
@@ -281,9 +280,9 @@ func tallySymbols(ex audit.Exploration) (seen [][]tallied, all map[float64]int, 
 }
 
 // hotFeatures are indicators of each column's symbols but the most frequent of all. It sorts seen so.
-func hotFeatures(seen [][]tallied, all map[float64]int) (list []feature) {
+func hotFeatures(seen [][]*tallied, all map[float64]int) (list []feature) {
 	for i := range seen {
-		sort.SliceStable(seen[i], func(a, b int) bool { return all[seen[i][a].symbol] > all[seen[i][b].symbol] })
+		slices.SortStableFunc(seen[i], func(a, b *tallied) int { return all[b.symbol] - all[a.symbol] })
 		for rank, s := range seen[i] {
 			if rank > 0 && rank <= hotMost && len(list) < hotAll {
 				list = append(list, feature{Kind: isFeature, Column: i, Symbol: s.symbol})

@@ -10,8 +10,7 @@ import (
 // logistic fits log odds that are linear in summaries of an output: which symbols where and how many,
 // where one comes first, numbers on ramps between quantiles, their squares, and the sum, minimum and
 // maximum of released values. A sum of counts sees what no single outcome of many thousands can.
-//
-// Weights are rounded to 20 significant bits, on which platforms almost always agree.
+// Weights are quantised.
 var logistic = regression(candidateFeatures, designRows, audit.LearnerSpec{
 	Name:   "logistic",
 	Title:  "Logistic regression on summaries of an output",
@@ -67,7 +66,8 @@ func plainFeatures(ex audit.Exploration) ([]feature, []float64) {
 	}), r.Carriers
 }
 
-// quantise rounds x to 20 significant bits.
+// quantise rounds x to 20 significant bits, on which platforms, whose sums differ in the last, almost
+// always agree.
 func quantise(x float64) float64 {
 	if x-x != 0 {
 		return 0

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
@@ -27,15 +26,15 @@ const (
 
 // mlpOptions set up a perceptron. Zero values mean the defaults.
 type mlpOptions struct {
-	hidden   [2]int  // units of the two hidden layers; default 32 and 32
+	hidden   [2]int  // units of the two hidden layers
 	bound    float64 // C: witnesses are C tanh(x/C); at most 700/alpha with the Rényi objective; default 8, or half of that if less
 	loss     trainedFor
-	epochs   int     // largest number of passes over the training outputs; default 12
-	rate     float64 // first step of Adam; default 0.001
-	batch    int     // outputs of each side in one step; default 128
-	patience int     // epochs in a row without gain on the held-out outputs that end training; default 3
+	epochs   int     // most passes over the training outputs
+	rate     float64 // first step of Adam
+	batch    int     // outputs a side in a step
+	patience int     // epochs without gain on the held-out outputs that end training
 
-	perEpsilon float64 // bound as a multiple of the claimed epsilon, cut to what the objective bears
+	perEpsilon float64 // bound in units of the claimed epsilon, cut to what the objective bears
 }
 
 const (
@@ -184,7 +183,7 @@ func (m *mlpModel) Describe(threshold float64, above bool) string {
 			weight[i] += math.Abs(float64(w))
 		}
 	}
-	sort.SliceStable(order, func(a, b int) bool { return weight[order[a]] > weight[order[b]] })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(weight[b], weight[a]) })
 	var names []string
 	for _, i := range order {
 		name := columnName(m.columns, m.Inputs[i].Column)

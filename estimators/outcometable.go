@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 
 	"github.com/dpscope/dpscope/audit"
 )
@@ -60,9 +59,8 @@ func learnTable(ex audit.Exploration) *tableModel {
 	loudness := func(o seenOutcome) float64 {
 		return math.Abs(float64(float64(o.count[0]+o.count[1]) * o.score))
 	}
-	sort.Slice(seen, func(i, j int) bool {
-		a, b := seen[i], seen[j]
-		return cmp.Or(cmp.Compare(loudness(b), loudness(a)), cmp.Compare(a.key, b.key)) < 0
+	slices.SortFunc(seen, func(a, b seenOutcome) int {
+		return cmp.Or(cmp.Compare(loudness(b), loudness(a)), cmp.Compare(a.key, b.key))
 	})
 	listed := max(16, min(outcomesMost, outcomeCells/len(columns)))
 	listed = min(listed, len(seen))

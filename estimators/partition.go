@@ -1,10 +1,11 @@
 package estimators
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
-	"sort"
 
 	"github.com/dpscope/dpscope/audit"
 )
@@ -118,20 +119,6 @@ type tallied struct {
 	varies        bool // whether it carried another
 }
 
-// mostFrequent are the most frequent symbols, ascending.
-func mostFrequent(seen map[float64]*tallied) []tallied {
-	var all []tallied
-	for _, e := range seen {
-		all = append(all, *e)
-	}
-	sort.Slice(all, func(i, j int) bool {
-		return all[i].count > all[j].count || all[i].count == all[j].count && all[i].symbol < all[j].symbol
-	})
-	all = all[:min(mostSymbols, len(all))]
-	sort.Slice(all, func(i, j int) bool { return all[i].symbol < all[j].symbol })
-	return all
-}
-
 const (
 	sortedMost  = 1 << 17 // values sorted for quantiles: about 10 ms
 	checkEvery  = 1 << 15 // rows between calls of Check
@@ -179,7 +166,8 @@ func eachBlock(ex audit.Exploration, width int, do func(side, start int, rows []
 	}
 }
 
-func tally(ex audit.Exploration, column int) []tallied {
+// tally counts the most frequent symbols of a column, ascending.
+func tally(ex audit.Exploration, column int) []*tallied {
 	seen := map[float64]*tallied{}
 	var recent [64]*tallied // by their bits: most outputs repeat a few symbols
 	offset := audit.Offsets(ex.First.Columns)[column]
@@ -203,7 +191,12 @@ func tally(ex audit.Exploration, column int) []tallied {
 			e.varies = e.varies || e.value != value
 		}
 	}
-	return mostFrequent(seen)
+	all := slices.SortedFunc(maps.Values(seen), func(a, b *tallied) int {
+		return cmp.Or(b.count-a.count, cmp.Compare(a.symbol, b.symbol))
+	})
+	all = all[:min(mostSymbols, len(all))]
+	slices.SortFunc(all, func(a, b *tallied) int { return cmp.Compare(a.symbol, b.symbol) })
+	return all
 }
 
 // pooled are the sorted values of a column on both sides, every k-th where there are too many.
@@ -278,9 +271,9 @@ func splitAtoms(sorted []float64, least, limit int) (atoms, loose []float64) {
 		}
 		i = j
 	}
-	sort.SliceStable(runs, func(i, j int) bool { return runs[i].to-runs[i].from > runs[j].to-runs[j].from })
+	slices.SortStableFunc(runs, func(a, b run) int { return (b.to - b.from) - (a.to - a.from) })
 	runs = runs[:min(limit, len(runs))]
-	sort.Slice(runs, func(i, j int) bool { return runs[i].from < runs[j].from })
+	slices.SortFunc(runs, func(a, b run) int { return a.from - b.from })
 	from := 0
 	for _, r := range runs {
 		atoms = append(atoms, sorted[r.from])

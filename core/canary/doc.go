@@ -8,7 +8,4 @@
 // under the dataset with one canary less, with p0: an (epsilon, delta) private mechanism has p1 <=
 // e^epsilon p0 + delta, so X of K and Y of M a run are K and M looks at it (theorem 3 there).
 // Threshold and stakes are chosen on other runs.
-//
-// A [Task] is a pure function of itself and each run has a random stream of its own: a [Report] does not
-// depend on where or how many at once runs were drawn.
 package canary

@@ -264,12 +264,12 @@ func (p Plan) checkNumbers() error {
 	number := func(name string, value, most int, what string) error {
 		return audit.Require(value >= 1 && value <= most, name, value, "in [1, %d]%s", most, what)
 	}
-	runs, k, m := audit.At("n", number("runs", p.Runs, source.MaxRuns, "")), number("k", p.K, source.MaxCanaries, ": the number of canaries inside"), number("m", p.M, source.MaxCanaries, ": the number of fresh canaries")
+	runs, counts := source.MaxRuns, audit.First(number("k", p.K, source.MaxCanaries, ": the number of canaries inside"), number("m", p.M, source.MaxCanaries, ": the number of fresh canaries"))
 	if p.Mode == OneRun {
-		runs, k, m = audit.At("n", number("runs", p.Runs, 1, "")), audit.At("m", number("k", p.K, mostOneRun, ": the number of canaries")), nil
+		runs, counts = 1, audit.At("m", number("k", p.K, mostOneRun, ": the number of canaries"))
 	}
 	beta := p.Beta
-	return audit.First(runs, k, m, audit.Require(beta != 0, "beta", 0, "in [1e-9, 0.5]"), report.ResolveBetaSeed(&beta, p.Seed))
+	return audit.First(audit.At("n", number("runs", p.Runs, runs, "")), counts, audit.Require(beta != 0, "beta", 0, "in [1e-9, 0.5]"), report.ResolveBetaSeed(&beta, p.Seed))
 }
 
 func (a *Audit) resolveBound() error {

@@ -132,16 +132,15 @@ type Scored struct {
 type Floats []float64
 
 func (f Floats) Pack() []byte {
-	b := make([]byte, 0, 8*len(f))
-	for _, x := range f {
-		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
-	}
+	b, _ := binary.Append(make([]byte, 0, 8*len(f)), binary.LittleEndian, []float64(f))
 	return b
 }
 
 // UnpackFloats reads what [Floats.Pack] wrote.
 func UnpackFloats(b []byte) Floats {
-	return audit.Listed(len(b)/8, func(i int) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:])) })
+	f := make([]float64, len(b)/8)
+	binary.Decode(b, binary.LittleEndian, f)
+	return f
 }
 
 func (f Floats) MarshalJSON() ([]byte, error) { return json.Marshal(f.Pack()) }

@@ -141,7 +141,7 @@ func influence(q *problem) []point {
 		for _, y := range []float64{opposite, 1 - opposite} {
 			x := q.climb(start, func(x []float64) float64 { i := f.influence(x, y); return linalg.Dot(i, i) }, func(x, g []float64) { f.slope(x, y, g) })
 			summit := poisoned(x, y)
-			w := q.train(q.pair(point{"", summit, order}, 1).Second)
+			w := q.train(q.with(summit, order))
 			if v := squared(w, f.w); v > float64(most*(1+1e-9)) {
 				most, row = v, summit
 			}
@@ -180,9 +180,7 @@ func coefficient(q *problem) []point {
 	for _, sign := range []float64{1, -1} {
 		target := audit.Each(across, func(v float64) float64 { return float64(float64(sign*size)*v) / norm })
 		y := 1 - q.y[rows[0]]
-		with := func(x []float64) audit.Dataset {
-			return q.pair(point{"", append(slices.Clone(x), y), rows}, 1).Second
-		}
+		with := func(x []float64) audit.Dataset { return q.with(append(slices.Clone(x), y), rows) }
 		x := q.climb(q.mean(y), func(x []float64) float64 { return -squared(q.train(with(x)), target) }, func(x, g []float64) {
 			// The coefficients solve a stationarity, whose derivative by x is (y - p) I - p (1 - p) x w'.
 			to := q.fit(with(x))

@@ -54,30 +54,34 @@ type point struct {
 var (
 	every    = []audit.Learning{audit.Logistic, audit.Network, audit.NaiveBayes, audit.Forest}
 	gradient = []audit.Learning{audit.Logistic, audit.Network}
+	logistic = []audit.Learning{audit.Logistic}
+	bayes    = []audit.Learning{audit.NaiveBayes}
+	forest   = []audit.Learning{audit.Forest}
+	network  = []audit.Learning{audit.Network}
 )
 
 var attacks = []attack{
 	{"influence", "The row that moves the coefficients of a logistic regression most, by its influence function",
 		paper + "section 4.1, logistic regression: \"we optimize the L2 norm of the influence function using projected gradient ascent\"",
-		[]audit.Learning{audit.Logistic}, []audit.Learning{audit.Logistic}, influence},
+		logistic, logistic, influence},
 	{"corner-flip", "The row nearest to a corner of the domain, its label flipped",
 		paper + "section 4.1, naive Bayes: \"We combine the two ideas by flipping the class label of the point closest to a corner\"",
-		[]audit.Learning{audit.NaiveBayes}, []audit.Learning{audit.NaiveBayes}, cornerFlip},
+		bayes, bayes, cornerFlip},
 	{"majority", "A row that agrees with the majority around it, in place of one that does not",
 		paper + "section 4.1, random forest, aims at even leaves; this attack aims at the others, where the losing label is rare and one row changes its odds by nearly all that epsilon allows",
-		every, []audit.Learning{audit.Forest}, majority},
+		every, forest, majority},
 	{"farthest-flip", "The row that is most distant from all others, its label flipped",
 		paper + "section 4.1, random forest: \"we select the point most distant from the rest of the training set as measured by L1-distance and flip its label\"",
-		every, []audit.Learning{audit.Forest}, farthestFlip},
+		every, forest, farthestFlip},
 	{"clipbkd", "A row along the axis of least variance, with the unlikelier label",
 		"ClipBKD: Jagielski, Ullman and Oprea, Auditing differentially private machine learning: how private is private SGD? (2020); as in " + paper + "section 4.1, DP-SGD: \"constructs a data point along the axis of least variance in the dataset\"",
-		every, []audit.Learning{audit.Network}, clipBKD},
+		every, network, clipBKD},
 	{"shadow", "A row moved to where models trained on parts of the table are most wrong",
 		"Nasr, Song, Thakurta, Papernot and Carlini, Adversary instantiation: lower bounds for differentially private machine learning (2021); as in " + paper + "section 4.1, DP-SGD: \"selects a random datum and maximizes the loss with gradient ascent\", of \"a set of trained shadow models\"",
-		gradient, []audit.Learning{audit.Network}, shadow},
+		gradient, network, shadow},
 	{"coefficient", "A row that pulls the coefficients of a logistic regression to a perpendicular target",
 		"Ma, Zhu and Hsu, Data poisoning against differentially-private learners: attacks and defenses (2019); as in " + paper + "section 5: \"we constructed a perpendicular vector to the original coefficients\"",
-		[]audit.Learning{audit.Logistic}, nil, coefficient},
+		logistic, nil, coefficient},
 	{"corner-mean", "The row nearest to a corner of the domain moved to the opposite one, its label kept",
 		paper + "section 4.1, naive Bayes: \"selecting a point on the corner of the hyper-rectangle C nearest the data points of class y and placing it on the corner furthest away\"",
 		every, nil, cornerMean},
@@ -171,6 +175,11 @@ func (q *problem) pair(at point, copies int) audit.Pair {
 		what += fmt.Sprintf(", %d copies", copies)
 	}
 	return audit.Pair{Label: what, First: base, Second: second}
+}
+
+// with is the table with such a row in the place of the first of those.
+func (q *problem) with(row []float64, out []int) audit.Dataset {
+	return q.pair(point{"", row, out}, 1).Second
 }
 
 // seen are features as the learner sees them: within the radius.
