@@ -167,7 +167,7 @@ func newGrid(ex audit.Exploration, ramp feature, degree int) *grid {
 			}
 		}
 	})
-	for s, side := range []audit.Samples{ex.First, ex.Second} {
+	for s, side := range sides(ex) {
 		if side.Len() < validationOf {
 			copy(g.held[s], g.fitted[s])
 		}

@@ -48,7 +48,7 @@ func newDesign(ex audit.Exploration, list []feature, carriers []float64, most in
 
 // collect chooses rows and weights: distinct outputs if there are few, else some of each side by turns.
 func (d *design) collect(ex audit.Exploration, width int) []float64 {
-	sides := [2]audit.Samples{ex.First, ex.Second}
+	sides := sides(ex)
 	limit := max(block, min(d.most, designCells/2/max(1, len(d.features))))
 	if rows := d.distinct(ex, width, limit); rows != nil {
 		return rows
@@ -87,7 +87,7 @@ func (d *design) distinct(ex audit.Exploration, width, limit int) []float64 {
 	}
 	known := map[uint64]int{}
 	var rows []float64
-	for s, side := range []audit.Samples{ex.First, ex.Second} {
+	for s, side := range sides(ex) {
 		for i := range side.Len() {
 			checked(&ex, i)
 			row := side.Rows[i*width : (i+1)*width]

@@ -344,7 +344,7 @@ func summaryFeatures(ex audit.Exploration, carriers []float64) []feature {
 	r := newOutputReader(ex.First.Columns, carriers)
 	stride := (ex.First.Len() + ex.Second.Len() + sortedMost - 1) / sortedMost
 	var pools [3][]float64
-	for _, side := range []audit.Samples{ex.First, ex.Second} {
+	for _, side := range sides(ex) {
 		for i, n := 0, 0; i < side.Len(); i, n = i+stride, n+1 {
 			checked(&ex, 8*n)
 			for k, kind := range summaryKinds {

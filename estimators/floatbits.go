@@ -8,10 +8,10 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// floatBits reads the 64 bits of a double: noise computed in floating point and then added leaves
-// results on a grid that depends on what it was added to. It fits a table of sign, exponent and grid
-// (the exponent of the lowest bit set) and a logistic regression on these, the zeros at the end and
-// each bit of the mantissa, and keeps what guesses held-out outputs better.
+// floatBits reads the bits of a double: noise computed in floating point and then added leaves results on
+// a grid that depends on what it was added to. It fits a table of sign, exponent and grid (the exponent
+// of the lowest bit set) and a logistic regression on all bits, and keeps what guesses held-out outputs
+// better.
 var floatBits = audit.LearnerSpec{
 	Name:    "float-bits",
 	Title:   "Bits of a floating-point number",
@@ -90,7 +90,7 @@ func (m *bitsModel) Describe(threshold float64, above bool) string {
 // bitsOf is the exploration in width derived columns, of the first limit outputs a side that keep takes.
 func bitsOf(ex audit.Exploration, width, limit int, keep func(i int) bool) audit.Exploration {
 	columns := bitColumns[:width]
-	sides := [2]audit.Samples{ex.First, ex.Second}
+	sides := sides(ex)
 	for s, side := range sides {
 		rows := make([]float64, 0, min(limit, side.Len())*width)
 		for i, x := range side.Rows {

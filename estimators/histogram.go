@@ -147,10 +147,10 @@ func (m *histogramModel) open(columns []audit.Column) {
 }
 
 // histogramTester is HistogramTester's set {j : p_j > e^epsilon q_j} as a ranking: log ratios of raw
-// counts in 100 bins of equal width between the extremes of the training outputs; symbols get a cell
-// each. The paper has discrete outputs only ("a universe size of 100", section 6). What differs: half a
-// count is added on each side, so that ratios are finite. One output far away leaves all others in one
-// bin, and an outcome seen once on one side only outranks what is well known.
+// counts in 100 bins of equal width between the extremes of the training outputs, and of symbols. The paper
+// has discrete outputs only ("a universe size of 100", section 6). What differs: half a count is added, so
+// that ratios are finite. One output far away leaves all others in one bin, and an outcome seen once on one
+// side only outranks what is well known.
 var histogramTester = settable([]audit.ParamSpec{
 	{Name: "bins", Doc: "m, the bins of equal width of a column of numbers", Default: 100, Min: 1, Max: mostEdges + 1, Integer: true},
 }, func(p audit.Params) audit.LearnerSpec {

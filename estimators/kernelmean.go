@@ -17,11 +17,9 @@ const (
 
 // kernelMean scores by the witness of the maximum mean discrepancy, f(z) = mean k(x, z) - mean k(y, z)
 // over landmarks x and y, some training outputs of either side, with a Gaussian kernel on standardised
-// inputs whose bandwidth is in units of the landmarks' median distance (Gretton et al. 2012, section
-// 2.3; the median heuristic, section 8). The score is (1 + f)/2, in [0, 1]. Scoring takes 2 landmarks
-// (inputs + 5) operations an output.
-//
-// f is the difference of two smoothed densities, not their ratio: blind in tails.
+// inputs whose bandwidth is in landmarks' median distances (Gretton et al. 2012, sections 2.3 and 8). The
+// score is (1 + f)/2, in [0, 1]: a difference of smoothed densities, not their ratio, and blind in tails.
+// Scoring takes 2 landmarks (inputs + 5) operations an output.
 func kernelMean(landmarks int, bandwidth float64) audit.LearnerSpec {
 	return audit.LearnerSpec{
 		Applies: needs(anyColumn, "kernel means need at least one output column"),
@@ -46,7 +44,7 @@ type kernelMeanModel struct {
 func learnKernelMean(ex audit.Exploration, landmarks int, bandwidth float64) *kernelMeanModel {
 	r := variedInputs(ex)
 	m := &kernelMeanModel{inputReader: r}
-	for s, side := range []audit.Samples{ex.First, ex.Second} {
+	for s, side := range sides(ex) {
 		n := min(landmarks, side.Len())
 		chosen := audit.Samples{Columns: side.Columns}
 		at := audit.Listed(side.Len(), func(i int) int { return i }) // a random choice: the outputs may be in an order

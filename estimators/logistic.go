@@ -80,9 +80,9 @@ func quantise(x float64) float64 {
 const sumsRows = 400_000
 
 // logisticSums is linear in summaries of all columns together: how often a symbol occurs, in how many
-// columns before the first one, ramps of every real number added up, and of its distance from the one
-// in the column before. Where columns tell alike, as the parts of a budget spread over many answers
-// do, or the noise of running sums, few weights are learnt from far fewer outputs than one a column.
+// columns before the first one, ramps of every real number added up, and of its step from the one before.
+// Where columns tell alike, as the parts of a budget spread over many answers do, or the noise of running
+// sums, few weights are learnt from far fewer outputs than one a column.
 var logisticSums = regression(sharedFeatures, sumsRows, audit.LearnerSpec{
 	Name:    "logistic-sums",
 	Title:   "Logistic regression on sums over the columns",
@@ -115,7 +115,7 @@ func sharedFeatures(ex audit.Exploration) (list []feature, carriers []float64) {
 func pooledReals(ex audit.Exploration, reals []int, steps bool) []float64 {
 	stride := 1 + (ex.First.Len()+ex.Second.Len())*len(reals)/sortedMost
 	var pool []float64
-	for _, side := range []audit.Samples{ex.First, ex.Second} {
+	for _, side := range sides(ex) {
 		w := audit.Width(side.Columns)
 		for i := 0; i < side.Len(); i += stride {
 			before := 0.0

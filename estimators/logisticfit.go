@@ -269,13 +269,13 @@ func (m *metric) coordinates(w []float64) []float64 {
 const storedSteps = 15
 
 // minimise runs L-BFGS from x, which it changes, until the gradient's largest entry falls below
-// tolerance. It returns the best point found if it has to stop before: after as many iterations, the
-// start being the first, or three times as many values, or where a line search finds nothing better.
-// f is the value at a point and writes its gradient; it keeps and changes neither. Learning ends where
-// value or gradient is not finite at x.
+// tolerance. It returns the best point found if it stops before: after as many iterations, the start
+// being the first, or three times as many values, or where a line search finds nothing better. f is the
+// value at a point and writes its gradient; it keeps and changes neither. Learning ends where they are not
+// finite at x.
 //
-// The directions are those of Nocedal and Wright, Numerical Optimization (2006), algorithm 7.4, the
-// line search a bisection: the same points on every platform, unlike optimize.LBFGS of gonum.
+// The directions are those of Nocedal and Wright, Numerical Optimization (2006), algorithm 7.4, the line
+// search a bisection: the same points on every platform, unlike gonum's.
 func minimise(f func(gradient, x []float64) float64, x []float64, tolerance float64, iterations int) []float64 {
 	g := make([]float64, len(x))
 	value := f(g, x)

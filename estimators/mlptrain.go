@@ -38,7 +38,7 @@ func newTraining(ex audit.Exploration, o mlpOptions, bound float64, r inputReade
 	t := &training{options: o, bound: bound, stream: ex.Stream, check: ex.Check}
 	t.network.shape = shape{len(r.Inputs), o.hidden[0], o.hidden[1]}
 	limit := min(designRows, trainingCells/2/len(r.Inputs))
-	for s, side := range []audit.Samples{ex.First, ex.Second} {
+	for s, side := range sides(ex) {
 		all := readInputs(side, r, limit, ex.Check)
 		step := len(r.Inputs)
 		for i := 0; i*step < len(all); i++ {

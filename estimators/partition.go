@@ -156,9 +156,11 @@ func fitPartition(ex audit.Exploration, column int, edges func(sorted []float64)
 	return p
 }
 
+func sides(ex audit.Exploration) [2]audit.Samples { return [2]audit.Samples{ex.First, ex.Second} }
+
 // eachBlock gives do either side's outputs, of so many numbers each, in blocks; start is the first's index.
 func eachBlock(ex audit.Exploration, width int, do func(side, start int, rows []float64)) {
-	for s, side := range []audit.Samples{ex.First, ex.Second} {
+	for s, side := range sides(ex) {
 		for start := 0; start*width < len(side.Rows); start += block {
 			checked(&ex, start)
 			do(s, start, side.Rows[start*width:min((start+block)*width, len(side.Rows))])
@@ -172,7 +174,7 @@ func tally(ex audit.Exploration, column int) []*tallied {
 	var recent [64]*tallied // by their bits: most outputs repeat a few symbols
 	offset := audit.Offsets(ex.First.Columns)[column]
 	second := ex.First.Columns[column].Width() - 1 // where the value is; the symbol itself in a symbol column
-	for _, side := range []audit.Samples{ex.First, ex.Second} {
+	for _, side := range sides(ex) {
 		w, n := audit.Width(side.Columns), side.Len()
 		for i := range n {
 			checked(&ex, i)
@@ -205,7 +207,7 @@ func pooled(ex audit.Exploration, column int, carriers []float64) []float64 {
 	stride := (total + sortedMost - 1) / sortedMost
 	pool := make([]float64, 0, total/stride+2)
 	offset, mixed := audit.Offsets(ex.First.Columns)[column], ex.First.Columns[column].Kind == audit.Mixed
-	for _, side := range []audit.Samples{ex.First, ex.Second} {
+	for _, side := range sides(ex) {
 		w, n := audit.Width(side.Columns), side.Len()
 		for i := 0; i < n; i += stride {
 			at := i*w + offset

@@ -16,10 +16,9 @@ var All = []audit.LearnerSpec{
 	logisticSums,   // fewer still: better where columns tell alike
 }
 
-// Named are the learners that are used only when a plan names them. Networks take several times as
-// long as all of All and do better only where columns depend on each other; kernels, polynomials and
-// equal bins hardly ever do. float-bits refutes every mechanism that adds its noise in floating
-// point, and no portfolio should hide other faults behind that.
+// Named are the learners that are used only when a plan names them. Networks take several times as long as
+// all of All and do better only where columns depend on each other; kernels, polynomials and equal bins
+// hardly ever do. float-bits refutes all noise added in floating point, and would hide other faults.
 func Named() []audit.LearnerSpec {
 	return []audit.LearnerSpec{
 		perceptron(audit.LearnerSpec{Name: "mlp"}, mlpOptions{hidden: [2]int{32, 32}, batch: 128}),

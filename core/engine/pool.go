@@ -16,8 +16,8 @@ import (
 // Worker executes one task at a time, somewhere.
 type Worker interface {
 	// Execute runs t, calls progress with the outputs drawn since the last call and part with pointers
-	// to parts of the result, and returns a pointer to the result, soon after ctx ends. After an error
-	// that wraps [ErrWorkerLost] the Worker stands for a fresh one.
+	// to parts of the result, and returns a pointer to it, soon after ctx ends. After an error that
+	// wraps [ErrWorkerLost] the Worker stands for a fresh one.
 	Execute(ctx context.Context, t Task, progress func(rows int), part func(any)) (any, error)
 }
 

@@ -12,8 +12,7 @@ import (
 )
 
 // auto proposes the mechanism's own pairs, attacks that fit a learner, then one of each family of
-// patterns. What is left goes where it was loud: to a family's other sizes and levels, near the
-// loudest pairs, or to random ones, each an arm of a bandit.
+// patterns; then, as a bandit, a family's other sizes and levels, pairs near the loudest, or random ones.
 var auto = audit.FinderSpec{
 	Name:   audit.Auto,
 	Title:  "The mechanism's own pairs, then patterns, then a bandit that varies them",
@@ -203,9 +202,9 @@ const unheard = -100.0
 
 const scanned = audit.MostScanned
 
-// Scan implements [audit.Scanner]: pairs whose rows spread over the domain, so that a fault in a
-// hundredth of it shows. Each value is once that of the row that changes. A mechanism with pairs of
-// its own has none, nor have answers, which all move.
+// Scan implements [audit.Scanner]: rows spread over the domain, so that a fault in a hundredth of it
+// shows; each value is once the row that changes. A mechanism with pairs of its own has none, nor have
+// answers, which all move.
 func (a *arms) Scan() []audit.Pair {
 	r, d := a.search.problem.Relation, a.search.problem.Domain
 	if len(a.search.problem.Candidates) > 0 || r == audit.LInfinity {

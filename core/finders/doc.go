@@ -1,6 +1,6 @@
-// Package finders proposes the pairs of neighbouring datasets that an audit explores: pairs that pass
-// [audit.Relation.Check], each at most once, a function of the finder's own stream and the history.
-// Searches that learn (gp-ucb, nsga2) begin with the same [space.openings] for every mechanism.
+// Package finders proposes the pairs of neighbours that an audit explores: each at most once, a function
+// of the finder's own stream and the history. Searches that learn (gp-ucb, nsga2) begin with the same
+// [space.openings] for every mechanism.
 package finders
 
 import (

@@ -8,9 +8,8 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// gpUCB explores pairs spread over the space, then, a few at a time, pairs whose value may be large as
-// far as a Gaussian process knows. A proposal is a point that was drawn, on the lattice: linear algebra
-// only ranks such points, and one displaces an earlier one only by a margin.
+// gpUCB explores spread pairs, then, a few at a time, pairs whose value may be large as far as a Gaussian
+// process knows: points drawn on the lattice, which linear algebra only ranks, by a margin.
 var gpUCB = audit.FinderSpec{
 	Name:  "gp-ucb",
 	Title: "Gaussian-process bandit with upper confidence bounds",

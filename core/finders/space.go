@@ -272,14 +272,13 @@ func (s *space) anywhere(r *stream.Stream) []float64 {
 // inside is how far a record inside is, as a share of the domain, from the end away from what changes.
 const inside = 0.25
 
-// openings are the largest change in the smallest dataset. The record that changes stands at an end of
-// the domain, above the rest and then below. The rest stand at the other end, where a difference, a sum
-// or a mean moves farthest; and inside: at an end, whatever clips has cut off what the change could
-// move, and in the middle, often 0, a record may count for nothing.
+// openings are the largest change in the smallest dataset. The record that changes stands at an end of the
+// domain, above the rest and then below. The rest stand at the other end, where a difference, a sum or a
+// mean moves farthest; and inside: at an end, a clip may have cut off what the change could move, and in
+// the middle, often 0, a record may count for nothing.
 //
-// Under replace the record moves from one end to the other: alone, and beside one inside. Under
-// bounded-replace it moves in the middle and at either end, the rest at the same place. Answers all
-// move one way from the middle.
+// Under replace the record moves from end to end: alone, and beside one inside. Under bounded-replace it
+// moves in the middle and at either end, with the rest. Answers all move one way from the middle.
 func (s *space) openings() [][]float64 {
 	u := audit.Each(s.axes, func(a axis) float64 { return audit.Pick(a.kind == moveAxis, 0.85, 0.5) })
 	if s.runsAt >= 0 {

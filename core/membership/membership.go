@@ -1,6 +1,5 @@
-// Package membership is what audits of membership share: thresholds and guesses that bound epsilon;
-// and, for no verdict, histograms of scores, their ROC curve, its area, and true positive rates at low
-// false positive rates.
+// Package membership is what audits of membership share: thresholds and guesses that bound epsilon; and,
+// for no verdict, histograms, ROC curves, and true positive rates at low false positive rates.
 package membership
 
 import (

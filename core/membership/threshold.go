@@ -93,10 +93,9 @@ func (e *Explored) Choose(a Aim) Gathered {
 	return Gathered{Threshold: c.At, Ties: c.Ties, Stakes: bounds.TuneCanary(t, a.Runs, a.Delta, a.Beta), Explored: Counted{Table: &t}}
 }
 
-// SweepCuts sweeps thresholds by ranks that grow by cutRatio from both ends, and returns the one whose
-// neighbourhood has the largest value; where none certifies anything, the one that separates the rates
-// most. of gives a threshold's value, -Inf where it certifies nothing, its standard error and the
-// difference of the rates.
+// SweepCuts returns the threshold whose neighbourhood, of ranks that grow by cutRatio from both ends, has
+// the largest value; where none certifies anything, the one that separates the rates most. of gives a
+// threshold's value, -Inf where it certifies nothing, its standard error and the difference of the rates.
 func SweepCuts(pooled []float64, least, most int, of func(at float64) (value, caution, gap float64)) Cut {
 	best := Cut{Value: math.Inf(-1)}
 	n := len(pooled)
@@ -183,8 +182,8 @@ func sweepRanks(n, least, most int) []int {
 const MostCaution = 1.0
 
 // value is what a threshold is predicted to certify, the standard error of log((p1 - delta)/p0) in the
-// exploration, by the delta method, and the difference of the rates. Intervals other than paired betting
-// are computed on as many runs as certify, each counted more than once where fewer explored.
+// exploration, by the delta method, and the difference of the rates. Intervals but paired betting are
+// computed on as many runs as certify.
 func (e *Explored) value(a Aim, at float64) (value, caution, gap float64) {
 	delta := a.Delta
 	all := e.Table(at)

@@ -134,9 +134,9 @@ func runRows(p Plan, ev *Evidence) []report.Row {
 
 const fairLevel = 1e-6
 
-// coins says why membership is plainly not by fair coins: exact two-sided binomial tests, which share
-// fairLevel, of how many were in, and of a matrix of how many runs have half of the canaries in, and of
-// the canary that was in too often or too seldom.
+// coins says why membership is plainly not by fair coins: exact two-sided binomial tests, sharing
+// fairLevel, of how many were in, and of a matrix of how many runs have half in, and of the canary that
+// was in too often or too seldom.
 func (h Shape) coins() string {
 	m := h.In + h.Out
 	unfair := func(x, n int, p, level float64) bool {
@@ -168,9 +168,9 @@ func chanceOfHalf(n int) float64 {
 	return math.Exp(lg(n) - lg(n/2) - lg(n-n/2) - float64(float64(n)*math.Ln2))
 }
 
-// halfBeta is the error of the one-run methods, rounded down to two digits, that is at most beta where a
-// random half was in. Its law is that of fair coins given that half of them are in: what coins give with
-// probability at most a it gives with at most a/P(half are in).
+// halfBeta is the one-run methods' error, rounded down to two digits, that is at most beta where a random
+// half was in. Its law is that of fair coins given that half are in: what coins give with probability at
+// most a it gives with at most a/P(half are in).
 func (h Shape) halfBeta(beta float64) float64 {
 	x := beta * chanceOfHalf(h.In+h.Out)
 	unit := math.Pow(10, math.Floor(math.Log10(x))-1)

@@ -148,9 +148,8 @@ func (s Shape) assumes(m report.Method) report.Assumes {
 	return report.MethodWords[m].Assumes
 }
 
-// counted is what a table of the runs counts under a relation: k canaries in and m out, in so many runs,
-// and the delta that bounds of it take. Under add-remove every run counts, with all its canaries on both
-// sides, see [bounds.CoinDelta].
+// counted is what a table of the runs counts: k canaries in and m out, in so many runs, and the delta of
+// its bounds. Under add-remove every run counts, with all its canaries on both sides: [bounds.CoinDelta].
 func (s Shape) counted(r audit.Relation, delta float64) (k, m, runs int, of float64) {
 	if r == audit.AddRemove {
 		return s.Canaries, s.Canaries, s.Runs, bounds.CoinDelta(delta)

@@ -1,9 +1,9 @@
-// Package classifier learns, from outputs on two datasets, the probability that an output came from
-// the first one: what a sequential audit bets by. Several learners work on the same outputs, from the
-// first few on, and each says of every output that it learnt from what it would have said without it.
+// Package classifier learns the probability that an output came from the first of two datasets: what a
+// sequential audit bets by. Several learners work on the same outputs, from the first few on, and each
+// says of every output that it learnt from what it would have said without it.
 //
-// Log odds are on a grid of [Cells] cells, so that what a bet earns on outputs is a function of one
-// table of counts. A bad learner costs power, never validity.
+// Log odds are on a grid of [Cells] cells, so that what a bet earns is a function of one table of counts.
+// A bad learner costs power, never validity.
 package classifier
 
 import "math"

@@ -37,33 +37,31 @@ type Model struct {
 
 // Only is what these candidates need.
 func (m *Model) Only(list []Candidate) *Model {
-	var need [Candidates]bool
-	for _, c := range list {
-		need[c] = true
-		if c == Stacked {
-			need[m.Best[0]], need[m.Best[1]] = true, true
-		}
+	if slices.Contains(list, Stacked) {
+		list = append(slices.Clip(list), Candidate(m.Best[0]), Candidate(m.Best[1]))
 	}
-	need[Ridge16] = need[Ridge16] || need[Binned]
+	need := func(some ...Candidate) bool {
+		return slices.ContainsFunc(list, func(c Candidate) bool { return slices.Contains(some, c) })
+	}
 	out := Model{shape: m.shape}
-	if need[Tree4] || need[Tree16] || need[Tree64] {
+	if need(Tree4, Tree16, Tree64) {
 		out.Tree = m.Tree
 	}
-	if need[Ridge1] || need[Ridge16] {
+	if need(Ridge1, Ridge16, Binned) {
 		out.Features, out.Carriers, out.Ridge = m.Features, m.Carriers, m.Ridge
 	}
 	for k := range out.Spline {
-		if need[int(Spline3)+k] {
+		if need(Spline3 + Candidate(k)) {
 			out.Knots, out.Spline[k] = m.Knots, m.Spline[k]
 		}
 	}
-	if need[Binned] {
+	if need(Binned) {
 		out.Cuts, out.Bins = m.Cuts, m.Bins
 	}
-	if need[Rounded] {
+	if need(Rounded) {
 		out.Rounding = m.Rounding
 	}
-	if need[Stacked] {
+	if need(Stacked) {
 		out.Stack, out.Best = m.Stack, m.Best
 	}
 	return &out

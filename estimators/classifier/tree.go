@@ -28,9 +28,8 @@ type treeNode struct {
 	N       [2]int    `json:"n"`                 // outputs of either dataset
 }
 
-// tree divides outputs by their symbols, column by column, and below that by their numbers at medians.
-// A node's odds are its counts' and some outputs' worth of the node's above (a Beta prior); the root's
-// are even.
+// tree divides outputs by their symbols, column by column, and below that by their numbers at medians. A
+// node's odds are its counts' and some outputs' worth of those above (a Beta prior); the root's are even.
 type tree struct {
 	Nodes []treeNode `json:"nodes"`
 	odds  [3][]float64

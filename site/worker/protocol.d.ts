@@ -424,7 +424,7 @@ export interface CalibratedValue {
 /** Bets is the evidence of a sequential audit: what was bet on, and what came of it. */
 export interface CanaryBets {
   epochs: CanaryEpoch[];
-  /** Scores of all trainings, K in and M out each, as float64 packed little-endian; absent beyond 3 MiB. A run that goes on learns from them. */
+  /** Scores of all trainings, K in and M out each, packed as membership.Floats; absent beyond 3 MiB. */
   scores?: string;
 }
 
@@ -460,7 +460,7 @@ export interface CanaryEvidence {
   sequential?: CanaryBets;
   /** of one run */
   oneRun?: CanaryCoins;
-  /** Membership is of all explored scores, or of all where none explore. Absent where all canaries were in, or none. */
+  /** Membership is of all explored scores, or of all where none explore. Absent of one class. */
   membership?: MembershipEvidence;
 }
 
@@ -497,7 +497,7 @@ export type CanaryPhase = "explore" | "certify" | "bet" | "one-run";
 /** Plan says what to audit with canaries and how. Zero values mean defaults. */
 export interface CanaryPlan {
   version: number;
-  /** Mode: default Fixed where runs are cheap or the plan says explore, interval or quantile, else Sequential. */
+  /** Mode: default Fixed where runs are cheap or explore, interval or quantile are set, else Sequential. */
   mode?: CanaryMode;
   /** gaussian-sum, ... */
   source: string;
@@ -518,7 +518,7 @@ export interface CanaryPlan {
   data?: string;
   /** of the designs tail-singular and vectors */
   pool?: CanaryPool;
-  /** Runs n: of a fixed audit those that certify, of a sequential one the most. Default: the source's, twice that where all count. */
+  /** Runs n: those that certify, of a sequential audit the most. Default: the source's, or twice that. */
   runs?: number;
   /** canaries inside; default ceil(sqrt n); of one run all, default the source's */
   k?: number;
@@ -528,7 +528,7 @@ export interface CanaryPlan {
   explore?: number;
   /** default paired-betting */
   interval?: BoundsCanaryInterval;
-  /** Quantile q keeps the threshold between the q and the 1-q quantile of the exploration scores of canaries inside; 0: any. In [0, 0.5). */
+  /** Quantile q keeps the threshold between the q and the 1-q quantile of exploration scores inside; 0: any. */
   quantile?: number;
   sides?: MembershipSides;
   /** Guesses are numbers of guesses, fixed before the run, which share the allowed error; the best counts. Default: chosen with the sides, or bounds.OneRunGuessesFor the claim. */
@@ -558,7 +558,7 @@ export interface CanaryProgress {
   total: number;
   /** Left is how many seconds the runs to come take; absent while too few are done. */
   left?: number;
-  /** Certified runs so far, those that diverged, and now and then every interval's bound on them, as if the audit were planned to end here: no certificate unless Holds. */
+  /** Certified runs so far, those that diverged, and now and then every interval's bound, as if the audit were planned to end here: no certificate unless Holds. */
   certified: number;
   diverged?: number;
   bounds?: CanaryLiveBound[];
@@ -566,7 +566,7 @@ export interface CanaryProgress {
   claimed: number;
   /** a worker was lost */
   message?: string;
-  /** Scored are runs since the last call, at most MostScored scores in all. To look at them changes no error rate: exploration certifies nothing, trainings of a sequential audit were bet on before, and runs that certify a fixed audit leave no scores. */
+  /** Scored are runs since the last call, at most MostScored scores in all. To look at them changes no error rate: they explore, or were bet on before; runs that certify a fixed audit leave none. */
   scored?: MembershipScored[];
   /** certification runs */
   planned: number;
@@ -633,7 +633,7 @@ export interface CanarySide {
   canaries: number;
   /** of canaries in the event, the first moment */
   rate: number;
-  /** Moments mu_1, ..., mu_4 of the exchangeable vector, no more than canaries: the chance that so many given canaries are all in the event (LiDP proposition 6). */
+  /** Moments mu_1 to mu_4, no more than canaries: the chance that so many given ones are in the event (LiDP proposition 6). */
   moments: number[];
   /** |mu_2 - mu_1^2| and |mu_4 - mu_2^2|, by which second- and fourth-order intervals are narrow. */
   correlation2?: number;
@@ -1115,7 +1115,7 @@ export interface MembershipRuns {
   auroc: number;
 }
 
-/** ScoreSample are scores of exploration runs, to be looked at. Canaries are named by their places in a run, in which their law is the same. */
+/** ScoreSample are exploration scores to look at. Canaries go by their places in a run, of one law. */
 export interface MembershipScoreSample {
   /** In and Out have a row for each of the first 64 runs at most, with its first canaries' scores, at most 16 each, to five digits; null where there is none. */
   in: number[][];

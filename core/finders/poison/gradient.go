@@ -110,10 +110,10 @@ func (f *fit) slope(x []float64, y float64, g []float64) {
 
 // influence climbs to where the influence function's norm is largest. "We first select (x, y) closest
 // to the corner of the hyper-rectangle containing the data [...] and initialize (x*, y*) as the mean
-// point in the opposite class" (section 4.1). The norm has several summits: it is climbed from the
-// means of both classes, the ends of the axis of least variance and of the features, with either label,
-// and the summit is taken that moves coefficients trained anew most (step 3). A second proposal takes
-// the place of the row whose removal moves them on.
+// point in the opposite class" (section 4.1). There are several summits: it climbs from the means of both
+// classes and the ends of the axes of least variance and of the features, with either label, and takes the
+// summit that moves coefficients trained anew most (step 3). A second proposal takes the place of the row
+// whose removal moves them on.
 func influence(q *problem) []point {
 	f := q.fit(q.table.Base)
 	lower, upper := slices.Clone(q.x[0]), slices.Clone(q.x[0])

@@ -80,10 +80,10 @@ func farthestFlip(q *problem) []point {
 
 const crowd = 8
 
-// majority adds to the label that rules a place, at the cost of the other. Where a leaf has a majority
-// of m rows of weight w, its other label has probability near e^(-w m), which a row that changes sides
-// divides by e^(2w); where labels are even, it moves 1/2 by half of that at most. It flips the row that
-// its nearest neighbours outvote most, then puts rows at the mean of a class and in its corner.
+// majority adds to the label that rules a place. Where a leaf has a majority of m rows of weight w, its
+// other label has probability near e^(-w m), which a row that changes sides divides by e^(2w); where
+// labels are even, it moves 1/2 by half of that at most. It flips the row that its neighbours outvote
+// most, then puts rows at the mean of a class and in its corner.
 func majority(q *problem) []point {
 	outvoted, worst := 0, math.Inf(1)
 	for i := range q.n {
