@@ -95,10 +95,10 @@ const (
 	gridCells       = 1024 // equal cells of the interval, the tails in the outermost
 	gridIterations  = 200
 	gridGradient    = 1e-7
-	gridRidge       = 1e-6 // of the squared coefficients, so that flat directions have a minimum
+	gridRidge       = 1e-6 // of the squares, for a minimum in flat directions
 	coefficientMost = 1e3
 	degreeMargin    = 0.005 // by which a higher degree must do better, of the loss
-	windowMargin    = 0.03  // by which a narrower interval must: the tails make held-out losses noisy
+	windowMargin    = 0.03  // a narrower interval: tails make held-out losses noisy
 )
 
 // chebyshevWindows are quantiles between which the polynomial runs, the widest first.

@@ -11,8 +11,8 @@ import (
 const (
 	designRows  = 50_000  // most outputs a side that are fitted
 	designCells = 1 << 23 // most numbers of a design (64 MiB)
-	foldsOf     = 4       // one output in four is held out to choose the penalty
-	leastSpread = 1e-9    // features with a smaller standard deviation are dropped
+	foldsOf     = 4       // one in four is held out to choose the penalty
+	leastSpread = 1e-9    // of a feature that is kept
 )
 
 // rowWeights are how many outputs of each side a row stands for, fitted and held out.
@@ -22,7 +22,7 @@ type rowWeights struct{ fitted, held [2]float64 }
 // of row i of a block is at j*block + i. Equal outputs of symbols share a row.
 type design struct {
 	features  []feature
-	deviation []float64 // of the features before they were standardised
+	deviation []float64 // before standardising
 	blocks    [][]float64
 	weights   []rowWeights
 	most      int // outputs a side

@@ -40,8 +40,8 @@ type feature struct {
 const (
 	mostWeight  = 1e9   // of a feature, absolute
 	hugeValue   = 1e300 // values are cut there before they are summed
-	steepest    = 1e290 // a ramp's 1/(high - low), so that its product with a weight is finite
-	squareSteep = 1e140 // a squared ramp's, so that its square is, and its inverse
+	steepest    = 1e290 // 1/(high - low): its product with a weight is finite
+	squareSteep = 1e140 // of a squared ramp: its square is, and its inverse
 )
 
 func (f feature) steepness() float64 { return 1 / (f.High - f.Low) }
@@ -228,10 +228,10 @@ func within(v, low, high float64) float64 {
 const (
 	hotMost     = 32  // symbols of one column with an indicator
 	hotAll      = 512 // indicators altogether
-	sharedMost  = 4   // symbols that are counted over all columns
+	sharedMost  = 4   // symbols counted over all columns
 	rampedMost  = 32  // numeric columns that get all ramps
 	numbersMost = 128 // numeric columns that get any
-	quartersMin = 8   // columns from which counts in quarters are taken
+	quartersMin = 8   // columns for counts in quarters
 )
 
 // windows are pairs of quantiles between which ramps run: all outputs but those far out, all but the

@@ -17,9 +17,9 @@ type input struct {
 
 const (
 	inputsMost  = hotAll + numbersMost
-	inputReach  = 8    // standardised numbers are clipped there at the latest
+	inputReach  = 8    // where standardised numbers are clipped
 	inputFar    = 1e3  // of weights and shifts in a model that is read
-	rarestShare = 0.01 // rarer symbols are standardised like one of this share
+	rarestShare = 0.01 // rarer symbols are like one of this share
 )
 
 // inputWindows are quantiles whose distance gives a scale, in units of a standard normal: the first that

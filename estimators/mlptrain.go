@@ -14,8 +14,8 @@ const (
 	validationOf  = 5       // every fifth output is held out to stop by
 	trainingCells = 1 << 24 // most inputs of training outputs (64 MiB)
 	leastSteps    = 25      // an epoch has at least as many
-	weightMost    = 1e4     // a parameter past it has diverged; scores stay finite below
-	worthwhile    = 1e-5    // smaller gains of the held-out loss count as none
+	weightMost    = 1e4     // parameters past it diverge; scores stay finite below
+	worthwhile    = 1e-5    // of a gain in held-out loss
 )
 
 type training struct {

@@ -123,8 +123,8 @@ const (
 	sortedMost  = 1 << 17 // values sorted for quantiles: about 10 ms
 	checkEvery  = 1 << 15 // rows between calls of Check
 	fewDistinct = 96      // so few distinct values get a bin each
-	atomsMost   = 48      // values that repeat often and get a bin of their own
-	atomLeast   = 3       // times that is often, among numbers that hardly ever repeat: noise was left out
+	atomsMost   = 48      // values that repeat often, with own bins
+	atomLeast   = 3       // times that is often, where hardly any repeat: noise was left out
 	tailLeast   = 8       // sorted values in the outermost bins
 )
 

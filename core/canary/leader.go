@@ -19,7 +19,7 @@ type leader struct {
 	delta    float64
 	sequence *bounds.CanarySequence
 	runs     []float64 // scores, K in and M out a run, each side sorted
-	in       []float64 // of use, those of the runs that were learnt from, sorted
+	in       []float64 // of use, of the runs learnt from, sorted
 	pooled   []float64
 	learnt   int // runs
 	next     int // runs before the next epoch
@@ -67,7 +67,7 @@ func (l *leader) takeAll(scores []float64) {
 
 const (
 	leaderRanks = 60 // thresholds
-	patience    = 8  // times the past that the verdict may still take, to be worth betting on
+	patience    = 8  // times the past that a verdict may take, to be bet on
 	halvings    = 12 // of the span of epsilons
 )
 

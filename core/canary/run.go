@@ -30,7 +30,7 @@ type Progress struct {
 	Bounds    []LiveBound `json:"bounds,omitempty"`
 	Holds     bool        `json:"holds,omitempty"`
 	Claimed   float64     `json:"claimed"`
-	Message   string      `json:"message,omitempty"` // a worker was lost
+	Message   string      `json:"message,omitempty"`
 	// Scored are runs since the last call, at most [MostScored] scores in all. To look at them changes no
 	// error rate: they explore, or were bet on before; runs that certify a fixed audit leave none.
 	Scored []membership.Scored `json:"scored,omitempty"`
@@ -53,7 +53,7 @@ type state struct {
 	on       *engine.Runner
 	evidence *Evidence
 
-	told     func(Progress) // may be nil
+	told     func(Progress)
 	progress Progress
 	looked   int // certified runs at the last look
 	shown    int // runs that show was given
@@ -63,7 +63,7 @@ type state struct {
 	sum      Drawn // of the runs that certify; of a sequential audit their scores
 	diverged int   // of them
 
-	leader  *leader        // of a sequential audit
+	leader  *leader
 	waiting map[int]*Drawn // by their first training, until those before them are there
 }
 

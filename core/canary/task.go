@@ -34,7 +34,7 @@ type Task struct {
 	Runs  int     `json:"runs"`
 	Cut   float64 `json:"cut,omitempty"` // certify: the threshold
 
-	audit *Audit // of the plan
+	audit *Audit
 }
 
 func (Task) Kind() string { return "canary/draw" }

@@ -76,10 +76,10 @@ func (p *Pool) Size() int {
 
 // Events are told what happens while a pool works, one at a time; any may be nil.
 type Events[R any] struct {
-	Rows func(total int)        // outputs drawn so far, of all tasks; falls when a worker is lost
-	Done func(i int, r *R)      // task i is done
-	Lost func(i int, err error) // task i lost its worker and will run again
-	Part func(i int, r *R)      // task i tells of a part of its result; after a loss it begins anew
+	Rows func(total int) // outputs drawn so far, of all tasks; falls when a worker is lost
+	Done func(i int, r *R)
+	Lost func(i int, err error) // task i will run again
+	Part func(i int, r *R)      // a part of task i's result; after a loss it begins anew
 }
 
 // Do returns the results of tasks, nil of one not finished. It ends early when ctx does, when a task
@@ -203,7 +203,7 @@ type Runner struct {
 	Now  func() float64 // seconds of a clock; nil: no timing
 
 	Timing   audit.Timing
-	Warnings []string // for the report
+	Warnings []string
 }
 
 // Clock is the time, 0 without a clock.
@@ -230,7 +230,7 @@ type Pace struct {
 	Even bool
 
 	stage  string
-	begun  float64 // when the stage was first told of, by the caller's clock
+	begun  float64 // by the caller's clock
 	before int     // units that were done then
 	on     bool
 }

@@ -12,7 +12,7 @@ import (
 type Verification struct {
 	// Summary is the replay's verdict: show this one, not the report's own.
 	Summary     string
-	Checked     []Part    // what was replayed or derived and is the same
+	Checked     []Part    // what is the same
 	Differences []string  // what is not
 	Skipped     []Skipped // what stands in the report unchecked
 	Notes       []string  // what else the replay could not show

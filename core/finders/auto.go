@@ -39,7 +39,7 @@ var auto = audit.FinderSpec{
 }
 
 const (
-	together = 4   // pairs proposed at a time after the opening, whatever the number of workers
+	together = 4   // pairs at a time after the opening, for any number of workers
 	boldness = 0.5 // of the bandit; UCB1 has the root of 2, for rewards that are means
 )
 
@@ -49,7 +49,7 @@ type arms struct {
 	arms   []*arm         // families, near, random
 	of     map[string]int // arm that a pair is of
 	read   int            // trials of the history that were read
-	near   int            // pairs proposed near others
+	near   int
 }
 
 type arm struct {

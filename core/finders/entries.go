@@ -136,7 +136,7 @@ func change(r *stream.Stream, relation audit.Relation, d audit.Domain, entries [
 		for i := r.Intn(len(entries) + 1); i < len(entries); i++ {
 			entries[i][0], entries[i][1] = entries[i][1], entries[i][0]
 		}
-	default: // all values move
+	default:
 		by := audit.Pick(relation.HasReach(), d.Reach/2, float64((d.Upper[c]-d.Lower[c])/8))
 		by = float64(by * float64(r.Intn(9)-4)) // rounded before it is added, on every platform
 		for _, e := range entries {

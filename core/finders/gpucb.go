@@ -39,15 +39,15 @@ func newLearner(p audit.FinderProblem, name string, most int) (*ledger, error) {
 
 const (
 	mostDesign = 20
-	batch      = 4   // pairs proposed at a time, whatever the number of workers
-	curiosity  = 1.8 // standard deviations that are added to the mean
+	batch      = 4   // pairs at a time, for any number of workers
+	curiosity  = 1.8 // deviations added to the mean
 
-	mostFitted = 100  // trials that the process is fitted to: half the loudest, half the latest
-	drawn      = 300  // random points from which a proposal is chosen
-	incumbents = 5    // loudest points near which others are drawn,
-	around     = 40   // so many near each
-	polish     = 40   // points near the best of all of them
-	margin     = 1e-7 // by which a choice must be better to displace an earlier one
+	mostFitted = 100  // trials fitted: half the loudest, half the latest
+	drawn      = 300  // random points to choose from
+	incumbents = 5    // loudest points,
+	around     = 40   // and points near each
+	polish     = 40   // points near the best
+	margin     = 1e-7 // by which a choice displaces an earlier one
 )
 
 type bandit struct {

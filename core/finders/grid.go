@@ -41,7 +41,7 @@ func budget(p audit.FinderProblem) int {
 }
 
 type gridAxis struct {
-	at     int // coordinate
+	at     int
 	levels int
 	most   int // of levels that differ
 }

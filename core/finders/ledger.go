@@ -11,10 +11,10 @@ import (
 type ledger struct {
 	space *space
 	name  string
-	open  [][]float64    // points that are still to be proposed
+	open  [][]float64    // points still to be proposed
 	keys  map[string]int // the pair's key to its place in tried
 	tried []tried
-	read  int // trials of the history that were read
+	read  int // trials read
 }
 
 type tried struct {

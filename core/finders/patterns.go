@@ -49,7 +49,7 @@ type recordPattern struct {
 	label         string
 	first, others float64 // half of the records that stay, and the other half
 	from, to      float64 // where records are replaced; under add-remove, to is added
-	least         int     // rows of the smaller dataset from which on it says something
+	least         int     // rows of the smaller dataset that it needs
 }
 
 const outOfTheRace = -1e9

@@ -17,10 +17,10 @@ var random = audit.FinderSpec{
 }
 
 const (
-	cornerShare = 0.5  // chance that a value is at a corner of the domain
-	copyShare   = 0.3  // chance that a row repeats the row before
-	largestSize = 0.15 // chance that a dataset is as large as the domain allows
-	attempts    = 200  // draws for one pair before the search gives up
+	cornerShare = 0.5  // chance of a value at a corner
+	copyShare   = 0.3  // chance of a row like the one before
+	largestSize = 0.15 // chance of the largest dataset
+	attempts    = 200  // draws for one pair at most
 )
 
 type search struct {
@@ -164,7 +164,7 @@ func move(r *stream.Stream, d audit.Domain, values []float64) {
 			step = 0
 		case pattern == 2 && i >= cut:
 			step = -whole
-		case pattern == 3: // each in its own way
+		case pattern == 3:
 			switch r.Intn(4) {
 			case 0:
 				step = reach

@@ -11,17 +11,17 @@ import (
 
 const (
 	mostRuns    = 4  // distinct rows of a dataset, beside the one that changes
-	mostColumns = 16 // coordinates of a row; where it has more columns, several share one
+	mostColumns = 16 // coordinates of a row; more columns share them
 
 	// lattice is the step of coordinates: computed ones, whose last bits differ between platforms, are
 	// rounded to it and stand for the same pair everywhere.
 	lattice = 0x1p-12
 
-	sizeMargin   = 1.0 / 16 // share of an axis, at either end, that stands for that end
+	sizeMargin   = 1.0 / 16 // of an axis, at either end, that stands for that end
 	placeMargin  = 1.0 / 8
-	recordMargin = 1.0 / 4 // as in random search, half of all values are at a corner
+	recordMargin = 1.0 / 4 // half of all values are at a corner
 	answerMargin = 1.0 / 16
-	aloneShare   = 1.0 / 4 // share of the place axis on which no answer stands alone
+	aloneShare   = 1.0 / 4 // of the place axis, on which no answer stands alone
 )
 
 type axisKind int
@@ -58,9 +58,9 @@ type space struct {
 
 type axis struct {
 	kind   axisKind
-	run    int     // that a value or a move is of, from 0; onlyChanged: of the row that changes
-	column int     // coordinate of the row
-	margin float64 // share, at either end, that stands for that end
+	run    int // from 0, or onlyChanged
+	column int
+	margin float64
 }
 
 const onlyChanged = -1

@@ -41,15 +41,15 @@ func AllSides() []Sides { return []Sides{ChosenSides, BothSides, InSide, OutSide
 // Guess is how many guesses were made and how many of them are right.
 type Guess struct {
 	Made  int `json:"made"`
-	In    int `json:"in"` // of those made, guesses that a canary was in
+	In    int `json:"in"` // of those made, guessed in
 	Right int `json:"right"`
 }
 
 // Rule decides how many canaries are guessed where a plan does not say.
 type Rule struct {
-	Usual Sides // of a plan that says nothing
+	Usual Sides
 	Claim audit.Claim
-	Beta  float64 // allowed error
+	Beta  float64
 }
 
 func (u Rule) usual(m int, sides Sides) int {

@@ -147,10 +147,10 @@ func (e Evidence) Check(in, out int) error {
 type Basis int
 
 const (
-	OwnTrainings Basis = iota // each score is of a training of its own, those of a class of one law
-	OneTraining               // all scores are of one training, and depend on each other
-	FixedRuns                 // of independent runs, whose number was fixed beforehand
-	OpenRuns                  // of independent runs, whose number may depend on what they showed
+	OwnTrainings Basis = iota // each score is of its own training, those of a class of one law
+	OneTraining               // all are of one training, and depend on each other
+	FixedRuns                 // of independent runs, their number fixed before
+	OpenRuns                  // of independent runs, their number by what they showed
 )
 
 var why = map[Basis]string{

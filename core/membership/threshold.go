@@ -64,7 +64,7 @@ func AboveSorted(side []float64, cut float64) int {
 type Cut struct {
 	At    float64
 	Value float64 // about what it is predicted to certify; -Inf: nothing
-	Ties  bool    // all scores are the same
+	Ties  bool
 }
 
 // The largest of many noisy values is one whose noise is upwards, so values are smoothed and lowered:
@@ -72,7 +72,7 @@ type Cut struct {
 const (
 	cutRatio   = 1.1  // of successive tails
 	cutSpread  = 0.5  // of the normal kernel, in the logit of the rank
-	cutCaution = 0.25 // standard errors by which a value is lowered
+	cutCaution = 0.25 // standard errors off a value
 )
 
 type Aim struct {

@@ -129,7 +129,7 @@ type Shape struct {
 	K        int  `json:"k,omitempty"`
 	M        int  `json:"m,omitempty"`
 	Used     int  `json:"usedRuns,omitempty"`
-	Fixed    bool `json:"fixed,omitempty"` // in every run the same canaries were in
+	Fixed    bool `json:"fixed,omitempty"` // the same canaries in in every run
 	// Half are the runs with half of the canaries in, rounded down; Farthest is how often the canary was in
 	// whose number of runs is farthest from half.
 	Half        int `json:"half,omitempty"`

@@ -54,13 +54,13 @@ func (f feature) MarshalText() ([]byte, error) {
 
 const (
 	zMost         = 20
-	numberSample  = 2048 // outputs that medians and ranges are taken from
-	symbolsTold   = 3    // symbols with features over all columns
+	numberSample  = 2048 // outputs for medians and ranges
+	symbolsTold   = 3    // with features over all columns
 	indicators    = 40   // of symbols in columns
 	realColumns   = 32   // with features of their own
 	hugeNumber    = 1e300
 	leastSpread   = 1e-6
-	mixedWhole    = 2 // columns with symbols, of which each number has features
+	mixedWhole    = 2 // columns with symbols whose numbers all have features
 	carriersWhole = 4 // real columns that get all features
 )
 

@@ -178,7 +178,7 @@ type Learner struct {
 }
 
 const (
-	featuresAnew = 3 // times as many outputs after which features are chosen again
+	featuresAnew = 3 // times the outputs after which features are chosen again
 	knotsMost    = 33
 	foldSteps    = 1  // of Newton's method without a fold, from the fit with all
 	placeSteps   = 16 // of a knot's distance, at which spline outputs are pooled

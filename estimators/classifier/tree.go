@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	leastSplit = 8   // outputs of a node that is divided by symbols,
-	mostLeaves = 128 // and about how many leaves that may give
-	mostKids   = 32  // symbols that a node tells apart; all others go together
+	leastSplit = 8   // outputs of a node divided by symbols,
+	mostLeaves = 128 // and about how many leaves that gives
+	mostKids   = 32  // symbols that a node tells apart
 	realBin    = 12  // outputs in a bin of a real column
-	carriedBin = 60  // of a value that a symbol carries
-	realDepth  = 7   // halvings of the numbers of an output
-	mixedDepth = 4   // of those that symbols carry
+	carriedBin = 60  // of a carried value
+	realDepth  = 7   // halvings of an output's numbers
+	mixedDepth = 4   // of carried ones
 	cutSample  = 256 // outputs that a cut is taken from
 )
 
