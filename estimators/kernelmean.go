@@ -19,7 +19,6 @@ const (
 // over landmarks x and y, some training outputs of either side, with a Gaussian kernel on standardised
 // inputs whose bandwidth is in landmarks' median distances (Gretton et al. 2012, sections 2.3 and 8). The
 // score is (1 + f)/2, in [0, 1]: a difference of smoothed densities, not their ratio, and blind in tails.
-// Scoring takes 2 landmarks (inputs + 5) operations an output.
 func kernelMean(landmarks int, bandwidth float64) audit.LearnerSpec {
 	return audit.LearnerSpec{
 		Applies: needs(anyColumn, "kernel means need at least one output column"),

@@ -43,9 +43,8 @@ func kernelRenyi() audit.LearnerSpec {
 //
 // of the covariance operators A of the first side's features and B, plus lambda, of the second's
 // (Müller-Lennert et al. 2013, definition 2). With the true operators it would be at most the Rényi
-// divergence; the empirical ones overfit. Features are the rows of a Cholesky factor of the kernel
-// matrix with pivots, as many as leave less than 1e-12 of any output: n r^2 operations for r rows, few
-// where outputs are a few numbers.
+// divergence; the empirical ones overfit. Features are the rows of a pivoted Cholesky factor of the
+// kernel matrix, as many as leave less than 1e-12 of any output: n r^2 operations for r rows.
 func (m *kernelMeanModel) divergence(alpha float64, check func() error) float64 {
 	const left = 1e-12
 	width := len(m.Inputs)

@@ -51,8 +51,7 @@ const (
 // mlp trains a perceptron with two hidden layers of rectified linear units and an output bounded by tanh,
 // by Adam on mini-batches, stopped early by every fifth output, which training does not see.
 //
-// The network, not only its scores, has the same bits on every platform. Training takes 6 (inputs + units)
-// units operations an output and epoch.
+// The network, not only its scores, has the same bits on every platform.
 func mlp(name string, o mlpOptions) audit.LearnerSpec {
 	o.hidden, o.rate = cmp.Or(o.hidden, [2]int{32, 32}), cmp.Or(o.rate, 0.001)
 	o.epochs, o.batch, o.patience = cmp.Or(o.epochs, 12), cmp.Or(o.batch, 128), cmp.Or(o.patience, 3)

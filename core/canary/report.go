@@ -68,13 +68,12 @@ func (r Report) check() error {
 }
 
 func (e Evidence) check(p Plan) error {
-	for _, x := range []struct {
-		name      string
-		is, asked bool
-	}{{"sequential", e.Sequential != nil, p.sequential()}, {"oneRun", e.OneRun != nil, p.Mode == OneRun}, {"runs", e.Runs != nil, p.Mode != OneRun}} {
-		if x.is != x.asked {
-			return &audit.InputError{Field: x.name, Found: fmt.Sprint(x.is), Want: fmt.Sprintf("there where the mode has it, and else not; the mode is %q", p.Mode)}
-		}
+	there := func(name string, is, asked bool) error {
+		return audit.Require(is == asked, name, is, "there where the mode has it, and else not; the mode is %q", p.Mode)
+	}
+	err := audit.First(there("sequential", e.Sequential != nil, p.sequential()), there("oneRun", e.OneRun != nil, p.Mode == OneRun), there("runs", e.Runs != nil, p.Mode != OneRun))
+	if err != nil {
+		return err
 	}
 	if one := e.OneRun; one != nil {
 		if err := audit.First(audit.Within("in", one.In, 0, p.K), p.guessing().Check(one.Guessed)); err != nil || e.Membership == nil {

@@ -92,9 +92,8 @@ var answerAllBelow = answerPattern{"all below", func(int, int) (float64, float64
 
 var answerLevels = []float64{0.5, 0, 1, 0.25, 0.75}
 
-// Where the rest stand inside, no clip has cut off what the record moves; see [space.openings]. Where
-// they stand near the end, a mechanism that ranks outputs among the records prefers the few below
-// them, and after the replacement the many above: the fewer, the louder, and the rarer.
+// Where the rest stand inside, no clip has cut off what the record moves; see [space.openings]. Near the
+// end, a mechanism that ranks outputs among records prefers the few below, and then the many above.
 var (
 	addedPatterns = []recordPattern{ // one of them in the middle early: rounding shows between the ends alone
 		{"at the upper end", 0, 0, 0, 1, 0},
