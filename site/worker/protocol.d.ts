@@ -564,7 +564,6 @@ export interface CanaryProgress {
   bounds?: CanaryLiveBound[];
   holds?: boolean;
   claimed: number;
-  /** a worker was lost */
   message?: string;
   /** Scored are runs since the last call, at most MostScored scores in all. To look at them changes no error rate: they explore, or were bet on before; runs that certify a fixed audit leave none. */
   scored?: MembershipScored[];
@@ -1097,7 +1096,7 @@ export interface MembershipGathered {
 /** Guess is how many guesses were made and how many of them are right. */
 export interface MembershipGuess {
   made: number;
-  /** of those made, guesses that a canary was in */
+  /** of those made, guessed in */
   in: number;
   right: number;
 }
@@ -1783,7 +1782,7 @@ export interface ScoresShape {
   k?: number;
   m?: number;
   usedRuns?: number;
-  /** in every run the same canaries were in */
+  /** the same canaries in in every run */
   fixed?: boolean;
   /** Half are the runs with half of the canaries in, rounded down; Farthest is how often the canary was in whose number of runs is farthest from half. */
   half?: number;
