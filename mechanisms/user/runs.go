@@ -1,9 +1,9 @@
 package user
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 
 	"github.com/dpscope/dpscope/audit"
@@ -18,43 +18,52 @@ func (f *Failed) Error() string { return f.Err.Error() }
 
 func (f *Failed) Unwrap() error { return f.Err }
 
-// Runs draws outputs of code of which runs may fail. A request for many outputs that fails
+// Mechanism is outside code as a [audit.Mechanism]. A request for many outputs that fails
 // does not say which run did, and to leave it out would make the outputs that are kept those
 // of another mechanism. So a few runs on each dataset decide, before its first output is
 // drawn, whether outputs are asked for one by one.
-type Runs struct {
+type Mechanism struct {
+	Most    int // outputs of a request; 0: any number
+	columns []audit.Column
+	call    Call
+
 	singly sync.Map // by dataset
 	mu     sync.Mutex
 	first  string // of the errors, in the order of their letters
 }
 
+// New makes a mechanism.
+func New(columns []audit.Column, call Call) *Mechanism {
+	return &Mechanism{columns: columns, call: call}
+}
+
+func (m *Mechanism) Columns() []audit.Column { return m.columns }
+
 // tried is how many runs decide; they are no outputs.
 const tried = 64
 
-// Sample fills out with outputs on d, most of them a request at a time.
-func (r *Runs) Sample(columns []audit.Column, d audit.Dataset, s *stream.Stream, out []float64, most int, call func(seed uint64, out []float64) error) error {
-	width := audit.Width(columns)
+// Sample implements [audit.Mechanism]. It takes one word of the stream for each request.
+func (m *Mechanism) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
+	width := audit.Width(m.columns)
 	key := fmt.Sprint(d.Columns, d.Values)
-	was, known := r.singly.Load(key)
+	was, known := m.singly.Load(key)
 	singly, _ := was.(bool)
 	if !known {
-		err := call(trySeed+1<<41, make([]float64, tried*width))
-		if singly = r.note(err); err != nil && !singly {
+		err := m.call(d, trySeed+1<<41, make([]float64, tried*width))
+		if singly = m.note(err); err != nil && !singly {
 			return err
 		}
-		r.singly.Store(key, singly)
+		m.singly.Store(key, singly)
 	}
-	if singly {
-		most = 1
-	}
+	most := audit.Pick(singly, 1, cmp.Or(m.Most, len(out)))
 	for len(out) > 0 {
 		n := min(most*width, len(out))
-		err := call(s.Uint64()>>11, out[:n])
-		switch failed := r.note(err); {
+		err := m.call(d, s.Uint64()>>11, out[:n])
+		switch failed := m.note(err); {
 		case failed && !singly:
 			return fmt.Errorf(`a request for many outputs failed, and none of the first %d runs on this dataset had failed; to audit runs that fail, catch the error of each run and give {"error": "..."} as its output (docs/command.md): %v`, tried, err)
 		case failed:
-			Fail(columns, out[:n])
+			Fail(m.columns, out[:n])
 		case err != nil:
 			return err
 		}
@@ -63,28 +72,26 @@ func (r *Runs) Sample(columns []audit.Column, d audit.Dataset, s *stream.Stream,
 	return nil
 }
 
-func (r *Runs) note(err error) bool {
-	var f *Failed
-	if !errors.As(err, &f) {
-		return false
+func (m *Mechanism) note(err error) (failed bool) {
+	if failed = errors.As(err, new(*Failed)); failed {
+		m.Note(err.Error())
 	}
-	r.Note(err.Error())
-	return true
+	return failed
 }
 
 // Note remembers why a run failed.
-func (r *Runs) Note(why string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.first == "" || strings.Compare(why, r.first) < 0 {
-		r.first = why
+func (m *Mechanism) Note(why string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.first == "" || why < m.first {
+		m.first = why
 	}
 }
 
-func (r *Runs) Failure() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.first
+func (m *Mechanism) Failure() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.first
 }
 
 // Fail makes an output that of a run that failed.

@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/audit/stream"
 )
 
 // MostColumns bounds the columns of one output.
@@ -19,25 +18,6 @@ const MostColumns = 1000
 // Call fills out with independent outputs on d, drawn from seed alone, row after
 // row of one number a column. It does not keep d or out.
 type Call func(d audit.Dataset, seed uint64, out []float64) error
-
-// Mechanism is outside code as a [audit.Mechanism].
-type Mechanism struct {
-	Runs
-	columns []audit.Column
-	call    Call
-}
-
-// New makes a mechanism. columns are of one number each.
-func New(columns []audit.Column, call Call) *Mechanism {
-	return &Mechanism{columns: columns, call: call}
-}
-
-func (m *Mechanism) Columns() []audit.Column { return m.columns }
-
-// Sample implements [audit.Mechanism]. It takes one word of the stream for each request.
-func (m *Mechanism) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
-	return m.Runs.Sample(m.columns, d, s, out, len(out), func(seed uint64, out []float64) error { return m.call(d, seed, out) })
-}
 
 // Columns names the columns of an output of so many numbers c1, c2, ... Those
 // that kinds does not name are of the kind usual, or real where that is empty.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,6 +39,38 @@ func refusal(why string) error {
 	return &user.Failed{Err: fmt.Errorf("it refuses the request: %s", why)}
 }
 
+// asked is how many things a request is for.
+type asked struct {
+	n            int
+	things, want string
+	plain        bool // each is a number, or null for none
+}
+
+func outputsOf(n int) asked {
+	return asked{n, "outputs", fmt.Sprintf("the %d outputs of the request", n), false}
+}
+
+// not is the error of an answer of another number of things.
+func (a asked) not(found string) error {
+	return &audit.InputError{Field: "its answer", Found: "of " + found + " " + a.things, Want: a.want}
+}
+
+// outputs are those of an answer, one for each that was asked for. frames: it offers frames.
+func outputs(kind string, body []byte, n int) (rows [][]cell, frames bool, err error) {
+	switch kind {
+	case frameFail:
+		err = refusal(string(body))
+	case frameJSON:
+		rows, frames, err = scan(body, outputsOf(n))
+	default:
+		rows, err = block(kind, body)
+	}
+	if err == nil && len(rows) != n {
+		err = outputsOf(n).not(strconv.Itoa(len(rows)))
+	}
+	return rows, frames, err
+}
+
 const (
 	wantValue  = "a number, a string, true, false or null"
 	wantOutput = `a number, a word, an array of these, or {"error": "..."}`
@@ -52,36 +85,27 @@ type scanner struct {
 	frames bool // are offered
 }
 
+// words are strings, and what stands between other signs.
+var words = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[\w.]+`)
+
 // newScanner reads a line. In what the decoder reads, numbers of the same length stand for
 // NaN and the infinities: [scanner.number] looks into the line.
 func newScanner(line []byte) *scanner {
 	data := line
 	if bytes.Contains(line, []byte("NaN")) || bytes.Contains(line, []byte("Infinity")) {
-		data = bytes.Clone(line)
-		quoted := false
-		for i := 0; i < len(data); i++ {
-			switch rest := data[i:]; {
-			case quoted && rest[0] == '\\':
-				i++
-			case rest[0] == '"':
-				quoted = !quoted
-			case !quoted && isWord(data, i, "NaN"):
-				copy(rest, "0e0")
-			case !quoted && isWord(data, i, "Infinity"):
-				copy(rest, "1e999999")
+		data = words.ReplaceAllFunc(line, func(word []byte) []byte {
+			switch string(word) {
+			case "NaN":
+				return []byte("0e0")
+			case "Infinity":
+				return []byte("1e999999")
 			}
-		}
+			return word
+		})
 	}
 	s := &scanner{in: json.NewDecoder(bytes.NewReader(data)), line: line}
 	s.in.UseNumber()
 	return s
-}
-
-// isWord reports whether a word stands there in a line, and not within something longer.
-func isWord(line []byte, at int, word string) bool {
-	rest, found := bytes.CutPrefix(line[at:], []byte(word))
-	return found && (at == 0 || bytes.IndexByte([]byte(" \t\r\n[,:-"), line[at-1]) >= 0) &&
-		(len(rest) == 0 || bytes.IndexByte([]byte(" \t\r\n],}"), rest[0]) >= 0)
 }
 
 // next is the next token, which has to be what is wanted.
@@ -120,82 +144,55 @@ func (s *scanner) end() error {
 	return nil
 }
 
-func offersFrames(line []byte) bool {
-	if !bytes.Contains(line, []byte(`"frames"`)) {
-		return false
-	}
-	s := newScanner(line)
-	if t, err := s.next(""); err != nil || t != json.Delim('{') {
-		return false
-	}
-	_, err := s.object(func(int, []cell) error { return nil })
-	return err == nil && s.frames
-}
-
-// scan reads an answer and calls row for each output; cells are valid until the next one.
-func scan(line []byte, row func(i int, cells []cell) error) (rows int, err error) {
-	if outputs, width := numbers(line); width > 0 {
-		cells := make([]cell, width)
-		for ; len(outputs) > 0; outputs = outputs[width:] {
-			for c := range cells {
-				cells[c].value = outputs[c] + 0 // no negative zero: it equals zero
-			}
-			if err := row(rows, cells); err != nil {
-				return rows, err
-			}
-			rows++
-		}
-		return rows, nil
+// scan reads an answer of outputs, at most as many as were asked for. frames: it offers frames.
+func scan(line []byte, of asked) (rows [][]cell, frames bool, err error) {
+	if rows = numbers(line, of); rows != nil {
+		return rows, false, nil
 	}
 	s := newScanner(line)
 	switch t, _ := s.next(""); t {
 	case json.Delim('['):
-		rows, err = s.rows(row)
+		rows, err = s.rows(of)
 	case json.Delim('{'):
-		rows, err = s.object(row)
+		rows, err = s.object(of)
 	default:
-		return 0, &audit.InputError{Field: "what it printed", Found: shown(line), Want: `an answer: {"outputs": [...]}, or the array alone`,
+		err = &audit.InputError{Field: "what it printed", Found: shown(line), Want: `an answer: {"outputs": [...]}, or the array alone`,
 			Remedy: "write everything else to standard error"}
 	}
-	if err != nil {
-		return rows, err
+	if err == nil {
+		err = s.end()
 	}
-	return rows, s.end()
+	return rows, s.frames, err
 }
 
-// numbers are the outputs of an answer of numbers alone, of so many columns each: most
-// answers are, and this is several times as fast as token by token. Of any other the width
-// is 0.
-func numbers(line []byte) (flat []float64, width int) {
+// numbers are the outputs of an answer of numbers alone, nil of any other: most answers are,
+// and this is several times as fast as token by token.
+func numbers(line []byte, of asked) (rows [][]cell) {
 	text := bytes.TrimSpace(line)
 	if rest, object := bytes.CutPrefix(text, []byte(`{"outputs":`)); object && bytes.HasSuffix(rest, []byte("}")) {
-		text = rest[:len(rest)-1]
+		text = bytes.TrimSpace(rest[:len(rest)-1])
 	}
+	var all [][]float64
+	var err error
 	if bytes.ContainsAny(text, `n"`) { // null would be read as 0; with words all would be read twice
-		return nil, 0
-	}
-	if after := bytes.TrimLeft(text, "[ "); len(after) == 0 || bytes.Count(text[:len(text)-len(after)], []byte{'['}) < 2 {
-		width = 1
-		if json.Unmarshal(text, &flat) != nil {
-			return nil, 0
-		}
+		return nil
+	} else if bytes.LastIndexByte(text, '[') > 0 {
+		err = json.Unmarshal(text, &all)
 	} else {
-		var rows [][]float64
-		if json.Unmarshal(text, &rows) != nil || len(rows) == 0 || len(rows[0]) > user.MostColumns {
-			return nil, 0
-		}
-		width = len(rows[0])
-		for _, row := range rows {
-			if len(row) != width {
-				return nil, 0
-			}
-			flat = append(flat, row...)
-		}
+		var single []float64
+		err = json.Unmarshal(text, &single)
+		all = slices.Collect(slices.Chunk(single, 1))
 	}
-	if slices.ContainsFunc(flat, func(v float64) bool { return math.Abs(v) >= 1<<53 }) { // it may be rounded
-		return nil, 0
+	if err != nil || len(all) > of.n {
+		return nil
 	}
-	return flat, width
+	for _, row := range all {
+		if len(row) > user.MostColumns || slices.ContainsFunc(row, func(v float64) bool { return math.Abs(v) >= 1<<53 }) { // it may be rounded
+			return nil
+		}
+		rows = append(rows, audit.Each(row, floatCell))
+	}
+	return rows
 }
 
 func shown[T []byte | string](b T) string {
@@ -205,74 +202,89 @@ func shown[T []byte | string](b T) string {
 	return fmt.Sprintf("%q", b)
 }
 
-// object reads the rest of {"outputs": [...]} or {"error": "..."}.
-func (s *scanner) object(row func(int, []cell) error) (rows int, err error) {
-	found := false
+// pairs reads the rest of an object; value reads that of a key.
+func (s *scanner) pairs(keys string, value func(key json.Token) error) error {
 	for s.in.More() {
-		key, err := s.next(`the key "outputs"`)
-		if err != nil {
-			return rows, err
+		key, err := s.next(keys)
+		if err == nil {
+			err = value(key)
 		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err := s.next("the end of the object")
+	return err
+}
+
+// object reads the rest of {"outputs": [...]} or {"error": "..."}.
+func (s *scanner) object(of asked) (rows [][]cell, err error) {
+	found := false
+	err = s.pairs(`the key "outputs"`, func(key json.Token) error {
 		switch {
 		case key == "error":
 			why, err := s.value()
 			if err != nil {
-				return rows, err
+				return err
 			}
-			return rows, refusal(why.text())
+			return refusal(why.text())
 		case key == "frames":
 			if v, err := s.value(); err != nil || v.form != numeral || v.value != framesVersion {
-				return rows, s.fault(fmt.Sprintf("frames of version %d, which %s names", framesVersion, FramesVariable))
+				return s.fault(fmt.Sprintf("frames of version %d, which %s names", framesVersion, FramesVariable))
 			}
 			s.frames = true
-			continue
+			return nil
 		case key != "outputs" || found:
-			return rows, s.fault(`the one key "outputs"`)
+			return s.fault(`the one key "outputs"`)
 		}
 		found = true
-		if t, err := s.next("an array of outputs"); err != nil {
-			return rows, err
-		} else if t != json.Delim('[') {
-			return rows, s.fault("an array of outputs")
-		}
-		if rows, err = s.rows(row); err != nil {
-			return rows, err
-		}
+		rows, err = s.array(of)
+		return err
+	})
+	if err == nil && !found {
+		err = s.fault(`the key "outputs"`)
 	}
-	if _, err := s.next("the end of the object"); err != nil {
-		return rows, err
-	}
-	if !found {
-		return 0, s.fault(`the key "outputs"`)
-	}
-	return rows, nil
+	return rows, err
 }
 
-// rows reads the rest of an array of outputs.
-func (s *scanner) rows(row func(int, []cell) error) (n int, err error) {
-	for ; s.in.More(); n++ {
+func (s *scanner) array(of asked) ([][]cell, error) {
+	want := "an array of " + of.things
+	if t, err := s.next(want); err != nil {
+		return nil, err
+	} else if t != json.Delim('[') {
+		return nil, s.fault(want)
+	}
+	return s.rows(of)
+}
+
+// rows reads the rest of an array.
+func (s *scanner) rows(of asked) (rows [][]cell, err error) {
+	for s.in.More() {
 		t, err := s.next(wantValue)
-		if err != nil {
-			return n, err
+		if err == nil && len(rows) == of.n {
+			err = of.not(fmt.Sprintf("more than %d", of.n))
 		}
-		s.cells = s.cells[:0]
-		switch t {
-		case json.Delim('{'):
+		if err != nil {
+			return nil, err
+		}
+		from := len(s.cells) // of the row
+		switch {
+		case of.plain && t == nil:
+			s.cells = append(s.cells, floatCell(math.NaN()))
+		case t == json.Delim('{') && !of.plain:
 			err = s.failedRun()
-		case json.Delim('['):
-			err = s.columns()
+		case t == json.Delim('[') && !of.plain:
+			err = s.columns(from)
 		default:
 			err = s.add(t)
 		}
-		if err == nil {
-			err = row(n, s.cells)
-		}
 		if err != nil {
-			return n, err
+			return nil, err
 		}
+		rows = append(rows, s.cells[from:])
 	}
 	_, err = s.next("a comma or ']'")
-	return n, err
+	return rows, err
 }
 
 // failedRun reads the rest of {"error": "..."}, the output of a run that failed.
@@ -291,11 +303,11 @@ func (s *scanner) failedRun() error {
 	return nil
 }
 
-// columns reads the rest of one output of several columns.
-func (s *scanner) columns() error {
+// columns reads the rest of one output of several columns, whose first cell is that of a number.
+func (s *scanner) columns(first int) error {
 	for s.in.More() {
 		t, err := s.next(wantValue)
-		if err == nil && len(s.cells) == user.MostColumns {
+		if err == nil && len(s.cells)-first == user.MostColumns {
 			err = s.fault(fmt.Sprintf("at most %d values an output", user.MostColumns))
 		}
 		if err == nil {

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 	"github.com/dpscope/dpscope/mechanisms/user"
 	"github.com/dpscope/dpscope/mechanisms/user/process"
@@ -65,13 +64,13 @@ const mostValues = 1 << 18
 // goroutines: each has a process of its own.
 type Program struct {
 	*runner
-	user.Runs
-	o        Options
-	columns  []audit.Column
-	unseeded string
-	slowest  time.Duration // of the requests at the start
-	seen     blocks        // outputs
-	deaths   atomic.Int64  // of processes, after the start
+	*user.Mechanism // nil at the start
+	o               Options
+	columns         []audit.Column
+	unseeded        string
+	slowest         time.Duration // of the requests at the start
+	seen            blocks        // outputs
+	deaths          atomic.Int64  // of processes, after the start
 }
 
 // Open starts the program and asks what its outputs are. When ctx ends, requests
@@ -102,60 +101,54 @@ func Open(ctx context.Context, o Options) (*Program, error) {
 	return p, nil
 }
 
-func (p *Program) Columns() []audit.Column { return p.columns }
-
 // UserMechanism is what a report says of the program.
 func (p *Program) UserMechanism() audit.UserMechanism {
 	return audit.UserMechanism{Kind: audit.UserCommand, Name: p.o.Command, Datasets: p.o.Space, Columns: p.columns, NonFinite: p.o.NonFinite, Unseeded: p.unseeded}
 }
 
-// Sample implements [audit.Mechanism]: each request gets a seed of 53 bits from s.
-func (p *Program) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
-	width := audit.Width(p.columns)
-	return p.Runs.Sample(p.columns, d, s, out, mostValues/width, func(seed uint64, out []float64) error {
-		if err := p.draw(d, len(out)/width, seed, out); err != nil {
-			return err
-		}
-		if err := p.note(seed, out); err != nil {
-			return p.fault(nil, err)
-		}
-		return nil
-	})
-}
-
-func (p *Program) draw(d audit.Dataset, n int, seed uint64, out []float64) error {
+// call draws outputs from a seed of 53 bits.
+func (p *Program) call(d audit.Dataset, seed uint64, out []float64) error {
 	x, err := p.take()
 	if err != nil {
 		return err
 	}
-	a, err := p.ask(x, d, n, seed)
+	defer p.release(x)
+	rows, err := p.ask(x, d, len(out)/audit.Width(p.columns), seed)
 	if err != nil {
 		return err
 	}
-	if err = p.fill(a, n, out); errors.As(err, new(*user.Failed)) {
-		err = p.fault(x, err) // the process goes on
-	} else if err != nil {
+	if err := p.fill(rows, out); err != nil {
 		return p.drop(x, err)
 	}
-	p.release(x)
-	return err
+	if err := p.note(seed, out); err != nil {
+		return p.fault(nil, err)
+	}
+	return nil
 }
 
-// ask sends a request to the process; an error ends it.
-func (p *Program) ask(x *worker, d audit.Dataset, n int, seed uint64) (answer, error) {
-	first := !x.answered
-	start := time.Now()
+// ask sends a request to the process. An error ends it, but for that of a run that it says has failed.
+func (p *Program) ask(x *worker, d audit.Dataset, n int, seed uint64) (rows [][]cell, err error) {
+	first, start := !x.answered, time.Now()
 	if x.frames {
 		x.request = requestFrame(x.request, d, p.o.Space.Columns, n, seed)
 	} else {
 		x.request = request(d, n, seed)
 	}
-	a, err := x.ask(p.ctx, x.request, p.timeout, nil)
+	kind, body, err := x.ask(p.ctx, x.request, p.timeout, nil)
 	if err == nil {
-		if p.columns == nil {
+		if p.Mechanism == nil {
 			p.slowest = max(p.slowest, time.Since(start))
 		}
-		return a, nil
+		var offered bool
+		rows, offered, err = outputs(kind, body, n)
+		x.frames = x.frames || first && offered
+		switch {
+		case errors.As(err, new(*user.Failed)):
+			return nil, p.fault(x, err)
+		case err != nil:
+			return nil, p.drop(x, err)
+		}
+		return rows, nil
 	}
 	if errors.Is(err, errTimeout) {
 		remedy := "does it write a whole line, and flush it (flush=True in Python)?"
@@ -166,10 +159,10 @@ func (p *Program) ask(x *worker, d audit.Dataset, n int, seed uint64) (answer, e
 		}
 		err = &audit.InputError{Field: fmt.Sprintf("the answer to a request for %d outputs", n), Found: fmt.Sprintf("not there after %v", p.timeout), Want: "there by then", Remedy: remedy}
 	}
-	if errors.As(err, new(*user.Failed)) && p.columns != nil && p.deaths.Add(1) > mostDeaths {
+	if errors.As(err, new(*user.Failed)) && p.Mechanism != nil && p.deaths.Add(1) > mostDeaths {
 		err = &audit.SpentError{InputError: audit.InputError{Field: "its runs that failed", Found: fmt.Sprintf("more than %d process exits: %v", mostDeaths, err), Want: "fewer, because each needs a new process", Remedy: `catch the error, and print {"error": "..."} instead of ending`}}
 	}
-	return answer{}, p.drop(x, err)
+	return nil, p.drop(x, err)
 }
 
 func request(d audit.Dataset, n int, seed uint64) []byte {
@@ -236,6 +229,7 @@ type worker struct {
 
 	process  *process.Process // nil: the parent
 	answered bool
+	dropped  bool
 	frames   bool // were agreed upon
 	request  []byte
 	line     []byte
@@ -274,37 +268,29 @@ func (u unwanted) Unwrap() error { return u.error }
 
 // ask sends a request and returns what answers it, valid until the next request. An
 // error ends the process; that of check, which may be nil, comes as [unwanted].
-func (w *worker) ask(ctx context.Context, request []byte, limit time.Duration, check func() error) (answer, error) {
-	type result struct {
-		answer
-		err error
-	}
+func (w *worker) ask(ctx context.Context, request []byte, limit time.Duration, check func() error) (string, []byte, error) {
 	if n := w.Out.Buffered(); n > 0 {
 		more, _ := w.Out.Peek(min(n, shownBytes))
 		defer w.End(0)
 		if w.frames {
-			return answer{}, fmt.Errorf("it wrote more than one frame as its answer; after the frame came %q: write one frame a request, and nothing else, to standard output", more)
+			return "", nil, fmt.Errorf("it wrote more than one frame as its answer; after the frame came %q: write one frame a request, and nothing else, to standard output", more)
 		}
-		return answer{}, fmt.Errorf("it printed more than one line as its answer; after the line came %q: print one line a request, and nothing else, to standard output", more)
+		return "", nil, fmt.Errorf("it printed more than one line as its answer; after the line came %q: print one line a request, and nothing else, to standard output", more)
 	}
-	got := make(chan result, 1)
+	var kind string
+	var body []byte
+	got := make(chan error, 1)
 	go func() {
 		_, werr := w.In.Write(request)
 		if werr != nil && w.process == nil {
-			got <- result{err: fmt.Errorf("requests cannot be written: %w", werr)}
+			got <- fmt.Errorf("requests cannot be written: %w", werr)
 			return
 		}
-		var a answer
 		var err error
-		if w.frames {
-			a, err = w.readFrame()
-		} else {
-			a.json, err = w.readLine()
+		if kind, body, err = w.read(); err == nil && werr != nil {
+			err = fmt.Errorf("it does not read its standard input (%w), and printed %s", werr, shown(body))
 		}
-		if err == nil && werr != nil {
-			err = fmt.Errorf("it does not read its standard input (%w), and printed %s", werr, shown(a.json))
-		}
-		got <- result{a, err}
+		got <- err
 	}()
 	late := time.After(limit)
 	var checks <-chan time.Time
@@ -314,21 +300,17 @@ func (w *worker) ask(ctx context.Context, request []byte, limit time.Duration, c
 	var err error
 	for err == nil {
 		select {
-		case a := <-got:
-			if a.err == nil {
-				if !w.answered && !w.frames {
-					w.frames = offersFrames(a.json)
-				}
+		case err = <-got:
+			if err == nil {
 				w.answered = true
-				return a.answer, nil
+				return kind, body, nil
 			}
-			if err = a.err; errors.Is(err, io.EOF) {
+			if errors.Is(err, io.EOF) {
 				w.End(5 * process.Grace) // it is about to say how
-				err := errors.New(w.death(a.json))
-				if len(a.json) == 0 && w.process != nil && w.process.Failed() { // as by an exception that nobody catches
-					return answer{}, &user.Failed{Err: err}
+				err = errors.New(w.death(body))
+				if len(body) == 0 && w.process != nil && w.process.Failed() { // as by an exception that nobody catches
+					err = &user.Failed{Err: err}
 				}
-				return answer{}, err
 			}
 		case <-checks:
 			if bad := check(); bad != nil {
@@ -341,7 +323,7 @@ func (w *worker) ask(ctx context.Context, request []byte, limit time.Duration, c
 		}
 	}
 	w.End(0)
-	return answer{}, err
+	return "", nil, err
 }
 
 // readLine reads up to the end of a line. With io.EOF it returns what came.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/dpscope/dpscope/audit"
@@ -41,16 +42,6 @@ const (
 	blockHead = 8
 )
 
-// answer is what a program answers: JSON, or a block of numbers.
-type answer struct {
-	json    []byte // nil: a block
-	failed  []byte // why there are no outputs; nil: there are
-	ints    bool
-	n       int
-	columns int
-	block   []byte
-}
-
 // requestFrame is a request as a frame. A dataset without rows has its columns.
 func requestFrame(b []byte, d audit.Dataset, columns, n int, seed uint64) []byte {
 	if d.Len() > 0 {
@@ -66,98 +57,65 @@ func requestFrame(b []byte, d audit.Dataset, columns, n int, seed uint64) []byte
 	return b
 }
 
-// readFrame reads an answer. With io.EOF it returns what came.
-func (w *worker) readFrame() (answer, error) {
+// read reads an answer, which is of the kind [frameJSON] where it is a line. With io.EOF it returns what came.
+func (w *worker) read() (kind string, body []byte, err error) {
+	if !w.frames {
+		body, err = w.readLine()
+		return frameJSON, body, err
+	}
 	var head [frameHead]byte
 	if n, err := io.ReadFull(w.Out, head[:]); err != nil {
-		return answer{json: head[:n]}, ended(err)
+		return "", head[:n], ended(err)
 	}
-	kind, size := string(head[:4]), int(binary.LittleEndian.Uint32(head[4:]))
-	switch kind {
+	size := int(binary.LittleEndian.Uint32(head[4:]))
+	switch kind = string(head[:4]); kind {
 	case frameFloats, frameInts, frameJSON, frameFail:
 	default:
-		return answer{}, &audit.InputError{Field: "what it wrote", Found: fmt.Sprintf("%q", head), Want: fmt.Sprintf("a frame, which begins with %q, %q, %q or %q", frameFloats, frameInts, frameJSON, frameFail),
+		return "", nil, &audit.InputError{Field: "what it wrote", Found: fmt.Sprintf("%q", head), Want: fmt.Sprintf("a frame, which begins with %q, %q, %q or %q", frameFloats, frameInts, frameJSON, frameFail),
 			Remedy: "once frames are in use, nothing else may go to standard output; print to standard error"}
 	}
 	if size > maxAnswer {
-		return answer{}, &audit.InputError{Field: "its frame " + strconv.Quote(kind), Found: fmt.Sprintf("of %d bytes", size), Want: fmt.Sprintf("at most %d MiB", maxAnswer>>20), Remedy: "the length is a little-endian uint32"}
+		return "", nil, &audit.InputError{Field: "its frame " + strconv.Quote(kind), Found: fmt.Sprintf("of %d bytes", size), Want: fmt.Sprintf("at most %d MiB", maxAnswer>>20), Remedy: "the length is a little-endian uint32"}
 	}
 	if cap(w.line) < size {
 		w.line = make([]byte, size)
 	}
 	w.line = w.line[:size]
-	if n, err := io.ReadFull(w.Out, w.line); err != nil {
-		return answer{json: w.line[:n]}, ended(err)
-	}
-	switch kind {
-	case frameFail:
-		return answer{failed: w.line}, nil
-	case frameJSON:
-		return answer{json: w.line}, nil
-	}
-	return readBlock(kind, w.line)
+	n, err := io.ReadFull(w.Out, w.line)
+	return kind, w.line[:n], ended(err)
 }
 
-func readBlock(kind string, body []byte) (answer, error) {
+// block reads outputs from the body of a frame of numbers.
+func block(kind string, body []byte) ([][]cell, error) {
+	fault := func(found, want, remedy string) ([][]cell, error) {
+		return nil, &audit.InputError{Field: "its frame " + strconv.Quote(kind), Found: found, Want: want, Remedy: remedy}
+	}
 	if len(body) < blockHead {
-		return answer{}, &audit.InputError{Field: "its frame " + strconv.Quote(kind), Found: fmt.Sprintf("of %d bytes", len(body)), Want: fmt.Sprintf("at least %d: how many outputs and how many columns, as uint32", blockHead)}
+		return fault(fmt.Sprintf("of %d bytes", len(body)), fmt.Sprintf("at least %d: how many outputs and how many columns, as uint32", blockHead), "")
 	}
-	a := answer{ints: kind == frameInts, n: int(binary.LittleEndian.Uint32(body)), columns: int(binary.LittleEndian.Uint32(body[4:])), block: body[blockHead:]}
-	if a.columns < 1 || a.columns > user.MostColumns {
-		return answer{}, &audit.InputError{Field: "its frame " + strconv.Quote(kind), Found: fmt.Sprintf("of %d columns", a.columns), Want: fmt.Sprintf("1 to %d", user.MostColumns)}
+	n, columns := int(binary.LittleEndian.Uint32(body)), int(binary.LittleEndian.Uint32(body[4:]))
+	if columns < 1 || columns > user.MostColumns {
+		return fault(fmt.Sprintf("of %d columns", columns), fmt.Sprintf("1 to %d", user.MostColumns), "")
 	}
-	if want := uint64(a.n) * uint64(a.columns) * 8; uint64(len(a.block)) != want {
-		return answer{}, &audit.InputError{Field: "its frame " + strconv.Quote(kind), Found: fmt.Sprintf("%d bytes of numbers for %d outputs of %d columns", len(a.block), a.n, a.columns), Want: fmt.Sprintf("%d", want), Remedy: "a number has eight bytes"}
+	if body = body[blockHead:]; uint64(len(body)) != uint64(n)*uint64(columns)*8 {
+		return fault(fmt.Sprintf("%d bytes of numbers for %d outputs of %d columns", len(body), n, columns), fmt.Sprint(uint64(n)*uint64(columns)*8), "a number has eight bytes")
 	}
-	return a, nil
+	cells := audit.Listed(n*columns, func(i int) cell {
+		bits := binary.LittleEndian.Uint64(body[8*i:])
+		switch v := int64(bits); {
+		case kind == frameFloats:
+			return floatCell(math.Float64frombits(bits))
+		case v > 1<<53 || v < -1<<53:
+			return cell{form: long, value: float64(v), word: strconv.FormatInt(v, 10)}
+		default:
+			return cell{value: float64(v)}
+		}
+	})
+	return slices.Collect(slices.Chunk(cells, columns)), nil
 }
 
 // ended is io.EOF also where a frame was cut off.
 func ended(err error) error { return audit.Pick(errors.Is(err, io.ErrUnexpectedEOF), io.EOF, err) }
-
-// floats reports whether the block holds float64 for columns of numbers only, and writes
-// them to out where all are finite.
-func (p *Program) floats(a answer, out []float64) bool {
-	if a.json != nil || a.failed != nil || a.ints || a.columns != audit.Reals(p.columns) || a.columns != len(p.columns) || a.n*a.columns != len(out) {
-		return false
-	}
-	for i := range out {
-		v := math.Float64frombits(binary.LittleEndian.Uint64(a.block[8*i:]))
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return false // named with its place by who reads cells
-		}
-		out[i] = v + 0 // no negative zero: it equals zero
-	}
-	return true
-}
-
-// rows calls row for each output, as [scan] does.
-func (a answer) rows(row func(i int, cells []cell) error) (int, error) {
-	if a.failed != nil {
-		return 0, refusal(string(a.failed))
-	}
-	if a.json != nil {
-		return scan(a.json, row)
-	}
-	cells := make([]cell, a.columns)
-	for i := range a.n {
-		for c := range cells {
-			bits := binary.LittleEndian.Uint64(a.block[8*(i*a.columns+c):])
-			switch v := int64(bits); {
-			case !a.ints:
-				cells[c] = floatCell(math.Float64frombits(bits))
-			case v > 1<<53 || v < -1<<53:
-				cells[c] = cell{form: long, value: float64(v), word: strconv.FormatInt(v, 10)}
-			default:
-				cells[c] = cell{value: float64(v)}
-			}
-		}
-		if err := row(i, cells); err != nil {
-			return i, err
-		}
-	}
-	return a.n, nil
-}
 
 func floatCell(v float64) cell {
 	if v-v != 0 { // NaN or infinite

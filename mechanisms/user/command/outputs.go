@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -22,51 +21,35 @@ const (
 	mostLetters = 80
 )
 
-// scanRows is [scan] for n outputs.
-func scanRows(a answer, n int, row func(i int, cells []cell) error) error {
-	rows, err := a.rows(func(i int, cells []cell) error {
-		if i == n {
-			return &audit.InputError{Field: "its answer", Found: fmt.Sprintf("of more than %d outputs", n), Want: fmt.Sprintf("the %d outputs of the request", n)}
-		}
-		return row(i, cells)
-	})
-	if err == nil && rows < n {
-		err = &audit.InputError{Field: "its answer", Found: fmt.Sprintf("of %d outputs", rows), Want: fmt.Sprintf("the %d outputs of the request", n)}
-	}
-	return err
-}
-
-func (p *Program) fill(a answer, n int, out []float64) error {
-	if a.n == n && p.floats(a, out) {
-		return nil
-	}
-	at := 0
-	return scanRows(a, n, func(i int, cells []cell) error {
-		if err := p.checkWidth(i, cells); err != nil {
-			return err
-		}
+// fill writes outputs as the engine sees them.
+func (p *Program) fill(rows [][]cell, out []float64) error {
+	width := audit.Width(p.columns)
+	for i, cells := range rows {
+		to := out[i*width : (i+1)*width]
 		if failedRun(cells) {
 			p.Note(cells[0].word)
-			user.Fail(p.columns, out[at:])
-			at += audit.Width(p.columns)
-			return nil
+			user.Fail(p.columns, to)
+			continue
+		}
+		if err := checkWidth(i, cells, len(p.columns)); err != nil {
+			return err
 		}
 		for c, x := range cells {
-			w, err := p.put(c, x, out[at:])
+			w, err := p.put(c, x, to)
 			if err != nil {
-				return fmt.Errorf("output %d of %d: %w", i+1, n, err)
+				return fmt.Errorf("output %d of %d: %w", i+1, len(rows), err)
 			}
-			at += w
+			to = to[w:]
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
-func (p *Program) checkWidth(i int, cells []cell) error {
-	if len(cells) == len(p.columns) || failedRun(cells) {
+func checkWidth(i int, cells []cell, want int) error {
+	if len(cells) == want {
 		return nil
 	}
-	return &audit.InputError{Field: fmt.Sprintf("output %d of its answer", i+1), Found: fmt.Sprintf("of %d values", len(cells)), Want: fmt.Sprintf("of %d, as the first output it ever gave", len(p.columns))}
+	return &audit.InputError{Field: fmt.Sprintf("output %d of its answer", i+1), Found: fmt.Sprintf("of %d values", len(cells)), Want: fmt.Sprintf("of %d, as the first output it ever gave", want)}
 }
 
 func failedRun(cells []cell) bool { return len(cells) == 1 && cells[0].form == failed }
@@ -74,9 +57,6 @@ func failedRun(cells []cell) bool { return len(cells) == 1 && cells[0].form == f
 // put writes a value of column c as the engine sees it, and returns how many numbers that took.
 func (p *Program) put(c int, x cell, out []float64) (int, error) {
 	column := p.columns[c]
-	if x.form == failed {
-		return 0, &audit.InputError{Field: column.Name, Found: "an object", Want: wantValue} // beside others
-	}
 	if x.form == nonFinite && column.Kind != audit.Symbol && p.o.NonFinite == recorded.Refuse {
 		return 0, &audit.InputError{Field: column.Name, Found: x.word, Want: "a finite number", Remedy: "without -nonfinite refuse it is an outcome, which may leak"}
 	}
@@ -111,40 +91,48 @@ func (x cell) text() string {
 	return x.word
 }
 
-// learnColumns tells the columns by answers.
-func (p *Program) learnColumns(answers []answer) error {
+// learnColumns tells the columns by outputs of runs that did not fail, those of one answer after the other's.
+func (p *Program) learnColumns(answers [][][]cell) error {
 	type seen struct {
 		numbers, words bool
 		names          bool            // words that are no numbers
 		quoted         map[string]bool // numbers as words
 	}
 	var kinds []seen
-	err := each(answers, func(i int, cells []cell) error {
-		if kinds == nil {
-			if len(cells) == 0 {
-				return &audit.InputError{Field: "output 1 of its answer", Found: "an empty array", Want: "at least one value"}
+	var all [][]cell
+	for _, rows := range answers {
+		for i, cells := range rows {
+			if failedRun(cells) {
+				continue
 			}
-			kinds, p.columns = make([]seen, len(cells)), make([]audit.Column, len(cells))
-		}
-		if err := p.checkWidth(i, cells); err != nil {
-			return err
-		}
-		for c, x := range cells {
-			kinds[c].numbers = kinds[c].numbers || x.form == numeral || x.form == nonFinite || x.form == long
-			kinds[c].words = kinds[c].words || x.form == text || x.form == truth
-			if _, err := strconv.ParseFloat(x.word, 64); x.form == text && err == nil && len(kinds[c].quoted) <= mostQuoted {
-				if kinds[c].quoted == nil {
-					kinds[c].quoted = map[string]bool{}
+			if kinds == nil {
+				if len(cells) == 0 {
+					return &audit.InputError{Field: "output 1 of its answer", Found: "an empty array", Want: "at least one value"}
 				}
-				kinds[c].quoted[x.text()] = true
-			} else if x.form == text && err != nil {
-				kinds[c].names = true
+				kinds = make([]seen, len(cells))
+			}
+			if err := checkWidth(i, cells, len(kinds)); err != nil {
+				return err
+			}
+			all = append(all, cells)
+			for c, x := range cells {
+				k := &kinds[c]
+				_, err := strconv.ParseFloat(x.word, 64)
+				switch {
+				case x.form == truth:
+					k.words = true
+				case x.form != text:
+					k.numbers = true
+				case err != nil:
+					k.words, k.names = true, true
+				case len(k.quoted) <= mostQuoted:
+					if k.words = true; k.quoted == nil {
+						k.quoted = map[string]bool{}
+					}
+					k.quoted[x.word] = true
+				}
 			}
 		}
-		return nil
-	})
-	if err != nil {
-		return err
 	}
 	if p.o.Columns != nil {
 		if len(p.o.Columns) != len(kinds) {
@@ -156,6 +144,7 @@ func (p *Program) learnColumns(answers []answer) error {
 	if kinds == nil {
 		return errors.New("every run of it failed")
 	}
+	p.columns = make([]audit.Column, len(kinds))
 	unknown := maps.Clone(p.o.Kinds)
 	for i, k := range kinds {
 		c := audit.Column{Name: fmt.Sprintf("c%d", i+1), Kind: audit.Mixed}
@@ -175,11 +164,12 @@ func (p *Program) learnColumns(answers []answer) error {
 	for name := range unknown {
 		return &audit.InputError{Field: "-kind", Found: fmt.Sprintf("of a column %q", name), Want: fmt.Sprintf("of one of the %d columns of an output: c1, c2, ...", len(kinds))}
 	}
-	return p.learnLabels(answers)
+	p.learnLabels(all)
+	return nil
 }
 
 // learnLabels notes the words for symbols, in the order in which they came.
-func (p *Program) learnLabels(answers []answer) error {
+func (p *Program) learnLabels(outputs [][]cell) {
 	add := func(c int, symbol float64, word string) {
 		l := p.columns[c].Labels
 		if len(l) < mostLabels && len(word) <= mostLetters && !slices.ContainsFunc(l, func(k audit.Label) bool { return k.Value == symbol }) {
@@ -191,30 +181,13 @@ func (p *Program) learnLabels(answers []answer) error {
 			add(c, 0, recorded.NumberSymbol)
 		}
 	}
-	return each(answers, func(_ int, cells []cell) error {
+	for _, cells := range outputs {
 		for c, x := range cells {
 			if k := p.columns[c].Kind; k == audit.Symbol || k == audit.Mixed && x.form != numeral {
 				add(c, audit.SymbolOf(x.text()), x.text())
 			}
 		}
-		return nil
-	})
-}
-
-// each calls row for the outputs of all runs but those that failed.
-func each(answers []answer, row func(int, []cell) error) error {
-	for _, a := range answers {
-		_, err := a.rows(func(i int, cells []cell) error {
-			if failedRun(cells) {
-				return nil
-			}
-			return row(i, cells)
-		})
-		if err != nil {
-			return err
-		}
 	}
-	return nil
 }
 
 // checkColumns refuses columns of a report whose labels are not those of their words.
@@ -256,9 +229,9 @@ func (p *Program) probe() error {
 	datasets := [2]audit.Dataset{p.o.Pair.First, p.o.Pair.Second}
 	sizes := [3]int{probeRows, probeRows + 1, probeRows}
 	seeds := [3]uint64{seedOne, seedTwo, seedOne}
-	var answers [2][4]answer // by dataset; the last is the second process's
-	var there [2]int         // answers that are no failure
-	var all []answer
+	var answers [2][4][][]cell // by dataset; the last is the second process's
+	var there [2]int           // answers that are no failure
+	var all [][][]cell
 	var failure error
 	for round := range 2 {
 		x, err := p.another()
@@ -267,33 +240,22 @@ func (p *Program) probe() error {
 		}
 		for side, d := range datasets {
 			for i := range len(sizes) - 2*round { // of the second process, the first alone
-				a, err := p.ask(x, d, sizes[i], seeds[i])
-				ended := err != nil
-				if err == nil {
-					err = scanRows(a, sizes[i], func(int, []cell) error { return nil })
-				}
+				rows, err := p.ask(x, d, sizes[i], seeds[i])
 				switch {
 				case err == nil:
-					a.json, a.block, a.failed = bytes.Clone(a.json), bytes.Clone(a.block), bytes.Clone(a.failed) // they stay valid
-					answers[side][3*round+i] = a
-					all = append(all, a)
+					answers[side][3*round+i] = rows
+					all = append(all, rows)
 					there[side]++
-				case !errors.As(err, new(*user.Failed)) && ended:
-					return err
 				case !errors.As(err, new(*user.Failed)):
-					return p.drop(x, err)
-				case failure == nil && ended:
-					failure = err
+					return err
 				case failure == nil:
-					failure = p.fault(x, err)
+					failure = err
 				}
 				if there[0]+there[1] == 0 && side == 1 { // before a second process would say the same
-					if !ended {
-						p.release(x)
-					}
+					p.release(x)
 					return failure
 				}
-				if ended {
+				if x.dropped {
 					if x, err = p.another(); err != nil {
 						return err
 					}
@@ -305,16 +267,17 @@ func (p *Program) probe() error {
 	if err := p.learnColumns(all); err != nil {
 		return p.fault(nil, err)
 	}
+	p.Mechanism = user.New(p.columns, p.call)
 	width := audit.Width(p.columns)
+	p.Most = mostValues / width
 	var outs [2][4][]float64
 	for side := range outs {
 		if there[side] < len(answers[side]) {
 			continue // the outputs of one whose runs fail are not compared
 		}
-		for at, a := range answers[side] {
-			n := sizes[at%3]
-			outs[side][at] = make([]float64, n*width)
-			if err := p.fill(a, n, outs[side][at]); err != nil {
+		for at, rows := range answers[side] {
+			outs[side][at] = make([]float64, len(rows)*width)
+			if err := p.fill(rows, outs[side][at]); err != nil {
 				return p.fault(nil, err)
 			}
 		}

@@ -87,12 +87,15 @@ func (r *runner) another() (*worker, error) {
 	return r.pool.Start(r.start)
 }
 
+// release gives a process back, unless it was dropped.
 func (r *runner) release(x *worker) {
-	if x == r.parent {
+	switch {
+	case x.dropped:
+	case x == r.parent:
 		<-r.turn
-		return
+	default:
+		r.pool.Release(x)
 	}
-	r.pool.Release(x)
 }
 
 func (r *runner) start() (*worker, error) {
@@ -105,6 +108,7 @@ func (r *runner) start() (*worker, error) {
 
 // drop ends a process because of an error, and returns what to tell of it.
 func (r *runner) drop(x *worker, err error) error {
+	x.dropped = true
 	told := r.fault(x, err)
 	if x == r.parent {
 		x.End(0)

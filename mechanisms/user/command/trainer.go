@@ -150,7 +150,7 @@ func (t *Trainer) ask(x *worker, members []bool, seed uint64, check func() error
 		Members []int  `json:"members"`
 		Seed    uint64 `json:"seed"`
 	}{in, seed})
-	a, err := x.ask(t.ctx, request, t.timeout, check)
+	_, answer, err := x.ask(t.ctx, request, t.timeout, check)
 	got := trained{members: slices.Clone(members), scores: make([]float64, len(members))}
 	var quit unwanted
 	switch {
@@ -161,7 +161,7 @@ func (t *Trainer) ask(x *worker, members []bool, seed uint64, check func() error
 		err = &audit.InputError{Field: fmt.Sprintf("the answer to a training with %d canaries", len(members)), Found: fmt.Sprintf("not there after %v", t.timeout), Want: "there by then",
 			Remedy: "-exec-timeout allows more; does it write a whole line, and flush it (flush=True in Python)?"}
 	case err == nil:
-		got.diverged, err = scanTraining(a.json, seed, got.scores)
+		got.diverged, err = scanTraining(answer, seed, got.scores)
 	}
 	if err != nil {
 		return got, t.drop(x, err)
@@ -206,38 +206,32 @@ func scanTraining(line []byte, seed uint64, scores []float64) (diverged bool, er
 		return false, &audit.InputError{Field: "what it printed", Found: shown(line), Want: `an answer: {"seed": ..., "scores": [...]}`, Remedy: "write everything else to standard error"}
 	}
 	found := map[json.Token]bool{}
-	for s.in.More() {
-		key, err := s.next("a key")
-		if err != nil {
-			return false, err
-		}
+	err = s.pairs("a key", func(key json.Token) error {
 		if found[key] {
-			return false, s.fault("each key once")
+			return s.fault("each key once")
 		}
 		found[key] = true
 		if key == "scores" {
-			if err := s.scores(scores); err != nil {
-				return false, err
-			}
-			continue
+			return s.scores(scores)
 		}
 		if key != "error" && key != "seed" && key != "diverged" {
-			return false, s.fault(`"seed", "scores" or "diverged"`)
+			return s.fault(`"seed", "scores" or "diverged"`)
 		}
 		switch v, err := s.value(); {
 		case err != nil:
-			return false, err
+			return err
 		case key == "error":
-			return false, fmt.Errorf("it refuses the request: %s", v.text())
+			return fmt.Errorf("it refuses the request: %s", v.text())
 		case key == "seed" && (v.form != numeral || v.value != float64(seed)):
-			return false, &audit.InputError{Field: "its answer", Found: fmt.Sprintf("for the seed %s", v.text()), Want: fmt.Sprintf("for the request's, %d", seed), Remedy: "return the request's seed unchanged"}
+			return &audit.InputError{Field: "its answer", Found: fmt.Sprintf("for the seed %s", v.text()), Want: fmt.Sprintf("for the request's, %d", seed), Remedy: "return the request's seed unchanged"}
 		case key == "diverged" && v.form != truth:
-			return false, s.fault("true or false for diverged")
+			return s.fault("true or false for diverged")
 		case key == "diverged":
 			diverged = v.value == 1
 		}
-	}
-	if _, err := s.next("the end of the object"); err != nil {
+		return nil
+	})
+	if err != nil {
 		return false, err
 	}
 	for _, name := range []string{"seed", "scores"} {
@@ -249,41 +243,18 @@ func scanTraining(line []byte, seed uint64, scores []float64) (diverged bool, er
 }
 
 func (s *scanner) scores(into []float64) error {
-	if t, err := s.next("an array of scores"); err != nil {
-		return err
-	} else if t != json.Delim('[') {
-		return s.fault("an array of scores")
+	n := len(into)
+	of := asked{n, "scores", fmt.Sprintf("the %d of the request's canaries, members or not", n), true}
+	rows, err := s.array(of)
+	if err == nil && len(rows) < n {
+		err = of.not(strconv.Itoa(len(rows)))
 	}
-	n := 0
-	for ; s.in.More(); n++ {
-		t, err := s.next("a number")
-		if err != nil {
-			return err
+	for i, cells := range rows {
+		x := cells[0]
+		if x.form == text || x.form == truth {
+			return &audit.InputError{Field: fmt.Sprintf("score %d of %d in its answer", i+1, n), Found: shown(x.word), Want: "a number"}
 		}
-		if n == len(into) {
-			return scoresOf(fmt.Sprintf("more than %d", n), len(into))
-		}
-		v, err := s.cell(t)
-		switch {
-		case err != nil:
-			return err
-		case v.form == nonFinite, t == nil:
-			into[n] = math.NaN()
-		case v.form == numeral || v.form == long:
-			into[n] = v.value
-		default:
-			return &audit.InputError{Field: fmt.Sprintf("score %d of %d in its answer", n+1, len(into)), Found: shown(v.word), Want: "a number"}
-		}
+		into[i] = audit.Pick(x.form == nonFinite, math.NaN(), x.value)
 	}
-	if _, err := s.next("a comma or ']'"); err != nil {
-		return err
-	}
-	if n < len(into) {
-		return scoresOf(fmt.Sprint(n), len(into))
-	}
-	return nil
-}
-
-func scoresOf(found string, want int) error {
-	return &audit.InputError{Field: "its answer", Found: "of " + found + " scores", Want: fmt.Sprintf("the %d of the request's canaries, members or not", want)}
+	return err
 }
