@@ -38,6 +38,9 @@ func newColumn(name string, kind audit.ColumnKind) *Column {
 	return c
 }
 
+// of is what the column is called in the file of a name.
+func (c *Column) of(name string) string { return fmt.Sprintf("%s, column %q", name, c.Name) }
+
 // Len is the number of values.
 func (c *Column) Len() int { return max(len(c.reals), len(c.codes)) }
 
@@ -85,7 +88,8 @@ func (c *Column) mix() {
 	c.codes = make([]uint32, len(c.reals))
 }
 
-type fault struct{ found, want, remedy string }
+// fault is an error in a value, whose place its reader knows.
+type fault = audit.InputError
 
 func (c *Column) addText(cell string, o *Options) *fault {
 	if c.Kind == audit.Symbol {
@@ -112,16 +116,16 @@ func (c *Column) addText(cell string, o *Options) *fault {
 		return c.addSymbol(cell, o)
 	}
 	if cell == "" {
-		return &fault{"empty", "a number", "fill in the value or leave out the row; if a missing value is an output, write it as a word and set the column's kind to mixed"}
+		return refuse("", "empty", "a number", "fill in the value or leave out the row; if a missing value is an output, write it as a word and set the column's kind to mixed")
 	}
 	if decimalComma(cell) {
 		return withDecimalComma(cell)
 	}
-	return &fault{quoted(cell), "a number, as the other rows of this column", "set the column's kind to symbol if it holds names, to mixed if it holds numbers and names"}
+	return refuse("", quoted(cell), "a number, as the other rows of this column", "set the column's kind to symbol if it holds names, to mixed if it holds numbers and names")
 }
 
 func withDecimalComma(cell string) *fault {
-	return &fault{quoted(cell) + ", with a decimal comma", "a number with a decimal point", "write numbers with a decimal point, such as 1.5; if these are names, set the column's kind to symbol"}
+	return refuse("", quoted(cell)+", with a decimal comma", "a number with a decimal point", "write numbers with a decimal point, such as 1.5; if these are names, set the column's kind to symbol")
 }
 
 func (c *Column) addValue(v float64, o *Options) *fault {
@@ -156,8 +160,8 @@ func (c *Column) addWhole(n uint64, negative bool, o *Options) *fault {
 
 // rounded is what is wrong with a whole number that float64 does not hold.
 func rounded(found string) *fault {
-	return &fault{found + ", whose last digits a float64 would round", "a whole number up to 2^53, or one that a float64 holds",
-		"subtract the same number from all, or write the column as two, of x // 2**32 and of x % 2**32; set its kind to symbol if it holds names; write rounded numbers with an exponent (1.5e+40)"}
+	return refuse("", found+", whose last digits a float64 would round", "a whole number up to 2^53, or one that a float64 holds",
+		"subtract the same number from all, or write the column as two, of x // 2**32 and of x % 2**32; set its kind to symbol if it holds names; write rounded numbers with an exponent (1.5e+40)")
 }
 
 func (c *Column) addNumber(v float64) {
@@ -169,7 +173,7 @@ func (c *Column) addNumber(v float64) {
 
 func (c *Column) addNonFinite(v float64, found string, o *Options) *fault {
 	if o.NonFinite != AsSymbol {
-		return &fault{found, "a finite number", `set nonfinite to "symbol" if NaN and infinities are outputs to be audited: they may leak`}
+		return refuse("", found, "a finite number", `set nonfinite to "symbol" if NaN and infinities are outputs to be audited: they may leak`)
 	}
 	if c.Kind == audit.Real {
 		c.mix()
@@ -181,11 +185,11 @@ func (c *Column) addSymbol(s string, o *Options) *fault {
 	k, ok := c.index[s]
 	if !ok {
 		if len(c.Symbols) >= o.MaxSymbols {
-			return &fault{fmt.Sprintf("symbol number %d of this column, %s", o.MaxSymbols+1, quoted(s)), fmt.Sprintf("one of at most %d symbols", o.MaxSymbols),
-				"set the column's kind to real if it holds numbers, to mixed if it holds numbers and names; otherwise merge rare names, or leave out the column"}
+			return refuse("", fmt.Sprintf("symbol number %d of this column, %s", o.MaxSymbols+1, quoted(s)), fmt.Sprintf("one of at most %d symbols", o.MaxSymbols),
+				"set the column's kind to real if it holds numbers, to mixed if it holds numbers and names; otherwise merge rare names, or leave out the column")
 		}
 		if i := binaryByte(s); i >= 0 || !utf8.ValidString(s) {
-			return &fault{quoted(s) + ", which is not text", "text in UTF-8", "save the file as UTF-8"}
+			return refuse("", quoted(s)+", which is not text", "text in UTF-8", "save the file as UTF-8")
 		}
 		k = c.code(s)
 	}

@@ -19,17 +19,25 @@ type jsonText struct {
 	p    *parser
 	in   *json.Decoder
 	text *bounded
+
+	what   string // the file, or the array in it that is read
+	tab    *tabulator
+	object bool            // rows are objects
+	matrix bool            // rows are arrays
+	raw    json.RawMessage // the row
+	keys   []string
+	cells  []string
 }
 
 // json reads a file that begins with head, whose first character is { or [.
 func (p *parser) json(in io.Reader, head []byte) ([]*Table, error) {
-	j := &jsonText{p: p, text: &bounded{in: in}}
-	j.text.long = func() error { return longer(fmt.Sprintf("%s, line %d", p.o.Name, j.line()), "") }
+	j := &jsonText{p: p, text: &bounded{in: in}, what: p.o.Name}
+	j.text.long = func() error { return longer(onLine(p.o.Name, j.line()), "") }
 	j.in = json.NewDecoder(j.text)
 	j.text.taken = j.in.InputOffset
-	p.format = jsonForm(head)
-	if p.format == JSONLines {
-		return one(j.lines())
+	if p.format = jsonForm(head); p.format == JSONLines {
+		t, err := j.lines()
+		return []*Table{t}, err
 	}
 	open, err := j.token()
 	if err != nil {
@@ -39,7 +47,8 @@ func (p *parser) json(in io.Reader, head []byte) ([]*Table, error) {
 	if open == json.Delim('{') {
 		tables, err = j.arrays()
 	} else {
-		tables, err = one(j.array(""))
+		tables = make([]*Table, 1)
+		tables[0], err = j.array("")
 	}
 	if err == nil {
 		if _, after := j.in.Token(); !errors.Is(after, io.EOF) {
@@ -67,8 +76,6 @@ func jsonForm(head []byte) string {
 	return JSON
 }
 
-func one(t *Table, err error) ([]*Table, error) { return []*Table{t}, err }
-
 // token is the next one, which has to be there.
 func (j *jsonText) token() (json.Token, error) {
 	t, err := j.in.Token()
@@ -92,155 +99,134 @@ func (j *jsonText) fault(err error, want string) error {
 	if audit.IsInput(err) {
 		return err
 	}
+	const again = "copy or save it again"
 	rest := bytes.TrimLeft(j.rest(), " \t\r\n,:")
-	x := &audit.InputError{Field: fmt.Sprintf("%s, line %d", j.p.o.Name, 1+j.text.lines-bytes.Count(rest, []byte{'\n'})), Found: "the end", Want: want, Remedy: "copy or save it again"}
-	if len(rest) > 0 {
-		line, _, _ := bytes.Cut(rest, []byte{'\n'})
-		x.Found, x.Remedy = quoted(bytes.TrimSpace(line)), ""
-	}
-	if len(rest) > 0 && errors.Is(err, io.ErrUnexpectedEOF) {
-		x.Found, x.Want, x.Remedy = x.Found+", which is cut off at the end of the file", "the rest of it", "copy or save it again"
-	}
+	place := onLine(j.p.o.Name, 1+j.text.lines-bytes.Count(rest, []byte{'\n'}))
+	line, _, _ := bytes.Cut(rest, []byte{'\n'})
+	found := quoted(bytes.TrimSpace(line))
 	var syntax *json.SyntaxError
-	if len(rest) > 0 && errors.As(err, &syntax) {
-		x.Found, x.Want = x.Found+", an "+syntax.Error(), "rows of JSON: numbers and strings"
-		if line, _, _ := bytes.Cut(rest, []byte{'\n'}); bytes.Contains(line, []byte("NaN")) || bytes.Contains(line, []byte("Infinity")) {
-			x.Want, x.Remedy = "JSON, which has no NaN and no infinity", `write them as strings, "NaN" or "-Infinity"`
-		}
+	switch {
+	case len(rest) == 0:
+		return refuse(place, "the end", want, again)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return refuse(place, found+", which is cut off at the end of the file", "the rest of it", again)
+	case !errors.As(err, &syntax):
+		return refuse(place, found, want)
+	case bytes.Contains(line, []byte("NaN")) || bytes.Contains(line, []byte("Infinity")):
+		return refuse(place, found+", an "+syntax.Error(), "JSON, which has no NaN and no infinity", `write them as strings, "NaN" or "-Infinity"`)
 	}
-	return x
+	return refuse(place, found+", an "+syntax.Error(), "rows of JSON: numbers and strings")
+}
+
+func (j *jsonText) bad(found, want string) error {
+	return refuse(onLine(j.what, j.line()), found, want)
 }
 
 // arrays reads the rest of an object of arrays.
 func (j *jsonText) arrays() ([]*Table, error) {
 	var tables []*Table
 	for j.in.More() {
+		j.what = j.p.o.Name
 		name, err := j.token()
 		if err != nil {
 			return nil, err
 		}
 		key := name.(string)
-		if value, err := j.token(); err != nil {
-			return nil, err
-		} else if value != json.Delim('[') {
-			return nil, j.bad(fmt.Sprint(value), fmt.Sprintf("an array, as the value of %q", key))
+		value, err := j.token()
+		switch {
+		case err != nil:
+		case value != json.Delim('['):
+			err = j.bad(fmt.Sprint(value), fmt.Sprintf("an array, as the value of %q", key))
+		case slices.ContainsFunc(tables, func(t *Table) bool { return t.Name == key }):
+			err = j.bad(fmt.Sprintf("the key %q twice", key), "each key once")
+		case len(tables) == MaxColumns:
+			err = j.fault(nil, fmt.Sprintf("at most %d arrays", MaxColumns))
 		}
-		if slices.ContainsFunc(tables, func(t *Table) bool { return t.Name == key }) {
-			return nil, j.bad(fmt.Sprintf("the key %q twice", key), "each key once")
+		if err != nil {
+			return nil, err
 		}
 		t, err := j.array(key)
 		if err != nil {
 			return nil, err
 		}
-		if tables = append(tables, t); len(tables) > MaxColumns {
-			return nil, j.fault(nil, fmt.Sprintf("at most %d arrays", MaxColumns))
-		}
+		tables = append(tables, t)
 	}
 	_, err := j.token() // its end
 	return tables, err
 }
 
-func (j *jsonText) bad(found, want string) error {
-	return &audit.InputError{Field: fmt.Sprintf("%s, line %d", j.p.o.Name, j.line()), Found: found, Want: want}
-}
-
 // array reads the rest of an array of rows.
 func (j *jsonText) array(name string) (*Table, error) {
-	what := j.p.o.Name
-	if name != "" {
-		what += fmt.Sprintf(", array %q", name)
+	if j.tab = nil; name != "" {
+		j.what += fmt.Sprintf(", array %q", name)
 	}
-	rows := &jsonRows{jsonText: j, what: what}
-	matrix := false
 	for j.in.More() {
-		if err := j.in.Decode(&rows.raw); err != nil {
-			return nil, j.fault(err, "the rest of an array")
-		}
-		is := rows.raw[0] == '['
-		if rows.tab == nil {
-			matrix = is
-		}
-		if matrix != is {
-			return nil, rows.bad(quoted([]byte(rows.raw)), "a row like the first")
-		}
-		if err := rows.row(); err != nil {
+		if err := j.row("the rest of an array"); err != nil {
 			return nil, err
 		}
 	}
 	if _, err := j.token(); err != nil { // its end
 		return nil, err
 	}
-	if rows.tab == nil {
-		return nil, &audit.InputError{Field: what, Found: "an empty array", Want: "an array with rows"}
+	if j.tab == nil {
+		return nil, refuse(j.what, "an empty array", "an array with rows")
 	}
-	t, err := rows.tab.close()
+	t, err := j.tab.close()
 	if err != nil {
 		return nil, err
 	}
-	t.Name, t.Matrix = name, matrix
+	t.Name, t.Matrix = name, j.matrix
 	return t, nil
 }
 
 func (j *jsonText) lines() (*Table, error) {
-	rows := &jsonRows{jsonText: j, what: j.p.o.Name}
 	for {
-		err := j.in.Decode(&rows.raw)
+		err := j.row("the rest of a row")
 		if errors.Is(err, io.EOF) {
-			return rows.tab.close()
+			return j.tab.close()
 		}
 		if err != nil {
-			return nil, j.fault(err, "the rest of a row")
-		}
-		if err := rows.row(); err != nil {
 			return nil, err
 		}
 	}
 }
 
-type jsonRows struct {
-	*jsonText
-	what    string // the file, or the array in it
-	tab     *tabulator
-	object  bool // rows are objects
-	index   map[string]int
-	raw     json.RawMessage // the row
-	keys    []string
-	cells   []string
-	ordered []string // cells of an object in the columns' order
-	placed  []bool
-}
-
-func (r *jsonRows) row() error {
-	if err := r.split(string(r.raw)); err != nil {
+// row reads a row. Behind the last line the error is io.EOF.
+func (j *jsonText) row(want string) error {
+	if err := j.in.Decode(&j.raw); errors.Is(err, io.EOF) && j.p.format == JSONLines {
+		return err
+	} else if err != nil {
+		return j.fault(err, want)
+	}
+	if err := j.split(string(j.raw)); err != nil {
 		return err
 	}
-	object := r.raw[0] == '{'
-	if r.tab == nil {
-		if err := r.start(object); err != nil {
+	object, matrix := j.raw[0] == '{', j.raw[0] == '['
+	if j.tab == nil {
+		if err := j.start(object); err != nil {
 			return err
 		}
+		j.object, j.matrix = object, matrix
 	}
-	if object != r.object {
-		words := map[bool]string{true: "an object", false: "an array or a value"}
-		return r.bad(words[object], words[r.object]+", as the first row")
+	switch words := map[bool]string{true: "an object", false: "an array or a value"}; {
+	case matrix != j.matrix && j.p.format == JSON:
+		return j.bad(quoted([]byte(j.raw)), "a row like the first")
+	case object != j.object:
+		return j.bad(words[object], words[j.object]+", as the first row")
+	case !object || slices.Equal(j.keys, j.tab.names):
+		return j.tab.row(j.cells)
 	}
-	if !object {
-		return r.tab.row(r.cells)
-	}
-	if err := r.order(); err != nil {
-		return err
-	}
-	return r.tab.row(r.ordered)
+	return j.ordered()
 }
 
 // split cuts a row, which is JSON, into its keys and its cells.
-func (r *jsonRows) split(row string) error {
-	r.keys, r.cells = r.keys[:0], r.cells[:0]
+func (j *jsonText) split(row string) error {
+	j.keys, j.cells = j.keys[:0], j.cells[:0]
 	object := row[0] == '{'
 	if object || row[0] == '[' {
 		row = row[1:]
 	}
-	for len(r.cells) <= MaxColumns {
+	for len(j.cells) <= MaxColumns {
 		row = strings.TrimLeft(row, " \t\r\n,:")
 		if row == "" || row[0] == '}' || row[0] == ']' {
 			return nil
@@ -256,7 +242,7 @@ func (r *jsonRows) split(row string) error {
 					}
 				}
 				if err := json.Unmarshal([]byte(row[:n+1]), &cell); err != nil {
-					return r.bad(quoted(row[:n+1]), "a string of JSON")
+					return j.bad(quoted(row[:n+1]), "a string of JSON")
 				}
 			}
 			n++
@@ -270,67 +256,56 @@ func (r *jsonRows) split(row string) error {
 			case 'f':
 				cell = "0"
 			case 'n', '{', '[':
-				return r.bad(quoted(row[:min(n+1, len(row))]), "a number or a string")
+				return j.bad(quoted(row[:min(n+1, len(row))]), "a number or a string")
 			}
 		}
-		if row = row[n:]; object && len(r.keys) == len(r.cells) {
-			r.keys = append(r.keys, cell)
+		if row = row[n:]; object && len(j.keys) == len(j.cells) {
+			j.keys = append(j.keys, cell)
 		} else {
-			r.cells = append(r.cells, cell)
+			j.cells = append(j.cells, cell)
 		}
 	}
-	return r.bad(fmt.Sprintf("a row of more than %d values", MaxColumns), fmt.Sprintf("at most %d", MaxColumns))
-}
-
-func (r *jsonRows) bad(found, want string) error {
-	return &audit.InputError{Field: fmt.Sprintf("%s, line %d", r.what, r.line()), Found: found, Want: want}
+	return j.bad(fmt.Sprintf("a row of more than %d values", MaxColumns), fmt.Sprintf("at most %d", MaxColumns))
 }
 
 // start fixes the columns by the first row.
-func (r *jsonRows) start(object bool) error {
-	if len(r.cells) == 0 {
-		return r.bad("a row without values", "at least one")
+func (j *jsonText) start(object bool) error {
+	if len(j.cells) == 0 {
+		return j.bad("a row without values", "at least one")
 	}
-	tab := &tabulator{o: &r.p.o, what: r.what, left: &r.p.left, line: r.line}
-	names := make([]string, len(r.cells))
-	r.index = map[string]int{}
-	for i := range names {
-		if names[i] = columnNumber(i); object {
-			names[i] = r.keys[i]
-		}
-		r.index[names[i]] = i
+	names := slices.Clone(j.keys)
+	if !object {
+		names = audit.Listed(len(j.cells), columnNumber)
 	}
-	if err := tab.setNames(r.line(), names, object); err != nil {
+	tab := &tabulator{o: &j.p.o, what: j.what, left: &j.p.left, line: j.line}
+	if err := tab.setNames(j.line(), names, object); err != nil {
 		return err
 	}
-	r.tab, r.object = tab, object
-	r.ordered, r.placed = make([]string, len(names)), make([]bool, len(names))
-	if r.p.format == JSONLines {
-		if r.p.tab = tab; !object {
-			r.p.note("rows have no column names: the columns are called c1 to c%d", len(names))
+	j.tab = tab
+	if j.p.format == JSONLines {
+		if j.p.tab = tab; !object {
+			j.p.note("rows have no column names: the columns are called c1 to c%d", len(names))
 		}
 	}
 	return nil
 }
 
-func (r *jsonRows) order() error {
-	names := r.tab.names
-	clear(r.placed)
-	for i, k := range r.keys {
-		j := i
-		if i >= len(names) || names[i] != k {
-			var ok bool
-			if j, ok = r.index[k]; !ok {
-				return r.bad(fmt.Sprintf("a row with the key %q", k), fmt.Sprintf("the keys of the first row: %q", names))
-			}
+// ordered adds a row whose keys stand in another order than those of the first.
+func (j *jsonText) ordered() error {
+	names, of := j.tab.names, map[string]string{}
+	all := fmt.Sprintf("the keys of the first row: %q", names)
+	for i, k := range j.keys {
+		if _, twice := of[k]; twice {
+			return j.bad(fmt.Sprintf("the key %q twice", k), "each key once")
 		}
-		if r.placed[j] {
-			return r.bad(fmt.Sprintf("the key %q twice", k), "each key once")
+		of[k] = j.cells[i]
+	}
+	missing := slices.IndexFunc(names, func(name string) bool { _, there := of[name]; return !there })
+	if missing >= 0 || len(of) > len(names) {
+		if i := slices.IndexFunc(j.keys, func(k string) bool { return !slices.Contains(names, k) }); i >= 0 {
+			return j.bad(fmt.Sprintf("a row with the key %q", j.keys[i]), all)
 		}
-		r.placed[j], r.ordered[j] = true, r.cells[i]
+		return j.bad(fmt.Sprintf("a row without the key %q", names[missing]), all)
 	}
-	if j := slices.Index(r.placed, false); j >= 0 {
-		return r.bad(fmt.Sprintf("a row without the key %q", names[j]), fmt.Sprintf("the keys of the first row: %q", names))
-	}
-	return nil
+	return j.tab.row(audit.Each(names, func(name string) string { return of[name] }))
 }

@@ -18,38 +18,37 @@ import (
 
 const npyMagic = "\x93NUMPY"
 
+// element is a type of numbers: kind is f, i, u or b, for bool.
 type element struct {
+	kind  byte
 	size  int
 	order binary.ByteOrder
-	value func(order binary.ByteOrder, b []byte) float64 // nil: of a whole number of 8 bytes
-	sign  bool                                           // such a number has one
-}
-
-// elements are those that are read, by type and size.
-var elements = map[string]element{
-	"f8": {size: 8, value: func(o binary.ByteOrder, b []byte) float64 { return math.Float64frombits(o.Uint64(b)) }},
-	"f4": {size: 4, value: func(o binary.ByteOrder, b []byte) float64 { return float64(math.Float32frombits(o.Uint32(b))) }},
-	"f2": {size: 2, value: func(o binary.ByteOrder, b []byte) float64 { return half(o.Uint16(b)) }},
-	"i8": {size: 8, sign: true},
-	"i4": {size: 4, value: func(o binary.ByteOrder, b []byte) float64 { return float64(int32(o.Uint32(b))) }},
-	"i2": {size: 2, value: func(o binary.ByteOrder, b []byte) float64 { return float64(int16(o.Uint16(b))) }},
-	"i1": {size: 1, value: func(_ binary.ByteOrder, b []byte) float64 { return float64(int8(b[0])) }},
-	"u8": {size: 8},
-	"u4": {size: 4, value: func(o binary.ByteOrder, b []byte) float64 { return float64(o.Uint32(b)) }},
-	"u2": {size: 2, value: func(o binary.ByteOrder, b []byte) float64 { return float64(o.Uint16(b)) }},
-	"u1": {size: 1, value: func(_ binary.ByteOrder, b []byte) float64 { return float64(b[0]) }},
-	"b1": {size: 1, value: func(_ binary.ByteOrder, b []byte) float64 { return float64(b[0]) }},
 }
 
 func (e element) add(c *Column, b []byte, o *Options) *fault {
-	if e.value != nil {
-		return c.addValue(e.value(e.order, b), o)
+	var bits uint64
+	switch e.size {
+	case 1:
+		bits = uint64(b[0])
+	case 2:
+		bits = uint64(e.order.Uint16(b))
+	case 4:
+		bits = uint64(e.order.Uint32(b))
+	case 8:
+		bits = e.order.Uint64(b)
 	}
-	n := e.order.Uint64(b)
-	if e.sign && int64(n) < 0 {
-		return c.addWhole(-n, true, o)
+	unused := 64 - 8*e.size
+	switch n := int64(bits<<unused) >> unused; {
+	case e.kind == 'f' && e.size == 8:
+		return c.addValue(math.Float64frombits(bits), o)
+	case e.kind == 'f' && e.size == 4:
+		return c.addValue(float64(math.Float32frombits(uint32(bits))), o)
+	case e.kind == 'f':
+		return c.addValue(half(uint16(bits)), o)
+	case e.kind == 'i' && n < 0:
+		return c.addWhole(uint64(-n), true, o)
 	}
-	return c.addWhole(n, false, o)
+	return c.addWhole(bits, false, o)
 }
 
 func half(b uint16) float64 {
@@ -79,7 +78,7 @@ func (p *parser) npy(what string, in io.Reader) (*Table, error) {
 		head = append(head, make([]byte, n)...)
 		n, err := io.ReadFull(in, head[from:])
 		if err != nil {
-			return &audit.InputError{Field: what, Found: fmt.Sprintf("cut off in its header, after %d bytes", from+n), Want: "a whole NPY file", Remedy: "copy or save it again"}
+			return refuse(what, fmt.Sprintf("cut off in its header, after %d bytes", from+n), "a whole NPY file", "copy or save it again")
 		}
 		return nil
 	}
@@ -87,13 +86,13 @@ func (p *parser) npy(what string, in io.Reader) (*Table, error) {
 		return nil, err
 	}
 	if string(head[:6]) != npyMagic {
-		return nil, &audit.InputError{Field: place(0), Found: quoted(head[:6]), Want: fmt.Sprintf("%q, the beginning of an NPY file", npyMagic)}
+		return nil, refuse(place(0), quoted(head[:6]), fmt.Sprintf("%q, the beginning of an NPY file", npyMagic))
 	}
 	length := 2 // bytes of the header's size
 	if version := head[6]; version == 2 || version == 3 {
 		length = 4
 	} else if version != 1 {
-		return nil, &audit.InputError{Field: place(6), Found: fmt.Sprintf("NPY version %d.%d", version, head[7]), Want: "version 1, 2 or 3"}
+		return nil, refuse(place(6), fmt.Sprintf("NPY version %d.%d", version, head[7]), "version 1, 2 or 3")
 	}
 	if err := more(length); err != nil {
 		return nil, err
@@ -101,17 +100,17 @@ func (p *parser) npy(what string, in io.Reader) (*Table, error) {
 	var size [4]byte
 	copy(size[:], head[8:])
 	if n := binary.LittleEndian.Uint32(size[:]); n > maxHead {
-		return nil, &audit.InputError{Field: place(8), Found: fmt.Sprintf("a header of %d bytes", n), Want: fmt.Sprintf("at most %d", maxHead)}
+		return nil, refuse(place(8), fmt.Sprintf("a header of %d bytes", n), fmt.Sprintf("at most %d", maxHead))
 	} else if err := more(int(n)); err != nil {
 		return nil, err
 	}
 	h, err := parseHead(head[8+length:])
 	if err != nil {
-		return nil, &audit.InputError{Field: place(8 + length), Found: "a header that cannot be read: " + err.Error(), Want: "descr, fortran_order and shape, as NumPy writes them"}
+		return nil, refuse(place(8+length), "a header that cannot be read: "+err.Error(), "descr, fortran_order and shape, as NumPy writes them")
 	}
-	elem, f := parseElement(string(h.Descr))
-	if f != nil {
-		return nil, &audit.InputError{Field: what + ", dtype", Found: f.found, Want: f.want, Remedy: f.remedy}
+	elem, err := parseElement(what+", dtype", string(h.Descr))
+	if err != nil {
+		return nil, err
 	}
 	t, err := p.shaped(what+", shape", h.Shape)
 	if err != nil {
@@ -129,18 +128,19 @@ func (p *parser) npy(what string, in io.Reader) (*Table, error) {
 				column = done / rows
 			}
 			c := t.Columns[column]
-			if f := elem.add(c, some, &p.o); f != nil {
-				return nil, &audit.InputError{Field: fmt.Sprintf("%s, row %d, column %d, byte %d", what, c.Len()+1, column+1, len(head)+done*elem.size), Found: f.found, Want: f.want, Remedy: f.remedy}
+			if bad := elem.add(c, some, &p.o); bad != nil {
+				bad.Field = fmt.Sprintf("%s, row %d, column %d, byte %d", what, c.Len()+1, column+1, len(head)+done*elem.size)
+				return nil, bad
 			}
 			done++
 		}
 		if err != nil {
-			return nil, &audit.InputError{Field: place(len(head) + done*elem.size + n), Found: fmt.Sprintf("the end, after %d of %d values", done, total),
-				Want: fmt.Sprintf("a file of %d bytes", len(head)+total*elem.size), Remedy: "copy or save it again"}
+			return nil, refuse(place(len(head)+done*elem.size+n), fmt.Sprintf("the end, after %d of %d values", done, total),
+				fmt.Sprintf("a file of %d bytes", len(head)+total*elem.size), "copy or save it again")
 		}
 	}
 	if n, _ := io.ReadFull(in, make([]byte, 1)); n > 0 {
-		return nil, &audit.InputError{Field: place(len(head) + total*elem.size), Found: "more data", Want: "the end of the file, after the array", Remedy: "save several arrays with numpy.savez"}
+		return nil, refuse(place(len(head)+total*elem.size), "more data", "the end of the file, after the array", "save several arrays with numpy.savez")
 	}
 	return t, nil
 }
@@ -152,14 +152,14 @@ func (p *parser) shaped(field string, shape []int) (*Table, error) {
 	case 2:
 		columns = shape[1]
 	default:
-		return nil, &audit.InputError{Field: field, Found: fmt.Sprint(shape), Want: "one or two dimensions: rows, or rows and columns", Remedy: "reshape(len(a), -1) keeps the rows"}
+		return nil, refuse(field, fmt.Sprint(shape), "one or two dimensions: rows, or rows and columns", "reshape(len(a), -1) keeps the rows")
 	}
 	rows := shape[0]
 	switch {
 	case rows <= 0 || columns <= 0:
-		return nil, &audit.InputError{Field: field, Found: fmt.Sprint(shape), Want: "an array with values"}
+		return nil, refuse(field, fmt.Sprint(shape), "an array with values")
 	case columns > MaxColumns:
-		return nil, &audit.InputError{Field: field, Found: fmt.Sprint(shape), Want: fmt.Sprintf("at most %d columns; rows are the first dimension", MaxColumns)}
+		return nil, refuse(field, fmt.Sprint(shape), fmt.Sprintf("at most %d columns; rows are the first dimension", MaxColumns))
 	case rows > p.left/columns:
 		return nil, tooManyCells(field, rows*min(columns, math.MaxInt64/bytesEach/rows), &p.o)
 	}
@@ -178,33 +178,32 @@ func (p *parser) shaped(field string, shape []int) (*Table, error) {
 }
 
 // parseElement reads a type such as "<f8".
-func parseElement(descr string) (element, *fault) {
-	const want = "float16, float32, float64, an integer type or bool"
-	refuse := func(found, remedy string) (element, *fault) { return element{}, &fault{found, want, remedy} }
+func parseElement(field, descr string) (element, error) {
+	other := func(found, remedy string) (element, error) {
+		return element{}, refuse(field, found, "float16, float32, float64, an integer type or bool", remedy)
+	}
 	if strings.HasPrefix(descr, "[") {
-		return refuse("a structured array", "save each field as an array of an NPZ, or save CSV")
+		return other("a structured array", "save each field as an array of an NPZ, or save CSV")
 	}
-	if len(descr) < 2 {
-		return refuse(quoted(descr), "")
-	}
-	orders := map[byte]binary.ByteOrder{'<': binary.LittleEndian, '|': binary.LittleEndian, '=': binary.LittleEndian, '>': binary.BigEndian}
-	order, ok := orders[descr[0]]
-	if !ok {
-		return refuse(quoted(descr), "")
+	if len(descr) < 2 || !strings.Contains("<|=>", descr[:1]) {
+		return other(quoted(descr), "")
 	}
 	switch descr[1] {
 	case 'O':
-		return refuse("object (Python objects, pickled)", "convert it with astype(float); pickles can run programs and are not read")
+		return other("object (Python objects, pickled)", "convert it with astype(float); pickles can run programs and are not read")
 	case 'U', 'S', 'a':
-		return refuse("text ("+quoted(descr)+")", "save words as CSV, or number them")
+		return other("text ("+quoted(descr)+")", "save words as CSV, or number them")
 	case 'c':
-		return refuse("complex ("+quoted(descr)+")", "save real and imaginary part as two columns")
+		return other("complex ("+quoted(descr)+")", "save real and imaginary part as two columns")
 	case 'M', 'm':
-		return refuse("dates or times ("+quoted(descr)+")", "convert them with astype(int)")
+		return other("dates or times ("+quoted(descr)+")", "convert them with astype(int)")
 	}
-	e, ok := elements[descr[1:]]
-	if e.order = order; !ok {
-		return refuse(quoted(descr), "convert it with astype(float)")
+	if !slices.Contains([]string{"f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "b1"}, descr[1:]) {
+		return other(quoted(descr), "convert it with astype(float)")
+	}
+	e := element{descr[1], int(descr[2] - '0'), binary.LittleEndian}
+	if descr[0] == '>' {
+		e.order = binary.BigEndian
 	}
 	return e, nil
 }
@@ -270,7 +269,7 @@ func (p *parser) npz(in io.Reader) ([]*Table, error) {
 	}
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
-		return nil, &audit.InputError{Field: name, Found: fmt.Sprintf("a zip file that cannot be read (%s)", strings.TrimPrefix(err.Error(), "zip: ")), Want: "a whole NPZ file", Remedy: "copy or save it again"}
+		return nil, refuse(name, fmt.Sprintf("a zip file that cannot be read (%s)", strings.TrimPrefix(err.Error(), "zip: ")), "a whole NPZ file", "copy or save it again")
 	}
 	var arrays []*zip.File
 	var total uint64
@@ -282,13 +281,13 @@ func (p *parser) npz(in io.Reader) ([]*Table, error) {
 		}
 		arrays = append(arrays, f)
 		if total += f.UncompressedSize64; f.UncompressedSize64 > uint64(p.o.MaxExpanded) || total > uint64(p.o.MaxExpanded) {
-			return nil, &audit.InputError{Field: fmt.Sprintf("%s, array %s", name, quoted(f.Name)), Found: "beyond " + sizeWords(p.o.MaxExpanded) + " uncompressed, with the arrays before it",
-				Want: "at most that", Remedy: "save fewer rows, or as float32"}
+			return nil, refuse(fmt.Sprintf("%s, array %s", name, quoted(f.Name)), "beyond "+sizeWords(p.o.MaxExpanded)+" uncompressed, with the arrays before it",
+				"at most that", "save fewer rows, or as float32")
 		}
 		if f.UncompressedSize64 > suspectExpand && f.UncompressedSize64/suspectRatio > f.CompressedSize64 {
-			return nil, &audit.InputError{Field: fmt.Sprintf("%s, array %s", name, quoted(f.Name)),
-				Found: fmt.Sprintf("%s packed into %s", sizeWords(int64(f.UncompressedSize64)), sizeWords(int64(f.CompressedSize64))),
-				Want:  fmt.Sprintf("a ratio of at most %d for an array beyond %s", suspectRatio, sizeWords(suspectExpand)), Remedy: "if the file is what you expect, save it with numpy.savez instead of savez_compressed"}
+			return nil, refuse(fmt.Sprintf("%s, array %s", name, quoted(f.Name)),
+				fmt.Sprintf("%s packed into %s", sizeWords(int64(f.UncompressedSize64)), sizeWords(int64(f.CompressedSize64))),
+				fmt.Sprintf("a ratio of at most %d for an array beyond %s", suspectRatio, sizeWords(suspectExpand)), "if the file is what you expect, save it with numpy.savez instead of savez_compressed")
 		}
 	}
 	switch {
@@ -297,9 +296,9 @@ func (p *parser) npz(in io.Reader) ([]*Table, error) {
 		if others != "" {
 			found = fmt.Sprintf("a zip file without arrays (it holds %s)", quoted(others))
 		}
-		return nil, &audit.InputError{Field: name, Found: found, Want: "an NPZ file, a zip of .npy files", Remedy: "save a spreadsheet as CSV"}
+		return nil, refuse(name, found, "an NPZ file, a zip of .npy files", "save a spreadsheet as CSV")
 	case len(arrays) > maxArrays:
-		return nil, &audit.InputError{Field: name, Found: fmt.Sprintf("%d arrays", len(arrays)), Want: fmt.Sprintf("at most %d", maxArrays)}
+		return nil, refuse(name, fmt.Sprintf("%d arrays", len(arrays)), fmt.Sprintf("at most %d", maxArrays))
 	}
 	var tables []*Table
 	for _, f := range arrays {
@@ -308,7 +307,7 @@ func (p *parser) npz(in io.Reader) ([]*Table, error) {
 			return nil, err
 		}
 		if slices.ContainsFunc(tables, func(other *Table) bool { return other.Name == t.Name }) {
-			return nil, &audit.InputError{Field: name, Found: fmt.Sprintf("the array %q twice", t.Name), Want: "each array once"}
+			return nil, refuse(name, fmt.Sprintf("the array %q twice", t.Name), "each array once")
 		}
 		tables = append(tables, t)
 	}
@@ -321,7 +320,7 @@ func (p *parser) array(f *zip.File) (*Table, error) {
 	name := strings.TrimSuffix(f.Name, ".npy")
 	what := fmt.Sprintf("%s, array %s", p.o.Name, quoted(name))
 	broken := func(err error) error {
-		return &audit.InputError{Field: what, Found: fmt.Sprintf("damaged (%s)", strings.TrimPrefix(err.Error(), "zip: ")), Want: "a whole NPZ file", Remedy: "copy or save it again"}
+		return refuse(what, fmt.Sprintf("damaged (%s)", strings.TrimPrefix(err.Error(), "zip: ")), "a whole NPZ file", "copy or save it again")
 	}
 	in, err := f.Open()
 	if err != nil {

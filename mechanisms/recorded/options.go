@@ -3,6 +3,7 @@ package recorded
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 )
@@ -95,8 +96,8 @@ func CheckSize(name string, size int64, o Options) error {
 		return err
 	}
 	if size > o.MaxBytes {
-		return &audit.InputError{Field: name, Found: sizeWords(size), Want: "at most " + sizeWords(o.MaxBytes),
-			Remedy: "take a random sample of the rows, or use the command dpscope, which reads larger files"}
+		return refuse(name, sizeWords(size), "at most "+sizeWords(o.MaxBytes),
+			"take a random sample of the rows, or use the command dpscope, which reads larger files")
 	}
 	return nil
 }
@@ -118,4 +119,11 @@ func quoted[T []byte | string](b T) string {
 		return fmt.Sprintf("%q...", string(b[:most]))
 	}
 	return fmt.Sprintf("%q", string(b))
+}
+
+func onLine(what string, line int) string { return fmt.Sprintf("%s, line %d", what, line) }
+
+// refuse is the error of a place in a file.
+func refuse(place, found, want string, remedy ...string) *audit.InputError {
+	return &audit.InputError{Field: place, Found: found, Want: want, Remedy: strings.Join(remedy, "")}
 }

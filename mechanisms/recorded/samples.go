@@ -91,11 +91,11 @@ func Pair(files []*File, r audit.Reading) (*Samples, error) {
 	s.Notes = append(notes, s.Notes...)
 	for side, rows := range s.rows {
 		if len(rows) > MaxRows {
-			return nil, &audit.InputError{Field: "samples, " + s.Datasets[side], Found: fmt.Sprintf("of %d rows", len(rows)), Want: fmt.Sprintf("at most %d", MaxRows), Remedy: "take fewer rows"}
+			return nil, refuse("samples, "+s.Datasets[side], fmt.Sprintf("of %d rows", len(rows)), fmt.Sprintf("at most %d", MaxRows), "take fewer rows")
 		}
 		if len(rows) < MinRows {
-			return nil, &audit.InputError{Field: "samples, " + s.Datasets[side], Found: fmt.Sprintf("of %d rows", len(rows)),
-				Want: fmt.Sprintf("at least %d, the smallest useful number: half of them explore, half certify", MinRows), Remedy: "run the mechanism more often"}
+			return nil, refuse("samples, "+s.Datasets[side], fmt.Sprintf("of %d rows", len(rows)),
+				fmt.Sprintf("at least %d, the smallest useful number: half of them explore, half certify", MinRows), "run the mechanism more often")
 		}
 	}
 	if err := s.chooseColumns(); err != nil {
@@ -114,7 +114,7 @@ func oneOrTwo(field string, files []*File, one func(*File) error, two func(a, b 
 	case 2:
 		return two(files[0], files[1])
 	}
-	return &audit.InputError{Field: field, Found: fmt.Sprintf("%d files", len(files)), Want: "one file or two"}
+	return refuse(field, fmt.Sprintf("%d files", len(files)), "one file or two")
 }
 
 func (s *Samples) note(format string, args ...any) {
@@ -130,7 +130,7 @@ func (s *Samples) oneFile(f *File) error {
 	if f.Table(s.datasetName()) != nil {
 		for _, t := range f.Tables {
 			if t.Rows() != f.Tables[0].Rows() {
-				return &audit.InputError{Field: f.Name, Found: fmt.Sprintf("the arrays %q with %d rows and %q with %d", f.Tables[0].Name, f.Tables[0].Rows(), t.Name, t.Rows()), Want: "arrays of the same length"}
+				return refuse(f.Name, fmt.Sprintf("the arrays %q with %d rows and %q with %d", f.Tables[0].Name, f.Tables[0].Rows(), t.Name, t.Rows()), "arrays of the same length")
 			}
 		}
 		return s.split(f, &Table{Columns: f.Columns()})
@@ -142,7 +142,7 @@ func (s *Samples) oneFile(f *File) error {
 			s.note("of %d arrays only d0 and d1 are read", len(f.Tables))
 		}
 	case (d0 != nil || d1 != nil) || len(f.Tables) != 2:
-		return &audit.InputError{Field: f.Name, Found: "with the arrays " + arrayNames(f), Want: fmt.Sprintf("d0 and d1, the outputs on two datasets, or an array %q beside arrays of the same length", s.datasetName())}
+		return refuse(f.Name, "with the arrays "+arrayNames(f), fmt.Sprintf("d0 and d1, the outputs on two datasets, or an array %q beside arrays of the same length", s.datasetName()))
 	default:
 		d0, d1 = f.Tables[0], f.Tables[1]
 		s.note("the array %q is taken as the first dataset, %q as the second", d0.Name, d1.Name)
@@ -181,8 +181,8 @@ func (s *Samples) split(f *File, t *Table) error {
 		if two := f.TwoValued(); len(two) > 0 {
 			remedy = fmt.Sprintf("name the column that says which dataset a row is of (%s: two values), or give a file for each dataset", firstFew(two))
 		}
-		return &audit.InputError{Field: f.Name, Found: "one dataset: columns " + firstFew(t.names()),
-			Want: fmt.Sprintf("outputs on two datasets: a column %q with 0 and 1, or a second file", name), Remedy: remedy}
+		return refuse(f.Name, "one dataset: columns "+firstFew(t.names()),
+			fmt.Sprintf("outputs on two datasets: a column %q with 0 and 1, or a second file", name), remedy)
 	}
 	s.By = by.Name
 	values, codes, err := twoValues(f, by)
@@ -230,10 +230,10 @@ func (c *Column) key(i int) float64 {
 // twoValues finds the two values of a column, the first dataset's first: the
 // smaller number, the word that sorts first.
 func twoValues(f *File, c *Column) (words [2]string, keys [2]float64, err error) {
-	field := fmt.Sprintf("%s, column %q", f.Name, c.Name)
+	field := c.of(f.Name)
 	want := "two values, one for each dataset, such as 0 and 1"
 	if c.Kind == audit.Mixed {
-		return words, keys, &audit.InputError{Field: field, Found: "of numbers and words", Want: want}
+		return words, keys, refuse(field, "of numbers and words", want)
 	}
 	at := map[float64]int{}
 	var order []float64
@@ -246,8 +246,8 @@ func twoValues(f *File, c *Column) (words [2]string, keys [2]float64, err error)
 			continue
 		}
 		if at[key] = i; len(at) > 2 {
-			return words, keys, &audit.InputError{Field: field, Found: fmt.Sprintf("with a third value, %s, in row %d", quoted(c.Text(i)), i+1), Want: want,
-				Remedy: "name the column that says which dataset a row is of, or keep the rows of two datasets only"}
+			return words, keys, refuse(field, fmt.Sprintf("with a third value, %s, in row %d", quoted(c.Text(i)), i+1), want,
+				"name the column that says which dataset a row is of, or keep the rows of two datasets only")
 		}
 		order = append(order, key)
 	}
@@ -256,7 +256,7 @@ func twoValues(f *File, c *Column) (words [2]string, keys [2]float64, err error)
 		if len(order) == 1 {
 			found = fmt.Sprintf("%s in every row: one dataset is missing", quoted(c.Text(0)))
 		}
-		return words, keys, &audit.InputError{Field: field, Found: found, Want: want}
+		return words, keys, refuse(field, found, want)
 	}
 	if c.Kind == audit.Symbol && strings.TrimSpace(c.Symbols[int(order[0])]) > strings.TrimSpace(c.Symbols[int(order[1])]) || c.Kind == audit.Real && order[0] > order[1] {
 		order[0], order[1] = order[1], order[0]
@@ -271,13 +271,13 @@ func (s *Samples) twoFiles(a, b *File) error {
 	var tables [2]*Table
 	for i, f := range []*File{a, b} {
 		if len(f.Tables) != 1 {
-			return &audit.InputError{Field: f.Name, Found: "with the arrays " + arrayNames(f), Want: "one array, as there are two files"}
+			return refuse(f.Name, "with the arrays "+arrayNames(f), "one array, as there are two files")
 		}
 		t := f.Tables[0]
 		if by := t.Column(s.datasetName()); by != nil {
 			if !by.constant(upTo(by.Len())) {
-				return &audit.InputError{Field: fmt.Sprintf("%s, column %q", f.Name, by.Name), Found: "of several values", Want: "one value, as each of the two files is a dataset",
-					Remedy: "give one file with both datasets, or two files of one each"}
+				return refuse(by.of(f.Name), "of several values", "one value, as each of the two files is a dataset",
+					"give one file with both datasets, or two files of one each")
 			}
 			s.note("%s: the column %q is ignored: it says which dataset this is", f.Name, by.Name)
 			t = &Table{Columns: t.without(by)}
@@ -296,14 +296,14 @@ func (s *Samples) twoFiles(a, b *File) error {
 
 func (s *Samples) join(a, b *Table) error {
 	if len(a.Columns) != len(b.Columns) {
-		return &audit.InputError{Field: "samples, " + s.Datasets[1], Found: fmt.Sprintf("of %d columns (%s)", len(b.Columns), firstFew(b.names())),
-			Want: fmt.Sprintf("of %d, as %s (%s)", len(a.Columns), s.Datasets[0], firstFew(a.names()))}
+		return refuse("samples, "+s.Datasets[1], fmt.Sprintf("of %d columns (%s)", len(b.Columns), firstFew(b.names())),
+			fmt.Sprintf("of %d, as %s (%s)", len(a.Columns), s.Datasets[0], firstFew(a.names())))
 	}
 	for _, c := range a.Columns {
 		d := b.Column(c.Name)
 		if d == nil {
-			return &audit.InputError{Field: "samples, " + s.Datasets[1], Found: "with the columns " + firstFew(b.names()), Want: fmt.Sprintf("those of %s: %s", s.Datasets[0], firstFew(a.names())),
-				Remedy: "if a file has no header, say so"}
+			return refuse("samples, "+s.Datasets[1], "with the columns "+firstFew(b.names()), fmt.Sprintf("those of %s: %s", s.Datasets[0], firstFew(a.names())),
+				"if a file has no header, say so")
 		}
 		if err := unify(s, c, d); err != nil {
 			return err
@@ -323,8 +323,8 @@ func unify(s *Samples, a, b *Column) error {
 		case a.Kind == audit.Mixed && b.Kind == audit.Real:
 			b.mix()
 		default:
-			return &audit.InputError{Field: fmt.Sprintf("samples, column %q", a.Name), Found: fmt.Sprintf("%s in %s and %s in %s", a.Kind, s.Datasets[0], b.Kind, s.Datasets[1]),
-				Want: "of one kind", Remedy: "set the column's kind: real, symbol or mixed"}
+			return refuse(fmt.Sprintf("samples, column %q", a.Name), fmt.Sprintf("%s in %s and %s in %s", a.Kind, s.Datasets[0], b.Kind, s.Datasets[1]),
+				"of one kind", "set the column's kind: real, symbol or mixed")
 		}
 	}
 	if a.Kind == audit.Real {
@@ -369,7 +369,7 @@ func (s *Samples) chooseColumns() error {
 		s.Columns = append(s.Columns, out)
 	}
 	if len(s.columns[0]) == 0 {
-		return &audit.InputError{Field: "samples", Found: "without a column of outputs", Want: "at least one beside the dataset and row numbers"}
+		return refuse("samples", "without a column of outputs", "at least one beside the dataset and row numbers")
 	}
 	s.noteConstants()
 	return nil

@@ -72,7 +72,7 @@ func ReadScores(files []*File, columns ScoreColumns) (*Scores, error) {
 		s.Notes = append(s.Notes, f.Notes...)
 		for _, t := range f.Tables {
 			if t.Rows() == 0 { // all of its cells are empty
-				return nil, &audit.InputError{Field: f.Name, Found: "without a value", Want: wantScores}
+				return nil, refuse(f.Name, "without a value", wantScores)
 			}
 		}
 	}
@@ -123,11 +123,11 @@ func (s *Scores) arrays(f *File) error {
 	case score != nil && member != nil && in == nil && out == nil:
 		return s.scoreMember(f.Name, score, member)
 	case in != nil && out == nil, out != nil && in == nil:
-		return &audit.InputError{Field: f.Name, Found: "one class of scores (" + arrayNames(f) + ")", Want: wantScores}
+		return refuse(f.Name, "one class of scores ("+arrayNames(f)+")", wantScores)
 	case score != nil && member == nil:
-		return &audit.InputError{Field: f.Name, Found: "scores without membership (" + arrayNames(f) + ")", Want: wantScores, Remedy: "add a column member: 1 where the canary was in, 0 where it was out"}
+		return refuse(f.Name, "scores without membership ("+arrayNames(f)+")", wantScores, "add a column member: 1 where the canary was in, 0 where it was out")
 	}
-	return &audit.InputError{Field: f.Name, Found: "with " + arrayNames(f), Want: wantScores, Remedy: "name the column of the scores and the column of membership; if a lower score means in, as for a loss, say so"}
+	return refuse(f.Name, "with "+arrayNames(f), wantScores, "name the column of the scores and the column of membership; if a lower score means in, as for a loss, say so")
 }
 
 // named finds the arrays of scores and of membership; nil where a name by default is not there.
@@ -151,10 +151,10 @@ func (s *Scores) twoFiles(a, b *File) error {
 	var tables [2]*Table
 	for i, f := range []*File{a, b} {
 		if len(f.Tables) != 1 {
-			return &audit.InputError{Field: f.Name, Found: "with the arrays " + arrayNames(f), Want: "one array of scores, as there are two files"}
+			return refuse(f.Name, "with the arrays "+arrayNames(f), "one array of scores, as there are two files")
 		}
 		if tables[i] = f.Tables[0]; !tables[i].Matrix && len(tables[i].Columns) != 1 {
-			return &audit.InputError{Field: f.Name, Found: fmt.Sprintf("of %d columns", len(tables[i].Columns)), Want: "one column of scores, as there are two files"}
+			return refuse(f.Name, fmt.Sprintf("of %d columns", len(tables[i].Columns)), "one column of scores, as there are two files")
 		}
 	}
 	s.Notes = append(s.Notes, "the first file is taken as the scores of canaries that were in, the second as those that were out")
@@ -163,57 +163,44 @@ func (s *Scores) twoFiles(a, b *File) error {
 
 func (s *Scores) inOut(name string, in, out *Table) error {
 	if in.Matrix != out.Matrix {
-		return &audit.InputError{Field: name, Found: "one array of one dimension and one of two", Want: "both of one dimension, or both of two (runs, canaries)"}
+		return refuse(name, "one array of one dimension and one of two", "both of one dimension, or both of two (runs, canaries)")
 	}
-	if !in.Matrix {
-		if err := cmp.Or(in.Columns[0].haveScores(name, "in"), out.Columns[0].haveScores(name, "out")); err != nil {
-			return err
-		}
-		s.sort(s.all(in.Columns[0]), s.all(out.Columns[0]))
-		return nil
+	if in.Matrix && in.Rows() != out.Rows() {
+		return refuse(name, fmt.Sprintf("%d runs in and %d out", in.Rows(), out.Rows()), "as many rows in both: a row is a run")
 	}
-	if in.Rows() != out.Rows() {
-		return &audit.InputError{Field: name, Found: fmt.Sprintf("%d runs in and %d out", in.Rows(), out.Rows()), Want: "as many rows in both: a row is a run"}
-	}
-	m := &Matrix{Runs: in.Rows(), Canaries: len(in.Columns) + len(out.Columns)}
+	classes := [2]*Table{In: in, Out: out}
+	m := &Matrix{Runs: max(in.Rows(), out.Rows()), Canaries: len(in.Columns) + len(out.Columns)}
 	for i := range m.Runs {
-		for k, t := range []*Table{in, out} {
+		for class, t := range classes {
 			for _, c := range t.Columns {
-				if err := c.areScores(name); err != nil {
+				if err := c.areScores(name, class); err != nil {
 					return err
 				}
-				m.Score, m.Member = append(m.Score, s.of(c, i)), append(m.Member, k == 0)
+				if i < c.Len() {
+					s.add(m, c, i, class == In)
+				}
 			}
 		}
 	}
-	s.setMatrix(m)
+	s.take(m, in.Matrix)
 	return nil
 }
 
 func (s *Scores) scoreMember(name string, score, member *Table) error {
 	if score.Matrix != member.Matrix || len(score.Columns) != len(member.Columns) || score.Rows() != member.Rows() {
-		return &audit.InputError{Field: name, Found: fmt.Sprintf("score of %d x %d and member of %d x %d", score.Rows(), len(score.Columns), member.Rows(), len(member.Columns)), Want: "both of the same shape"}
-	}
-	for _, c := range score.Columns {
-		if err := c.areScores(name); err != nil {
-			return err
-		}
+		return refuse(name, fmt.Sprintf("score of %d x %d and member of %d x %d", score.Rows(), len(score.Columns), member.Rows(), len(member.Columns)), "both of the same shape")
 	}
 	m := &Matrix{Runs: score.Rows(), Canaries: len(score.Columns)}
 	for i := range m.Runs {
 		for k, c := range score.Columns {
 			in, err := isMember(name, member.Columns[k], i)
-			if err != nil {
+			if err = cmp.Or(c.areScores(name, In), err); err != nil {
 				return err
 			}
-			m.Score, m.Member = append(m.Score, s.of(c, i)), append(m.Member, in)
+			s.add(m, c, i, in)
 		}
 	}
-	if !score.Matrix {
-		s.classify(m)
-		return nil
-	}
-	s.setMatrix(m)
+	s.take(m, score.Matrix)
 	return nil
 }
 
@@ -224,87 +211,73 @@ func (s *Scores) byRun(f *File, t *Table, split *File) error {
 		return err
 	}
 	if scores == nil || members == nil {
-		return &audit.InputError{Field: f.Name, Found: "with the columns " + firstFew(t.names()), Want: "run, score and member"}
+		return refuse(f.Name, "with the columns "+firstFew(t.names()), "run, score and member")
 	}
 	run, score, member := t.Column("run"), scores.Columns[0], members.Columns[0]
-	if err := cmp.Or(t.checkEven(f.Name), score.areScores(f.Name)); err != nil {
+	if err := cmp.Or(t.checkEven(f.Name), score.areScores(f.Name, In)); err != nil {
 		return err
 	}
 	if run.Kind == audit.Mixed {
-		return &audit.InputError{Field: f.Name + ", column run", Found: "of numbers and words", Want: "one of both"}
+		return refuse(f.Name+", column run", "of numbers and words", "one of both")
 	}
-	at := map[float64]int{}
-	var scored [][]float64
-	var were [][]bool
+	rows := map[float64][]int{} // by run
+	var runs []float64
 	for i := range t.Rows() {
-		k, ok := at[run.key(i)]
-		if !ok {
-			k = len(scored)
-			at[run.key(i)] = k
-			scored, were = append(scored, nil), append(were, nil)
+		k := run.key(i)
+		if rows[k] == nil {
+			runs = append(runs, k)
 		}
-		in, err := isMember(f.Name, member, i)
-		if err != nil {
-			return err
-		}
-		scored[k], were[k] = append(scored[k], s.of(score, i)), append(were[k], in)
+		rows[k] = append(rows[k], i)
 	}
-	m := &Matrix{Runs: len(scored), Canaries: len(scored[0])}
-	for k := range scored {
-		if len(scored[k]) != m.Canaries {
-			return &audit.InputError{Field: f.Name, Found: fmt.Sprintf("run number %d with %d canaries, the first with %d", k+1, len(scored[k]), m.Canaries), Want: "as many in every run"}
+	m := &Matrix{Runs: len(runs), Canaries: len(rows[runs[0]])}
+	for n, k := range runs {
+		if len(rows[k]) != m.Canaries {
+			return refuse(f.Name, fmt.Sprintf("run number %d with %d canaries, the first with %d", n+1, len(rows[k]), m.Canaries), "as many in every run")
 		}
-		m.Score, m.Member = append(m.Score, scored[k]...), append(m.Member, were[k]...)
+		for _, i := range rows[k] {
+			in, err := isMember(f.Name, member, i)
+			if err != nil {
+				return err
+			}
+			s.add(m, score, i, in)
+		}
 	}
-	s.setMatrix(m)
+	s.take(m, true)
 	return nil
 }
 
-func (s *Scores) setMatrix(m *Matrix) {
-	s.Matrix = m
-	s.Notes = append(s.Notes, fmt.Sprintf("a matrix of %d runs by %d canaries: a row is a run", m.Runs, m.Canaries))
-	s.classify(m)
-}
-
-func (s *Scores) classify(m *Matrix) {
-	var of [2][]float64
-	for i, x := range m.Score {
-		of[class(m.Member[i])] = append(of[class(m.Member[i])], x)
-	}
-	s.sort(of[In], of[Out])
-}
-
-func (s *Scores) sort(in, out []float64) {
-	s.Sorted = [2][]float64{In: audit.Ascending(in), Out: audit.Ascending(out)}
-}
-
-func class(in bool) int { return audit.Pick(in, In, Out) }
-
-func (c *Column) areScores(name string) error {
-	if c.Kind == audit.Real {
-		return nil
-	}
-	return &audit.InputError{Field: fmt.Sprintf("%s, column %q", name, c.Name), Found: "of words", Want: "scores: finite numbers, higher for canaries that were in"}
-}
-
-// haveScores refuses a column that is no list of scores of a class.
-func (c *Column) haveScores(name, class string) error {
-	if err := c.areScores(name); err != nil || c.Len() > 0 {
-		return err
-	}
-	return &audit.InputError{Field: fmt.Sprintf("%s, column %q", name, c.Name), Found: "empty", Want: "scores of canaries that were " + class}
-}
-
-// of is a score of a real column: the higher, the likelier in.
-func (s *Scores) of(c *Column, i int) float64 {
+// add adds score i of a column: the higher, the likelier in.
+func (s *Scores) add(m *Matrix, c *Column, i int, in bool) {
+	score := c.Real(i)
 	if s.columns.Lower {
-		return 0 - c.Real(i) // no -0
+		score = 0 - score // no -0
 	}
-	return c.Real(i)
+	m.Score, m.Member = append(m.Score, score), append(m.Member, in)
 }
 
-func (s *Scores) all(c *Column) []float64 {
-	return audit.Listed(c.Len(), func(i int) float64 { return s.of(c, i) })
+// take sorts the scores by class.
+func (s *Scores) take(m *Matrix, keep bool) {
+	if keep {
+		s.Matrix = m
+		s.Notes = append(s.Notes, fmt.Sprintf("a matrix of %d runs by %d canaries: a row is a run", m.Runs, m.Canaries))
+	}
+	for i, x := range m.Score {
+		class := audit.Pick(m.Member[i], In, Out)
+		s.Sorted[class] = append(s.Sorted[class], x)
+	}
+	slices.Sort(s.Sorted[In])
+	slices.Sort(s.Sorted[Out])
+}
+
+// areScores refuses a column that is no list of scores of a class.
+func (c *Column) areScores(name string, class int) error {
+	switch {
+	case c.Kind != audit.Real:
+		return refuse(c.of(name), "of words", "scores: finite numbers, higher for canaries that were in")
+	case c.Len() == 0:
+		return refuse(c.of(name), "empty", "scores of canaries that were "+[]string{In: "in", Out: "out"}[class])
+	}
+	return nil
 }
 
 var memberWords = map[string]bool{"1": true, "0": false, "true": true, "false": false, "in": true, "out": false, "yes": true, "no": false}
@@ -317,7 +290,7 @@ func isMember(name string, c *Column, i int) (bool, error) {
 	}
 	in, ok := memberWords[strings.ToLower(strings.TrimSpace(c.Text(i)))]
 	if !ok {
-		return false, &audit.InputError{Field: fmt.Sprintf("%s, column %q, row %d", name, c.Name, i+1), Found: quoted(c.Text(i)), Want: "1 (in) or 0 (out)"}
+		return false, refuse(fmt.Sprintf("%s, row %d", c.of(name), i+1), quoted(c.Text(i)), "1 (in) or 0 (out)")
 	}
 	return in, nil
 }
@@ -327,7 +300,7 @@ func (s *Scores) check() error {
 	in, out := len(s.Sorted[In]), len(s.Sorted[Out])
 	for class, other := range []string{In: "out", Out: "in"} {
 		if len(s.Sorted[class]) == 0 {
-			return &audit.InputError{Field: "scores", Found: "of one class: all canaries were " + other, Want: "of canaries that were in and of canaries that were out"}
+			return refuse("scores", "of one class: all canaries were "+other, "of canaries that were in and of canaries that were out")
 		}
 	}
 	if in != out {

@@ -65,7 +65,7 @@ func (t *Table) Column(name string) *Column {
 func (t *Table) checkEven(name string) error {
 	for _, c := range t.Columns {
 		if c.Len() != t.Rows() {
-			return &audit.InputError{Field: fmt.Sprintf("%s, column %q", name, c.Name), Found: fmt.Sprintf("of %d values", c.Len()), Want: fmt.Sprintf("of %d, as the longest", t.Rows())}
+			return refuse(c.of(name), fmt.Sprintf("of %d values", c.Len()), fmt.Sprintf("of %d, as the longest", t.Rows()))
 		}
 	}
 	return nil
@@ -131,16 +131,16 @@ func (t *tabulator) place(line, column int) string {
 
 func (t *tabulator) setNames(line int, names []string, named bool) error {
 	if len(names) > MaxColumns {
-		return &audit.InputError{Field: fmt.Sprintf("%s, line %d", t.what, line), Found: fmt.Sprintf("%d columns", len(names)), Want: fmt.Sprintf("at most %d", MaxColumns)}
+		return refuse(onLine(t.what, line), fmt.Sprintf("%d columns", len(names)), fmt.Sprintf("at most %d", MaxColumns))
 	}
 	seen := map[string]int{}
 	for i, n := range names {
 		if binaryByte([]byte(n)) >= 0 || !utf8.ValidString(n) || len(n) > maxName {
-			return &audit.InputError{Field: fmt.Sprintf("%s, line %d, column %d", t.what, line, i+1), Found: quoted(n), Want: fmt.Sprintf("a name in UTF-8 of at most %d bytes", maxName)}
+			return refuse(onLine(t.what, line)+fmt.Sprintf(", column %d", i+1), quoted(n), fmt.Sprintf("a name in UTF-8 of at most %d bytes", maxName))
 		}
 		if j, twice := seen[n]; twice {
-			return &audit.InputError{Field: fmt.Sprintf("%s, line %d, column %d", t.what, line, i+1), Found: fmt.Sprintf("%q, the name of column %d too", n, j+1),
-				Want: "a unique name", Remedy: "rename one of them; if the first line holds no names, say that the file has no header"}
+			return refuse(onLine(t.what, line)+fmt.Sprintf(", column %d", i+1), fmt.Sprintf("%q, the name of column %d too", n, j+1),
+				"a unique name", "rename one of them; if the first line holds no names, say that the file has no header")
 		}
 		seen[n] = i
 	}
@@ -156,8 +156,8 @@ func (t *tabulator) setNames(line int, names []string, named bool) error {
 // row adds a row. It keeps no reference to the slice.
 func (t *tabulator) row(cells []string) error {
 	if len(cells) != len(t.names) {
-		return &audit.InputError{Field: fmt.Sprintf("%s, line %d", t.what, t.line()), Found: fmt.Sprintf("of %d cells", len(cells)), Want: fmt.Sprintf("of %d", len(t.names)),
-			Remedy: "every row has as many cells as the first; quote a cell that holds the separator"}
+		return refuse(onLine(t.what, t.line()), fmt.Sprintf("of %d cells", len(cells)), fmt.Sprintf("of %d", len(t.names)),
+			"every row has as many cells as the first; quote a cell that holds the separator")
 	}
 	if t.table != nil {
 		return t.add(cells, t.line)
@@ -215,15 +215,16 @@ func (t *tabulator) add(cells []string, line func() int) error {
 				continue
 			}
 			if t.ended[i] > 0 {
-				return &audit.InputError{Field: t.place(t.ended[i], i), Found: fmt.Sprintf("empty, but line %d is not", line()), Want: "a number, or empty to the end of the file"}
+				return refuse(t.place(t.ended[i], i), fmt.Sprintf("empty, but line %d is not", line()), "a number, or empty to the end of the file")
 			}
 		}
-		if f := c.addText(cell, t.o); f != nil {
-			return &audit.InputError{Field: t.place(line(), i), Found: f.found, Want: f.want, Remedy: f.remedy}
+		if bad := c.addText(cell, t.o); bad != nil {
+			bad.Field = t.place(line(), i)
+			return bad
 		}
 	}
 	if *t.left -= len(cells); *t.left < 0 {
-		return tooManyCells(fmt.Sprintf("%s, line %d", t.what, line()), 0, t.o)
+		return tooManyCells(onLine(t.what, line()), 0, t.o)
 	}
 	return nil
 }
@@ -237,8 +238,8 @@ func tooManyCells(place string, n int, o *Options) error {
 	if n > 0 {
 		found = fmt.Sprintf("of about %.3g numbers, which would take %s of memory", float64(n), sizeWords(bytesEach*int64(n)))
 	}
-	return &audit.InputError{Field: place, Found: found, Want: fmt.Sprintf("at most %d cells", o.MaxCells),
-		Remedy: "take a random sample of the rows, for example by awk 'NR == 1 || rand() < 0.1', or fewer columns"}
+	return refuse(place, found, fmt.Sprintf("at most %d cells", o.MaxCells),
+		"take a random sample of the rows, for example by awk 'NR == 1 || rand() < 0.1', or fewer columns")
 }
 
 func (t *tabulator) close() (*Table, error) {

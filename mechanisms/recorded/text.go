@@ -33,10 +33,11 @@ func (p *parser) text(in io.Reader, head []byte) (*Table, error) {
 		p.format = TSV
 	}
 	if line = bytes.TrimSpace(line); t.separator == ',' && bytes.IndexByte(line, ';') >= 0 && numbersWithCommas(strings.Split(string(line), ";")) {
-		f := withDecimalComma(string(line))
-		return nil, &audit.InputError{Field: p.o.Name + ", line 1", Found: f.found, Want: f.want, Remedy: f.remedy}
+		bad := withDecimalComma(string(line))
+		bad.Field = p.o.Name + ", line 1"
+		return nil, bad
 	}
-	rows := &bounded{in: in, long: func() error { return longer(fmt.Sprintf("%s, line %d", p.o.Name, t.cut.End+1), longText) }}
+	rows := &bounded{in: in, long: func() error { return longer(onLine(p.o.Name, t.cut.End+1), longText) }}
 	t.cut = csv.NewReader(p.o.Name, rows, t.separator, false)
 	rows.taken = t.cut.Offset
 	for {
@@ -70,7 +71,7 @@ func numbersWithCommas(cells []string) bool {
 
 func (t *textReader) close() (*Table, error) {
 	if t.first == nil {
-		return nil, &audit.InputError{Field: t.p.o.Name, Found: "without any row", Want: "a file with data"}
+		return nil, refuse(t.p.o.Name, "without any row", "a file with data")
 	}
 	if t.p.tab == nil {
 		if err := t.settleHeader(nil); err != nil {
@@ -79,8 +80,8 @@ func (t *textReader) close() (*Table, error) {
 	}
 	tab := t.p.tab
 	if tab.table == nil && len(tab.held) == 0 {
-		return nil, &audit.InputError{Field: t.p.o.Name, Found: "a header without rows", Want: "a header and rows",
-			Remedy: "if the first line is a row and no header, say that the file has none"}
+		return nil, refuse(t.p.o.Name, "a header without rows", "a header and rows",
+			"if the first line is a row and no header, say that the file has none")
 	}
 	table, err := tab.close()
 	if err != nil {
@@ -103,7 +104,7 @@ func (t *textReader) record(cells []string) error {
 	}
 	t.blank = cmp.Or(t.blank, t.cut.Blank)
 	if t.blank > 0 && t.first != nil {
-		return &audit.InputError{Field: fmt.Sprintf("%s, line %d", t.p.o.Name, t.blank), Found: "blank", Want: "a row; blank lines are allowed only at the end"}
+		return refuse(onLine(t.p.o.Name, t.blank), "blank", "a row; blank lines are allowed only at the end")
 	}
 	t.blank = 0 // before the first
 	if t.p.tab != nil {
@@ -132,8 +133,8 @@ func (t *textReader) settleHeader(second []string) error {
 	if len(cells) == 1 && t.separator == ',' {
 		if f := strings.Fields(cells[0]); len(f) > 1 && second != nil && len(strings.Fields(second[0])) == len(f) {
 			if _, class := parse(strings.Fields(second[0])[0]); class != textCell {
-				return &audit.InputError{Field: fmt.Sprintf("%s, line %d", t.p.o.Name, t.cut.Line), Found: "cells separated by spaces", Want: "cells separated by commas or tabs",
-					Remedy: `numpy.savetxt(..., delimiter=",") writes commas`}
+				return refuse(onLine(t.p.o.Name, t.cut.Line), "cells separated by spaces", "cells separated by commas or tabs",
+					`numpy.savetxt(..., delimiter=",") writes commas`)
 			}
 		}
 	}
@@ -163,7 +164,7 @@ func (t *textReader) settleHeader(second []string) error {
 	if header {
 		for i, c := range cells {
 			if strings.Contains(c, "\n") {
-				return &audit.InputError{Field: fmt.Sprintf("%s, line %d, column %d", t.p.o.Name, t.first.line, i+1), Found: "a name over several lines", Want: "a name on one line"}
+				return refuse(onLine(t.p.o.Name, t.first.line)+fmt.Sprintf(", column %d", i+1), "a name over several lines", "a name on one line")
 			}
 		}
 		return nil
