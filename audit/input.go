@@ -66,6 +66,11 @@ func Require(holds bool, field string, found any, want string, args ...any) erro
 	return &InputError{Field: field, Found: fmt.Sprint(found), Want: fmt.Sprintf(want, args...)}
 }
 
+// Refuse is the fault of a field, and how to mend it where that is known.
+func Refuse(field, found, want string, remedy ...string) *InputError {
+	return &InputError{Field: field, Found: found, Want: want, Remedy: strings.Join(remedy, "")}
+}
+
 // Within requires a whole number in [low, high].
 func Within(field string, v, low, high int) error {
 	return Require(v >= low && v <= high, field, v, "in [%d, %d]", low, high)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 var noted sync.Once
@@ -17,9 +19,7 @@ var noted sync.Once
 // Go is the go command in the project's root. Its test depends on all packages of the project.
 func Go(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip("no go command")
-	}
+	must.Have(t, "go")
 	root := projectRoot(t)
 	noted.Do(func() { readPackages(t, root) })
 	cmd := exec.Command("go", args...)
@@ -31,19 +31,12 @@ func readPackages(t testing.TB, root string) {
 	t.Helper()
 	list := exec.Command("go", "list", "-e", "-f", "{{.Dir}}", "./...")
 	list.Dir = root
-	folders, err := list.Output()
-	if err != nil {
-		t.Fatalf("%v: %v", list.Args, err)
-	}
+	folders := must.Get(list.Output())(t)
 	for folder := range strings.Lines(string(folders)) {
-		if _, err := os.ReadDir(strings.TrimSpace(folder)); err != nil { // with the time and size of every file in it
-			t.Fatal(err)
-		}
+		must.Get(os.ReadDir(strings.TrimSpace(folder)))(t) // with the time and size of every file in it
 	}
 	for _, name := range []string{"", "go.mod", "go.sum", "go.work"} {
-		if _, err := os.Stat(filepath.Join(root, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(os.Stat(filepath.Join(root, name)))(t)
 	}
 }
 
@@ -51,18 +44,13 @@ func readPackages(t testing.TB, root string) {
 func Reads(t testing.TB, folders ...string) {
 	t.Helper()
 	for _, folder := range folders {
-		if err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error { return err }); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error { return err }))
 	}
 }
 
 func projectRoot(t testing.TB) string {
 	t.Helper()
-	folder, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := must.Get(os.Getwd())(t)
 	for {
 		if _, err := os.Stat(filepath.Join(folder, "go.work")); err == nil {
 			return folder

@@ -38,7 +38,7 @@ const (
 // ErrStopped is the end of a command that had nothing to tell yet.
 var ErrStopped = errors.New("stopped before the end; no result")
 
-// Seeded is all that is registered and draws from the seed.
+// Seeded is all that draws from the seed.
 func Seeded() audit.Catalogue {
 	return audit.Catalogue{Mechanisms: slices.Concat(mechanisms.All(), learners.All()), Learners: estimators.Registry(), Finders: finders.Registry()}
 }
@@ -50,7 +50,7 @@ func Catalogue() audit.Catalogue {
 	return c
 }
 
-// Fail prints an error under the program's name and returns the exit code of it.
+// Fail prints an error and returns its exit code.
 func Fail(program string, stderr io.Writer, err error) int {
 	fmt.Fprintf(stderr, "%s: %s\n", program, phrase.Block(phrase.Short(err.Error())))
 	return ExitUsage
@@ -112,7 +112,7 @@ func IsTerminal(w io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// Meter shows progress on one line of a terminal.
+// Meter shows progress on one line.
 type Meter struct {
 	W      io.Writer // nil: nobody sees it
 	Now    func() float64
@@ -123,7 +123,7 @@ type Meter struct {
 	wide int     // of that line
 }
 
-// MeterWidth keeps the line on one line of a usual terminal.
+// MeterWidth is that of a usual terminal.
 const MeterWidth = 79
 
 // NewMeter is the meter of a terminal or, with lines, of the program that started this one.
@@ -197,7 +197,7 @@ func WriteWhole(path string, data []byte) error {
 	return os.Rename(tmp.Name(), path)
 }
 
-// Flags are the flags of a command. What is wrong with a value is said by Parse.
+// Flags are the flags of a command. Parse says what is wrong with a value.
 type Flags struct {
 	*flag.FlagSet
 	stderr io.Writer
@@ -205,12 +205,12 @@ type Flags struct {
 	gone   map[string]string
 }
 
-// NewFlags are the flags of a command, whose name begins with the program's.
+// NewFlags makes them; the command's name begins with the program's.
 func NewFlags(name string, stderr io.Writer) *Flags {
 	return &Flags{FlagSet: flag.NewFlagSet(name, flag.ContinueOnError), stderr: stderr, gone: map[string]string{}}
 }
 
-// Check adds a check of what was parsed; checks run in the order in which they were added.
+// Check adds a check of what was parsed.
 func (f *Flags) Check(check func() error) { f.checks = append(f.checks, check) }
 
 // Gone names a flag that the command had, and what to do instead.
@@ -225,14 +225,14 @@ func (f *Flags) Given(name string) bool {
 	return given
 }
 
-// Parse reads flags and so many operands. The exit code counts when ok is false.
+// Parse reads flags and so many operands. code counts when ok is false.
 func (f *Flags) Parse(args []string, operands int) (code int, ok bool) {
 	if code, ok = f.parse(args); !ok {
 		return code, false
 	}
 	if f.NArg() != operands {
 		want := audit.Pick(operands > 0, fmt.Sprintf("%d argument", operands), "no argument besides flags")
-		return f.fail(&audit.InputError{Field: f.Name(), Found: fmt.Sprintf("called with %q", f.Args()), Want: "given " + want}), false
+		return f.fail(audit.Refuse(f.Name(), fmt.Sprintf("called with %q", f.Args()), "given "+want)), false
 	}
 	return f.check()
 }
@@ -319,7 +319,7 @@ func (f *Flags) Format(p *string, usage string, formats ...string) {
 // TextOrJSON is a flag -format of two formats.
 func (f *Flags) TextOrJSON(p *string) { f.Format(p, "text or json", "text", "json") }
 
-// CheckFormat refuses a format that is not one of them.
+// CheckFormat refuses another format.
 func CheckFormat(name string, formats ...string) error {
 	if slices.Contains(formats, name) {
 		return nil
@@ -333,7 +333,7 @@ func (f *Flags) Workers(otherwise int, usage string) *int {
 	f.Check(func() error {
 		const most = 1024
 		if *n < 0 || *n > most {
-			return &audit.InputError{Field: "-workers", Found: fmt.Sprint(*n), Want: fmt.Sprintf("in [0, %d]", most), Remedy: "0 means one per processor"}
+			return audit.Refuse("-workers", fmt.Sprint(*n), fmt.Sprintf("in [0, %d]", most), "0 means one per processor")
 		}
 		*n = cmp.Or(*n, runtime.GOMAXPROCS(0))
 		return nil
@@ -341,7 +341,7 @@ func (f *Flags) Workers(otherwise int, usage string) *int {
 	return n
 }
 
-// Count is a flag for a whole number that may be written as 1e6 or 1_000_000 too.
+// Count is a flag for a [CountValue].
 func (f *Flags) Count(p *int, name string, value int, usage string) {
 	*p = value
 	f.Var((*CountValue)(p), name, usage+", a whole `number`")
@@ -387,7 +387,7 @@ func (v *seedValue) Set(s string) error {
 	return nil
 }
 
-// Asked are settings that flags give.
+// Asked are settings that were given by flags.
 type Asked[P any] struct {
 	keys  []settings.Key[P]
 	texts settings.Texts
@@ -417,7 +417,7 @@ func Settings[P any](f *Flags, keys []settings.Key[P]) Asked[P] {
 	return a
 }
 
-// Read puts what was given into a plan. An error names the flag.
+// Read puts them into a plan. An error names the flag.
 func (a Asked[P]) Read(p *P) error {
 	err := settings.Read(a.keys, a.texts, p)
 	var in *audit.InputError
@@ -427,7 +427,7 @@ func (a Asked[P]) Read(p *P) error {
 	return err
 }
 
-// Blame names the flag in an error about the field of a plan that it sets.
+// Blame names the flag in an error about its field of a plan.
 func (a Asked[P]) Blame(err error) error {
 	var in *audit.InputError
 	if errors.As(err, &in) {

@@ -35,15 +35,11 @@ func Pack(value any) (string, error) {
 		return "", err
 	}
 	var deflated bytes.Buffer
-	w, err := flate.NewWriter(&deflated, flate.BestCompression)
-	if err != nil {
-		return "", err
-	}
-	if _, err = w.Write(text); err == nil {
-		err = w.Close()
-	}
+	w, _ := flate.NewWriter(&deflated, flate.BestCompression)
+	w.Write(text)
+	w.Close()
 	data := base64.RawURLEncoding.EncodeToString(deflated.Bytes())
-	return fmt.Sprintf("%d.%s.%s", form, check(data), data), err
+	return fmt.Sprintf("%d.%s.%s", form, check(data), data), nil
 }
 
 // Unpack reads what [Pack] or the page wrote. Its errors are for whoever has the link.

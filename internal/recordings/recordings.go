@@ -39,7 +39,7 @@ func (r *Reader) Read(path string, o recorded.Options) (*recorded.File, error) {
 		return nil, err
 	}
 	if before.IsDir() {
-		return nil, &audit.InputError{Field: path, Found: "a folder", Want: "a file"}
+		return nil, audit.Refuse(path, "a folder", "a file")
 	}
 	if !before.Mode().IsRegular() {
 		return r.Stream(f, o)
@@ -51,7 +51,7 @@ func (r *Reader) Read(path string, o recorded.Options) (*recorded.File, error) {
 		if err != nil || after.Size() == before.Size() && after.ModTime().Equal(before.ModTime()) {
 			return err
 		}
-		return &audit.InputError{Field: o.Name, Found: "changed while it was read", Want: "a complete file", Remedy: "wait until the program that writes it has ended"}
+		return audit.Refuse(o.Name, "changed while it was read", "a complete file", "wait until the program that writes it has ended")
 	}
 	if err := changed(); err != nil { // which may be why it could not be read
 		return nil, err

@@ -19,8 +19,8 @@ import (
 type Search struct {
 	Kind string          `json:"kind"`           // as reports name it
 	Plan json.RawMessage `json:"plan"`           // of the kind; of a file of audits a [Several]
-	Data []byte          `json:"data,omitempty"` // file of an audit with canaries; of a pair, the user's mechanism, an audit.Brought
-	// Found is what the search of each audit found, see [report.Shared]; absent before.
+	Data []byte          `json:"data,omitempty"` // file of an audit with canaries; of a pair, an audit.UserMechanism
+	// Found is what the search of each audit found; absent before.
 	Found []json.RawMessage `json:"found,omitempty"`
 }
 
@@ -38,17 +38,17 @@ func New(kind string, plan any, data []byte) (Search, error) {
 	return Search{Kind: kind, Plan: text, Data: data}, err
 }
 
-// After is the audit with the search in a partial, which is refused where it is of another audit.
+// After is the audit with the search in a partial, which has to be of this audit.
 func (s Search) After(name string, open Opener) (Search, error) {
 	done, err := ReadSearch(name, open)
 	if err == nil && (done.Kind != s.Kind || !audit.EqualJSON(done.Plan, s.Plan) || !bytes.Equal(done.Data, s.Data)) {
-		err = &audit.InputError{Field: name, Found: "the search of another audit", Want: "that of this audit", Remedy: "give the flags of the search, or search again"}
+		err = audit.Refuse(name, "the search of another audit", "that of this audit", "give the flags of the search, or search again")
 	}
 	return done, err
 }
 
-// Draw draws share index of so many, or only searches where of is 0; it searches where that is not done. It returns
-// the file, and of how many pieces the longest audit is. watch, which may be nil, is called before each audit.
+// Draw draws a share, or only searches where of is 0; it searches where that is not done. It returns the file, and of
+// how many pieces the longest audit is. watch, which may be nil, is called before each audit.
 func (s Search) Draw(ctx context.Context, g core.Env, index, of int, watch Watch) (data []byte, most int, err error) {
 	audits, err := s.Audits(g)
 	if err != nil {
@@ -101,7 +101,7 @@ func (a *Audits) of(t todo, err error) error {
 	return fmt.Errorf("audit %s: %w", t.name, err)
 }
 
-// share is the range of pieces of share i of n: contiguous, and even but for one piece.
+// share is the range of pieces of share i of n, even but for one piece.
 func share(pieces, i, n int) (first, end int) {
 	cut := func(k int) int { return pieces/n*k + pieces%n*k/n }
 	return cut(i), cut(i + 1)
@@ -133,11 +133,11 @@ type todo struct {
 	name string // in a file of audits
 }
 
-// Audits reads and checks the audits: none runs when one is wrong. g is what they are of.
+// Audits reads and checks all audits, so that none runs when one is wrong.
 func (s Search) Audits(g core.Env) (*Audits, error) {
 	a, err := s.audits(g)
 	if err == nil && s.Found != nil && len(s.Found) != len(a.todo) {
-		err = &audit.InputError{Field: "partial: found", Found: fmt.Sprintf("of %d audits", len(s.Found)), Want: fmt.Sprintf("of the plan's %d", len(a.todo))}
+		err = audit.Refuse("partial: found", fmt.Sprintf("of %d audits", len(s.Found)), fmt.Sprintf("of the plan's %d", len(a.todo)))
 	}
 	return a, err
 }
@@ -182,7 +182,7 @@ func (s Search) audits(g core.Env) (*Audits, error) {
 	return a, nil
 }
 
-// named knows the user's mechanism of a single audit by its name alone: a merge starts nothing, see [pair.Named].
+// named knows a user's mechanism by its name alone, as a merge starts nothing: see [pair.Named].
 func (s Search) named(g core.Env) (core.Env, error) {
 	if s.Kind != report.Pair || len(s.Data) == 0 {
 		return g, nil
@@ -199,7 +199,7 @@ func (s Search) named(g core.Env) (core.Env, error) {
 func Dividable(file *suite.File, chosen []int) error {
 	for _, i := range chosen {
 		if e := file.Audits[i]; e.User != nil || e.Recorded != nil || e.Scores != nil || e.Trains() {
-			return &audit.InputError{Field: "-shards", Found: "an audit of your own program, outputs or scores (" + e.Name + ")", Want: "mechanisms and sources of dpscope", Remedy: "run that audit alone, with -only, on one machine"}
+			return audit.Refuse("-shards", "an audit of your own program, outputs or scores ("+e.Name+")", "mechanisms and sources of dpscope", "run that audit alone, with -only, on one machine")
 		}
 	}
 	return nil
@@ -208,7 +208,7 @@ func Dividable(file *suite.File, chosen []int) error {
 // Watch is called before each audit with what is given to it, see [Search.Draw].
 type Watch func(name string, plan any, g *core.Env)
 
-// Report is what all came to: the report of the single audit, or of the file.
+// Report is that of the single audit, or of the file.
 func (a *Audits) Report(g audit.Generator) any {
 	if a.File == nil {
 		return a.Audited[0].Report

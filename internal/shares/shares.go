@@ -1,4 +1,4 @@
-// Package shares divides audits among machines. Each leaves a partial, a search or a share of what is certified; a
+// Package shares divides audits among machines. Each leaves a partial: a search, or a share of what is certified. A
 // merge makes of them the report of one machine.
 package shares
 
@@ -50,23 +50,23 @@ func (f *Flags) Register(s *cli.Flags) {
 // Given says whether a part is asked for.
 func (f *Flags) Given() bool { return f.shards != "" || f.search || f.After != "" || f.to != "" }
 
-// Do draws the part of an audit that is asked for, and writes it; see [Search.Draw].
+// Do writes the part of an audit that is asked for, see [Search.Draw].
 func (f *Flags) Do(ctx context.Context, kind string, plan any, data []byte, g core.Env, watch Watch) error {
 	var index, of int
 	switch {
 	case f.to == "":
-		return &audit.InputError{Field: "-partial", Found: audit.Absent, Want: "the file that this part is written to", Remedy: "for example -partial part-0"}
+		return audit.Refuse("-partial", audit.Absent, "the file that this part is written to", "for example -partial part-0")
 	case f.search == (f.shards != ""):
-		return &audit.InputError{Field: "-shards", Found: fmt.Sprintf("%q with search-only %v", f.shards, f.search), Want: "one of -shards I/N and -search-only"}
+		return audit.Refuse("-shards", fmt.Sprintf("%q with search-only %v", f.shards, f.search), "one of -shards I/N and -search-only")
 	case f.search && f.After != "":
-		return &audit.InputError{Field: "-after", Found: "given with -search-only", Want: "absent: it names the search that is done"}
+		return audit.Refuse("-after", "given with -search-only", "absent: it names the search that is done")
 	case !f.search:
 		i, n, ok := strings.Cut(f.shards, "/")
 		var err, err2 error
 		index, err = strconv.Atoi(i)
 		of, err2 = strconv.Atoi(n)
 		if !ok || err != nil || err2 != nil || index < 0 || of < 1 || of > Most || index >= of {
-			return &audit.InputError{Field: "-shards", Found: strconv.Quote(f.shards), Want: fmt.Sprintf("I/N with N from 1 to %d and I from 0 to N-1", Most), Remedy: "-shards 0/64 is the first of 64 shares, -shards 63/64 the last"}
+			return audit.Refuse("-shards", strconv.Quote(f.shards), fmt.Sprintf("I/N with N from 1 to %d and I from 0 to N-1", Most), "-shards 0/64 is the first of 64 shares, -shards 63/64 the last")
 		}
 	}
 	s, err := New(kind, plan, data)
@@ -141,7 +141,7 @@ func Names(args []string, stdin io.Reader) iter.Seq2[string, error] {
 	}
 }
 
-// partial is what one machine did. Its file is this in a line of JSON, and a line with the SHA-256 of that.
+// partial is what one machine did: a line of JSON in its file, before a line with the SHA-256 of that.
 type partial struct {
 	Schema   string  `json:"schema"`
 	Version  int     `json:"version"` // of the form
@@ -183,10 +183,10 @@ func (p partial) encode(s Search) ([]byte, error) {
 	return fmt.Appendf(data, "\n%s\n", end), err
 }
 
-// Opener reads the file of a name whole.
+// Opener reads a file whole.
 type Opener func(name string) ([]byte, error)
 
-// read reads a partial. Partials of one share are equal if their digests are.
+// read reads a partial. Its digest tells partials of one share apart.
 func read(name string, open Opener) (p partial, digest string, err error) {
 	data, err := open(name)
 	if err != nil {
@@ -196,7 +196,7 @@ func read(name string, open Opener) (p partial, digest string, err error) {
 	h := sha256.Sum256(body)
 	digest = hex.EncodeToString(h[:])
 	refuse := func(found, want, remedy string) (partial, string, error) {
-		return p, "", &audit.InputError{Field: name, Found: found, Want: want, Remedy: remedy}
+		return p, "", audit.Refuse(name, found, want, remedy)
 	}
 	start := `{"schema":"` + schema + `",`
 	n := min(len(start), len(body))
@@ -238,7 +238,7 @@ func ReadSearch(name string, open Opener) (Search, error) {
 		return Search{}, err
 	}
 	if p.Searched == nil {
-		return Search{}, &audit.InputError{Field: name, Found: fmt.Sprintf("share %d, which has no search", p.Index), Want: "the file of -search-only, or share 0"}
+		return Search{}, audit.Refuse(name, fmt.Sprintf("share %d, which has no search", p.Index), "the file of -search-only, or share 0")
 	}
 	return *p.Searched, nil
 }
@@ -252,7 +252,7 @@ func Check(name string, open Opener) error {
 // mergeGarbage is how much, in percent, memory grows between collections: what is alive is small.
 const mergeGarbage = 30
 
-// Merge makes of partials what one machine would have found. It reads them once, and once more for each audit.
+// Merge makes of partials what one machine would have found. It reads each once, and once more for each audit.
 func Merge(ctx context.Context, names iter.Seq2[string, error], open Opener, g core.Env) (*Audits, error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(mergeGarbage))
 	m, err := newMerge(ctx, names, open)
@@ -264,7 +264,7 @@ func Merge(ctx context.Context, names iter.Seq2[string, error], open Opener, g c
 	}
 	audits, err := m.search.Audits(g)
 	if err == nil && m.search.Found == nil {
-		err = &audit.InputError{Field: "partial: found", Found: audit.Absent, Want: "what its search found"}
+		err = audit.Refuse("partial: found", audit.Absent, "what its search found")
 	}
 	if err != nil {
 		return nil, err
@@ -292,7 +292,7 @@ type merge struct {
 	open   Opener
 }
 
-// newMerge reads all partials once and refuses those that do not make one audit. Of equal ones it keeps one.
+// newMerge refuses partials that do not make one audit. Of equal ones it keeps one.
 func newMerge(ctx context.Context, names iter.Seq2[string, error], open Opener) (*merge, error) {
 	m := &merge{open: open, shares: map[int]held{}}
 	whose, search := "", ""
@@ -317,23 +317,23 @@ func newMerge(ctx context.Context, names iter.Seq2[string, error], open Opener) 
 		twin, twice := m.shares[p.Index]
 		switch {
 		case p.Search != search:
-			return nil, &audit.InputError{Field: name, Found: "of another audit (its plan or its data) or another search than " + whose, Want: "partials of one audit", Remedy: "merge those together that were drawn with the same flags"}
+			return nil, audit.Refuse(name, "of another audit (its plan or its data) or another search than "+whose, "partials of one audit", "merge those together that were drawn with the same flags")
 		case p.Of == 0:
 			continue
 		case p.Of != m.of:
-			return nil, &audit.InputError{Field: name, Found: fmt.Sprintf("one of %d shares", p.Of), Want: fmt.Sprintf("one of %d, as others are", m.of), Remedy: "draw all shares with the same number after the slash"}
+			return nil, audit.Refuse(name, fmt.Sprintf("one of %d shares", p.Of), fmt.Sprintf("one of %d, as others are", m.of), "draw all shares with the same number after the slash")
 		case twice && twin.digest != digest:
-			return nil, &audit.InputError{Field: fmt.Sprintf("share %d", p.Index), Found: fmt.Sprintf("other counts in %s than in %s", name, twin.name), Want: "the same counts each time", Remedy: "one of the machines is faulty or runs another program: draw the share a third time"}
+			return nil, audit.Refuse(fmt.Sprintf("share %d", p.Index), fmt.Sprintf("other counts in %s than in %s", name, twin.name), "the same counts each time", "one of the machines is faulty or runs another program: draw the share a third time")
 		}
 		m.shares[p.Index] = held{name, digest}
 	}
 	switch missing := m.of - len(m.shares); {
 	case whose == "":
-		return nil, &audit.InputError{Field: "what was given", Found: "empty", Want: "the partials of all shares, or the folder that has them"}
+		return nil, audit.Refuse("what was given", "empty", "the partials of all shares, or the folder that has them")
 	case m.of == 0:
-		return nil, &audit.InputError{Field: "what was given", Found: "the search alone", Want: "the partials of all shares too"}
+		return nil, audit.Refuse("what was given", "the search alone", "the partials of all shares too")
 	case missing > 0:
-		return nil, &audit.InputError{Field: "what was given", Found: fmt.Sprintf("without %d of %d shares: %s", missing, m.of, m.gaps()), Want: "all shares", Remedy: "draw them, with -shards I/" + fmt.Sprint(m.of)}
+		return nil, audit.Refuse("what was given", fmt.Sprintf("without %d of %d shares: %s", missing, m.of, m.gaps()), "all shares", "draw them, with -shards I/"+fmt.Sprint(m.of))
 	}
 	return m, nil
 }
@@ -365,9 +365,9 @@ func (m *merge) parts(k, pieces int) iter.Seq2[report.Part, error] {
 			switch {
 			case err != nil:
 			case digest != s.digest:
-				err = &audit.InputError{Field: s.name, Found: "different counts from those that were read first", Want: "a file that nothing writes to while it is merged", Remedy: "merge again"}
+				err = audit.Refuse(s.name, "different counts from those that were read first", "a file that nothing writes to while it is merged", "merge again")
 			case k >= len(p.Drawn) || p.Drawn[k].Pieces != pieces:
-				err = &audit.InputError{Field: s.name, Found: fmt.Sprintf("no share of the %d pieces of audit %d", pieces, k+1), Want: "one of each audit of its plan"}
+				err = audit.Refuse(s.name, fmt.Sprintf("no share of the %d pieces of audit %d", pieces, k+1), "one of each audit of its plan")
 			}
 			if err != nil {
 				yield(report.Part{}, err)

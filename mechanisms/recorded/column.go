@@ -11,12 +11,11 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// Column is one column of a table: numbers, or codes of symbols, or both beside each other.
+// Column is one column of a table: numbers, codes of symbols, or both.
 type Column struct {
 	Name string
 	Kind audit.ColumnKind
-	// Symbols are the words of the codes 0, 1, ... in the order in which they
-	// came; in a mixed column 0 stands for "a number".
+	// Symbols are the words of the codes 0, 1, ... as they came; in a mixed column 0 is "a number".
 	Symbols []string
 
 	reals []float64 // real and mixed
@@ -24,7 +23,7 @@ type Column struct {
 	index map[string]uint32
 }
 
-// NumberSymbol is the symbol of a number in a mixed column, which is 0.
+// NumberSymbol is the symbol 0 of a mixed column.
 const NumberSymbol = "a number"
 
 func newColumn(name string, kind audit.ColumnKind) *Column {
@@ -55,7 +54,7 @@ func (c *Column) Text(i int) string {
 	return c.Symbols[c.codes[i]]
 }
 
-// put writes value i as the engine sees it, in one or two numbers, and returns how many.
+// put writes value i as the engine sees it, and returns how many numbers that takes.
 func (c *Column) put(i uint32, out []float64) int {
 	switch c.Kind {
 	case audit.Symbol:
@@ -69,7 +68,6 @@ func (c *Column) put(i uint32, out []float64) int {
 	return 1
 }
 
-// code returns the code of a symbol, a new one for a new symbol.
 func (c *Column) code(s string) uint32 {
 	k, ok := c.index[s]
 	if !ok {
@@ -116,16 +114,16 @@ func (c *Column) addText(cell string, o *Options) *fault {
 		return c.addSymbol(cell, o)
 	}
 	if cell == "" {
-		return refuse("", "empty", "a number", "fill in the value or leave out the row; if a missing value is an output, write it as a word and set the column's kind to mixed")
+		return audit.Refuse("", "empty", "a number", "fill in the value or leave out the row; if a missing value is an output, write it as a word and set the column's kind to mixed")
 	}
 	if decimalComma(cell) {
 		return withDecimalComma(cell)
 	}
-	return refuse("", quoted(cell), "a number, as the other rows of this column", "set the column's kind to symbol if it holds names, to mixed if it holds numbers and names")
+	return audit.Refuse("", quoted(cell), "a number, as the other rows of this column", "set the column's kind to symbol if it holds names, to mixed if it holds numbers and names")
 }
 
 func withDecimalComma(cell string) *fault {
-	return refuse("", quoted(cell)+", with a decimal comma", "a number with a decimal point", "write numbers with a decimal point, such as 1.5; if these are names, set the column's kind to symbol")
+	return audit.Refuse("", quoted(cell)+", with a decimal comma", "a number with a decimal point", "write numbers with a decimal point, such as 1.5; if these are names, set the column's kind to symbol")
 }
 
 func (c *Column) addValue(v float64, o *Options) *fault {
@@ -158,9 +156,9 @@ func (c *Column) addWhole(n uint64, negative bool, o *Options) *fault {
 	return rounded(text)
 }
 
-// rounded is what is wrong with a whole number that float64 does not hold.
+// rounded is of a whole number that float64 does not hold.
 func rounded(found string) *fault {
-	return refuse("", found+", whose last digits a float64 would round", "a whole number up to 2^53, or one that a float64 holds",
+	return audit.Refuse("", found+", whose last digits a float64 would round", "a whole number up to 2^53, or one that a float64 holds",
 		"subtract the same number from all, or write the column as two, of x // 2**32 and of x % 2**32; set its kind to symbol if it holds names; write rounded numbers with an exponent (1.5e+40)")
 }
 
@@ -173,7 +171,7 @@ func (c *Column) addNumber(v float64) {
 
 func (c *Column) addNonFinite(v float64, found string, o *Options) *fault {
 	if o.NonFinite != AsSymbol {
-		return refuse("", found, "a finite number", `set nonfinite to "symbol" if NaN and infinities are outputs to be audited: they may leak`)
+		return audit.Refuse("", found, "a finite number", `set nonfinite to "symbol" if NaN and infinities are outputs to be audited: they may leak`)
 	}
 	if c.Kind == audit.Real {
 		c.mix()
@@ -185,11 +183,11 @@ func (c *Column) addSymbol(s string, o *Options) *fault {
 	k, ok := c.index[s]
 	if !ok {
 		if len(c.Symbols) >= o.MaxSymbols {
-			return refuse("", fmt.Sprintf("symbol number %d of this column, %s", o.MaxSymbols+1, quoted(s)), fmt.Sprintf("one of at most %d symbols", o.MaxSymbols),
+			return audit.Refuse("", fmt.Sprintf("symbol number %d of this column, %s", o.MaxSymbols+1, quoted(s)), fmt.Sprintf("one of at most %d symbols", o.MaxSymbols),
 				"set the column's kind to real if it holds numbers, to mixed if it holds numbers and names; otherwise merge rare names, or leave out the column")
 		}
 		if i := binaryByte(s); i >= 0 || !utf8.ValidString(s) {
-			return refuse("", quoted(s)+", which is not text", "text in UTF-8", "save the file as UTF-8")
+			return audit.Refuse("", quoted(s)+", which is not text", "text in UTF-8", "save the file as UTF-8")
 		}
 		k = c.code(s)
 	}
@@ -209,7 +207,7 @@ func (c *Column) constant(rows []uint32) bool {
 	return len(rows) > 0
 }
 
-// counter reports whether the values count the rows, each one more than the one before.
+// counter reports whether each value is one more than the one before.
 func (c *Column) counter(rows []uint32) bool {
 	if c.Kind != audit.Real {
 		return false
@@ -232,8 +230,8 @@ const (
 	roundedCell   // a whole number that float64 does not hold
 )
 
-// parse reads a number; spaces around it are allowed. One with a fraction or an exponent is
-// rounded to the nearest float64.
+// parse reads a number, with spaces around it. One with a fraction or an exponent is rounded
+// to the nearest float64.
 func parse(b string) (float64, cellClass) {
 	if len(b) > 0 && (b[0] <= ' ' || b[len(b)-1] <= ' ') {
 		b = strings.TrimSpace(b)
@@ -284,7 +282,7 @@ func nonFiniteWord(v float64) string {
 }
 
 // Rounds reports whether v, the float64 nearest to a decimal number, is another number where
-// that should not be: from 2^53 on, without an exponent. A number with one is a rounded one, as
+// that should not be: from 2^53 on, without an exponent. One with it is rounded already, as
 // programs print a float64.
 func Rounds(text string, v float64) bool {
 	if !(math.Abs(v) >= 1<<53) || strings.ContainsAny(text, "eEiI") {

@@ -33,8 +33,8 @@ func Others(name string) bool { return has(name, "non", "nonmember", "out", "hel
 func Members(name string) bool { return has(name, "member", "train", "canary", "in") && !Others(name) }
 
 // Sign says by the name of a score whether a lower or a higher one means in: "lower",
-// "higher", or nothing where the name does not tell. No score is looked at: a sign that the
-// scores choose would void the confidence of their bound.
+// "higher", or nothing. A sign that the scores themselves choose would void the confidence of
+// their bound.
 func Sign(name string) string {
 	lower, higher := has(name, "loss", "error", "nll", "perplexity", "entropy"), has(name, "score", "logit", "conf", "prob", "likelihood", "accuracy")
 	switch {
@@ -54,13 +54,13 @@ func (f *File) names() []string {
 	return audit.Listed(len(f.Tables), func(i int) string { return f.Tables[i].Name })
 }
 
-// NamesOfScores reports whether a file with these columns or arrays holds membership
-// scores of a trained model in a form of [ReadScores], and no outputs on two datasets.
+// NamesOfScores reports whether these columns or arrays are a form of [ReadScores], and no
+// outputs on two datasets.
 func NamesOfScores(names []string) bool {
 	return among(names, "dataset") == "" && (among(names, "score", "scores") != "" && among(names, "member") != "" || among(names, outNames...) != "" && among(names, inNames...) != "")
 }
 
-// among is the first of the names that is one of those, whatever the case of its letters.
+// among is the first of the names that is one of those, in any case of its letters.
 func among(names []string, of ...string) string {
 	if i := slices.IndexFunc(names, func(n string) bool { return slices.Contains(of, strings.ToLower(n)) }); i >= 0 {
 		return names[i]
@@ -68,8 +68,8 @@ func among(names []string, of ...string) string {
 	return ""
 }
 
-// MembersIn is what holds the scores of members where those of others are apart: the first
-// of two files, or the column or array in; empty for other forms.
+// MembersIn is what holds the scores of members alone: the first of two files, or the column
+// or array in; empty for other forms.
 func MembersIn(files []*File) string {
 	if len(files) > 1 {
 		return files[0].Name
@@ -81,7 +81,7 @@ func MembersIn(files []*File) string {
 	return among(names, inNames...)
 }
 
-// likely is the one of those that may be meant: the only one, or else the first whose name says so.
+// likely is the only one of those, or else the first whose name says so.
 func likely(of []string, like func(string) bool) string {
 	i := slices.IndexFunc(of, like)
 	switch {
@@ -93,8 +93,8 @@ func likely(of []string, like func(string) bool) string {
 	return of[i]
 }
 
-// ScoresIn says which columns or arrays of a file may hold scores, and which, of values
-// that mean yes and no, who was in; and which of them seem to, or nothing.
+// ScoresIn says which columns or arrays may hold scores, and which, of values that mean yes
+// and no, who was in; and which of them seem to, or nothing.
 func ScoresIn(f *File) (score, member string, scores, members []string) {
 	if names := f.names(); f.Tables[0].Matrix && NamesOfScores(names) {
 		return among(names, "score", "scores"), among(names, "member"), nil, nil
@@ -120,8 +120,8 @@ func ScoresIn(f *File) (score, member string, scores, members []string) {
 	return likely(scores, func(n string) bool { return Sign(n) != "" }), member, scores, members
 }
 
-// DatasetsIn says which columns of a file may tell its datasets apart, those of two values,
-// where the file is one table of several columns; and which of them seems to, or nothing.
+// DatasetsIn are the columns of two values, which may tell the datasets of a file apart, and
+// the one that seems to, or nothing.
 func DatasetsIn(f *File) (apart string, of []string) {
 	of = f.TwoValued()
 	if apart = among(of, "dataset"); apart != "" {
@@ -133,8 +133,7 @@ func DatasetsIn(f *File) (apart string, of []string) {
 	}), of
 }
 
-// Guess says what files seem to hold, by their form, names, and the values of columns that
-// tell classes.
+// Guess says what files seem to hold.
 func Guess(files []*File) Kind {
 	f, names := files[0], files[0].names()
 	if len(files) > 1 {

@@ -107,19 +107,19 @@ func (j *jsonText) fault(err error, want string) error {
 	var syntax *json.SyntaxError
 	switch {
 	case len(rest) == 0:
-		return refuse(place, "the end", want, again)
+		return audit.Refuse(place, "the end", want, again)
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return refuse(place, found+", which is cut off at the end of the file", "the rest of it", again)
+		return audit.Refuse(place, found+", which is cut off at the end of the file", "the rest of it", again)
 	case !errors.As(err, &syntax):
-		return refuse(place, found, want)
+		return audit.Refuse(place, found, want)
 	case bytes.Contains(line, []byte("NaN")) || bytes.Contains(line, []byte("Infinity")):
-		return refuse(place, found+", an "+syntax.Error(), "JSON, which has no NaN and no infinity", `write them as strings, "NaN" or "-Infinity"`)
+		return audit.Refuse(place, found+", an "+syntax.Error(), "JSON, which has no NaN and no infinity", `write them as strings, "NaN" or "-Infinity"`)
 	}
-	return refuse(place, found+", an "+syntax.Error(), "rows of JSON: numbers and strings")
+	return audit.Refuse(place, found+", an "+syntax.Error(), "rows of JSON: numbers and strings")
 }
 
 func (j *jsonText) bad(found, want string) error {
-	return refuse(onLine(j.what, j.line()), found, want)
+	return audit.Refuse(onLine(j.what, j.line()), found, want)
 }
 
 // arrays reads the rest of an object of arrays.
@@ -169,7 +169,7 @@ func (j *jsonText) array(name string) (*Table, error) {
 		return nil, err
 	}
 	if j.tab == nil {
-		return nil, refuse(j.what, "an empty array", "an array with rows")
+		return nil, audit.Refuse(j.what, "an empty array", "an array with rows")
 	}
 	t, err := j.tab.close()
 	if err != nil {

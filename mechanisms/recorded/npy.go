@@ -68,8 +68,7 @@ func half(b uint16) float64 {
 const maxHead = 1 << 16
 
 // npy reads one array in NumPy's format, versions 1 to 3 (NumPy Enhancement Proposal 1 and
-// numpy.lib.format): one or two dimensions, in C or Fortran order, of numbers of either byte
-// order. Rows of the table are the first dimension.
+// numpy.lib.format), of one or two dimensions. The first is that of rows.
 func (p *parser) npy(what string, in io.Reader) (*Table, error) {
 	place := func(offset int) string { return fmt.Sprintf("%s, byte %d", what, offset) }
 	var head []byte
@@ -78,7 +77,7 @@ func (p *parser) npy(what string, in io.Reader) (*Table, error) {
 		head = append(head, make([]byte, n)...)
 		n, err := io.ReadFull(in, head[from:])
 		if err != nil {
-			return refuse(what, fmt.Sprintf("cut off in its header, after %d bytes", from+n), "a whole NPY file", "copy or save it again")
+			return audit.Refuse(what, fmt.Sprintf("cut off in its header, after %d bytes", from+n), "a whole NPY file", "copy or save it again")
 		}
 		return nil
 	}
@@ -86,13 +85,13 @@ func (p *parser) npy(what string, in io.Reader) (*Table, error) {
 		return nil, err
 	}
 	if string(head[:6]) != npyMagic {
-		return nil, refuse(place(0), quoted(head[:6]), fmt.Sprintf("%q, the beginning of an NPY file", npyMagic))
+		return nil, audit.Refuse(place(0), quoted(head[:6]), fmt.Sprintf("%q, the beginning of an NPY file", npyMagic))
 	}
 	length := 2 // bytes of the header's size
 	if version := head[6]; version == 2 || version == 3 {
 		length = 4
 	} else if version != 1 {
-		return nil, refuse(place(6), fmt.Sprintf("NPY version %d.%d", version, head[7]), "version 1, 2 or 3")
+		return nil, audit.Refuse(place(6), fmt.Sprintf("NPY version %d.%d", version, head[7]), "version 1, 2 or 3")
 	}
 	if err := more(length); err != nil {
 		return nil, err
@@ -100,13 +99,13 @@ func (p *parser) npy(what string, in io.Reader) (*Table, error) {
 	var size [4]byte
 	copy(size[:], head[8:])
 	if n := binary.LittleEndian.Uint32(size[:]); n > maxHead {
-		return nil, refuse(place(8), fmt.Sprintf("a header of %d bytes", n), fmt.Sprintf("at most %d", maxHead))
+		return nil, audit.Refuse(place(8), fmt.Sprintf("a header of %d bytes", n), fmt.Sprintf("at most %d", maxHead))
 	} else if err := more(int(n)); err != nil {
 		return nil, err
 	}
 	h, err := parseHead(head[8+length:])
 	if err != nil {
-		return nil, refuse(place(8+length), "a header that cannot be read: "+err.Error(), "descr, fortran_order and shape, as NumPy writes them")
+		return nil, audit.Refuse(place(8+length), "a header that cannot be read: "+err.Error(), "descr, fortran_order and shape, as NumPy writes them")
 	}
 	elem, err := parseElement(what+", dtype", string(h.Descr))
 	if err != nil {
@@ -135,12 +134,12 @@ func (p *parser) npy(what string, in io.Reader) (*Table, error) {
 			done++
 		}
 		if err != nil {
-			return nil, refuse(place(len(head)+done*elem.size+n), fmt.Sprintf("the end, after %d of %d values", done, total),
+			return nil, audit.Refuse(place(len(head)+done*elem.size+n), fmt.Sprintf("the end, after %d of %d values", done, total),
 				fmt.Sprintf("a file of %d bytes", len(head)+total*elem.size), "copy or save it again")
 		}
 	}
 	if n, _ := io.ReadFull(in, make([]byte, 1)); n > 0 {
-		return nil, refuse(place(len(head)+total*elem.size), "more data", "the end of the file, after the array", "save several arrays with numpy.savez")
+		return nil, audit.Refuse(place(len(head)+total*elem.size), "more data", "the end of the file, after the array", "save several arrays with numpy.savez")
 	}
 	return t, nil
 }
@@ -152,14 +151,14 @@ func (p *parser) shaped(field string, shape []int) (*Table, error) {
 	case 2:
 		columns = shape[1]
 	default:
-		return nil, refuse(field, fmt.Sprint(shape), "one or two dimensions: rows, or rows and columns", "reshape(len(a), -1) keeps the rows")
+		return nil, audit.Refuse(field, fmt.Sprint(shape), "one or two dimensions: rows, or rows and columns", "reshape(len(a), -1) keeps the rows")
 	}
 	rows := shape[0]
 	switch {
 	case rows <= 0 || columns <= 0:
-		return nil, refuse(field, fmt.Sprint(shape), "an array with values")
+		return nil, audit.Refuse(field, fmt.Sprint(shape), "an array with values")
 	case columns > MaxColumns:
-		return nil, refuse(field, fmt.Sprint(shape), fmt.Sprintf("at most %d columns; rows are the first dimension", MaxColumns))
+		return nil, audit.Refuse(field, fmt.Sprint(shape), fmt.Sprintf("at most %d columns; rows are the first dimension", MaxColumns))
 	case rows > p.left/columns:
 		return nil, tooManyCells(field, rows*min(columns, math.MaxInt64/bytesEach/rows), &p.o)
 	}
@@ -180,7 +179,7 @@ func (p *parser) shaped(field string, shape []int) (*Table, error) {
 // parseElement reads a type such as "<f8".
 func parseElement(field, descr string) (element, error) {
 	other := func(found, remedy string) (element, error) {
-		return element{}, refuse(field, found, "float16, float32, float64, an integer type or bool", remedy)
+		return element{}, audit.Refuse(field, found, "float16, float32, float64, an integer type or bool", remedy)
 	}
 	if strings.HasPrefix(descr, "[") {
 		return other("a structured array", "save each field as an array of an NPZ, or save CSV")
@@ -208,8 +207,7 @@ func parseElement(field, descr string) (element, error) {
 	return e, nil
 }
 
-// asJSON turns the few forms of Python literals that NumPy writes into JSON. Python 2
-// wrote lengths with an L.
+// asJSON turns the Python literals that NumPy writes into JSON. Python 2 wrote lengths with an L.
 var asJSON = strings.NewReplacer("'", `"`, "(", "[", "False", "false", "True", "true",
 	"L,)", "]", "L)", "]", "L,", ",", ",)", "]", ", )", "]", ")", "]", ", }", "}", ",}", "}")
 
@@ -245,8 +243,8 @@ func parseHead(b []byte) (h npyHead, err error) {
 	return h, err
 }
 
-// Limits of an NPZ. Deflate reaches a ratio of 1032 on an array of one value,
-// which is a fair file; only a large array at such a ratio is refused.
+// Limits of an NPZ. Deflate fairly reaches a ratio of 1032 on an array of one value: only a
+// large array is refused for it.
 const (
 	maxArrays     = 1024
 	suspectRatio  = 200
@@ -260,7 +258,7 @@ func isZip(head []byte) bool {
 	return bytes.HasPrefix(head, []byte(zipMagic)) || bytes.HasPrefix(head, []byte("PK\x05\x06"))
 }
 
-// npz reads arrays from a zip file, which is read from its end: all of it is held.
+// npz holds all of the zip file, which is read from its end.
 func (p *parser) npz(in io.Reader) ([]*Table, error) {
 	name := p.o.Name
 	data, err := io.ReadAll(in)
@@ -269,7 +267,7 @@ func (p *parser) npz(in io.Reader) ([]*Table, error) {
 	}
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
-		return nil, refuse(name, fmt.Sprintf("a zip file that cannot be read (%s)", strings.TrimPrefix(err.Error(), "zip: ")), "a whole NPZ file", "copy or save it again")
+		return nil, audit.Refuse(name, fmt.Sprintf("a zip file that cannot be read (%s)", strings.TrimPrefix(err.Error(), "zip: ")), "a whole NPZ file", "copy or save it again")
 	}
 	var arrays []*zip.File
 	var total uint64
@@ -281,11 +279,11 @@ func (p *parser) npz(in io.Reader) ([]*Table, error) {
 		}
 		arrays = append(arrays, f)
 		if total += f.UncompressedSize64; f.UncompressedSize64 > uint64(p.o.MaxExpanded) || total > uint64(p.o.MaxExpanded) {
-			return nil, refuse(fmt.Sprintf("%s, array %s", name, quoted(f.Name)), "beyond "+sizeWords(p.o.MaxExpanded)+" uncompressed, with the arrays before it",
+			return nil, audit.Refuse(fmt.Sprintf("%s, array %s", name, quoted(f.Name)), "beyond "+sizeWords(p.o.MaxExpanded)+" uncompressed, with the arrays before it",
 				"at most that", "save fewer rows, or as float32")
 		}
 		if f.UncompressedSize64 > suspectExpand && f.UncompressedSize64/suspectRatio > f.CompressedSize64 {
-			return nil, refuse(fmt.Sprintf("%s, array %s", name, quoted(f.Name)),
+			return nil, audit.Refuse(fmt.Sprintf("%s, array %s", name, quoted(f.Name)),
 				fmt.Sprintf("%s packed into %s", sizeWords(int64(f.UncompressedSize64)), sizeWords(int64(f.CompressedSize64))),
 				fmt.Sprintf("a ratio of at most %d for an array beyond %s", suspectRatio, sizeWords(suspectExpand)), "if the file is what you expect, save it with numpy.savez instead of savez_compressed")
 		}
@@ -296,9 +294,9 @@ func (p *parser) npz(in io.Reader) ([]*Table, error) {
 		if others != "" {
 			found = fmt.Sprintf("a zip file without arrays (it holds %s)", quoted(others))
 		}
-		return nil, refuse(name, found, "an NPZ file, a zip of .npy files", "save a spreadsheet as CSV")
+		return nil, audit.Refuse(name, found, "an NPZ file, a zip of .npy files", "save a spreadsheet as CSV")
 	case len(arrays) > maxArrays:
-		return nil, refuse(name, fmt.Sprintf("%d arrays", len(arrays)), fmt.Sprintf("at most %d", maxArrays))
+		return nil, audit.Refuse(name, fmt.Sprintf("%d arrays", len(arrays)), fmt.Sprintf("at most %d", maxArrays))
 	}
 	var tables []*Table
 	for _, f := range arrays {
@@ -307,20 +305,18 @@ func (p *parser) npz(in io.Reader) ([]*Table, error) {
 			return nil, err
 		}
 		if slices.ContainsFunc(tables, func(other *Table) bool { return other.Name == t.Name }) {
-			return nil, refuse(name, fmt.Sprintf("the array %q twice", t.Name), "each array once")
+			return nil, audit.Refuse(name, fmt.Sprintf("the array %q twice", t.Name), "each array once")
 		}
 		tables = append(tables, t)
 	}
 	return tables, nil
 }
 
-// array reads one array. Its size is what the zip file says, to the byte: what
-// says otherwise is refused before it is held.
 func (p *parser) array(f *zip.File) (*Table, error) {
 	name := strings.TrimSuffix(f.Name, ".npy")
 	what := fmt.Sprintf("%s, array %s", p.o.Name, quoted(name))
 	broken := func(err error) error {
-		return refuse(what, fmt.Sprintf("damaged (%s)", strings.TrimPrefix(err.Error(), "zip: ")), "a whole NPZ file", "copy or save it again")
+		return audit.Refuse(what, fmt.Sprintf("damaged (%s)", strings.TrimPrefix(err.Error(), "zip: ")), "a whole NPZ file", "copy or save it again")
 	}
 	in, err := f.Open()
 	if err != nil {

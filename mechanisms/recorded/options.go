@@ -3,7 +3,6 @@ package recorded
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 )
@@ -46,13 +45,11 @@ const (
 type Options struct {
 	// Name of the file, for messages.
 	Name string
-	// Reading: without a header, the first line of a CSV or TSV names the columns if
-	// none of its cells is a number; kinds are told by the first rows; "refuse" is the
-	// default of NonFinite, which refuses NaN and infinities, while "symbol" makes them
-	// symbols beside the column's numbers. Dataset and Outputs are of [Pair].
+	// Reading: by default the first line of a CSV or TSV names the columns if none of its cells
+	// is a number, kinds are told by the first rows, and NaN and infinities are refused;
+	// "symbol" makes them symbols beside numbers. Dataset and Outputs are of [Pair].
 	audit.Reading
-	// Scores: the file holds scores. Columns of a CSV or TSV may end before others, with
-	// empty cells at their end.
+	// Scores: the file holds scores. Columns of a CSV or TSV may end with empty cells.
 	Scores bool
 
 	Size        int64 // of the file in bytes; 0: not known
@@ -61,8 +58,7 @@ type Options struct {
 	MaxCells    int   // of all tables
 	MaxSymbols  int   // of one column
 
-	// Progress is called while the file is read, with how much of it was, in bytes. When it
-	// returns an error, reading ends with that error. It may be nil.
+	// Progress is called with how many bytes were read; its error ends the reading. It may be nil.
 	Progress func(bytes int64) error
 }
 
@@ -96,7 +92,7 @@ func CheckSize(name string, size int64, o Options) error {
 		return err
 	}
 	if size > o.MaxBytes {
-		return refuse(name, sizeWords(size), "at most "+sizeWords(o.MaxBytes),
+		return audit.Refuse(name, sizeWords(size), "at most "+sizeWords(o.MaxBytes),
 			"take a random sample of the rows, or use the command dpscope, which reads larger files")
 	}
 	return nil
@@ -122,8 +118,3 @@ func quoted[T []byte | string](b T) string {
 }
 
 func onLine(what string, line int) string { return fmt.Sprintf("%s, line %d", what, line) }
-
-// refuse is the error of a place in a file.
-func refuse(place, found, want string, remedy ...string) *audit.InputError {
-	return &audit.InputError{Field: place, Found: found, Want: want, Remedy: strings.Join(remedy, "")}
-}

@@ -15,8 +15,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// Read reads all of r. After a fault in a row of text the file has the columns as far as
-// they are known, without values: so that one may set their kinds.
+// Read reads all of r. After a fault in a row of text the file has the columns without values,
+// as far as they are known: so that one may set their kinds.
 func Read(r io.Reader, o Options) (*File, error) {
 	o, err := o.filled()
 	if err != nil {
@@ -131,14 +131,14 @@ func (p *parser) read() ([]*Table, error) {
 	}
 	packed := &part{in: z, broken: p.damaged, each: func(n int64) error {
 		if n > p.o.MaxExpanded {
-			return refuse(p.o.Name, "beyond "+sizeWords(p.o.MaxExpanded)+" when it is unpacked", "at most that", "take fewer rows or columns")
+			return audit.Refuse(p.o.Name, "beyond "+sizeWords(p.o.MaxExpanded)+" when it is unpacked", "at most that", "take fewer rows or columns")
 		}
 		return p.tell()
 	}}
 	in = bufio.NewReaderSize(packed, MaxLine)
 	head, _ = in.Peek(len(zipMagic))
 	if bytes.HasPrefix(head, []byte(gzipMagic)) || isZip(head) {
-		return nil, refuse(p.o.Name, "packed twice: a zip or gzip file in a gzip file", wantFormat, "unpack it once")
+		return nil, audit.Refuse(p.o.Name, "packed twice: a zip or gzip file in a gzip file", wantFormat, "unpack it once")
 	}
 	tables, err := p.unpacked(in, 0)
 	p.format += ".gz"
@@ -146,10 +146,10 @@ func (p *parser) read() ([]*Table, error) {
 }
 
 func (p *parser) damaged(err error) error {
-	return refuse(p.o.Name, fmt.Sprintf("a damaged gzip file (%s)", strings.TrimPrefix(err.Error(), "gzip: ")), "a whole one", "copy or save it again")
+	return audit.Refuse(p.o.Name, fmt.Sprintf("a damaged gzip file (%s)", strings.TrimPrefix(err.Error(), "gzip: ")), "a whole one", "copy or save it again")
 }
 
-// pieceBytes is how much is read at a time, and read between two calls of Options.Progress.
+// pieceBytes is how much is read between two calls of Options.Progress.
 const pieceBytes = 1 << 18
 
 // part is a file, or what is packed in one.
@@ -172,13 +172,12 @@ func (x *part) Read(b []byte) (int, error) {
 	return n, cmp.Or(x.err, err)
 }
 
-// unpacked reads what is not packed, of so many bytes if that is known. It tells the format by
-// content.
+// unpacked reads what is not packed, of so many bytes if that is known.
 func (p *parser) unpacked(in *bufio.Reader, size int64) ([]*Table, error) {
 	head, _ := in.Peek(MaxLine)
 	switch {
 	case len(head) == 0:
-		return nil, refuse(p.o.Name, "empty", "a file with data", "was it still being written?")
+		return nil, audit.Refuse(p.o.Name, "empty", "a file with data", "was it still being written?")
 	case bytes.HasPrefix(head, []byte(npyMagic)):
 		p.format = NPY
 		t, err := p.npy(p.o.Name, in)
@@ -189,13 +188,13 @@ func (p *parser) unpacked(in *bufio.Reader, size int64) ([]*Table, error) {
 	}
 	for _, k := range known {
 		if bytes.HasPrefix(head, []byte(k.magic)) {
-			return nil, refuse(p.o.Name, k.name, wantFormat, k.remedy)
+			return nil, audit.Refuse(p.o.Name, k.name, wantFormat, k.remedy)
 		}
 	}
 	text := bytes.TrimPrefix(head, byteOrderMark)
 	mark := len(head) - len(text)
 	if at := binaryByte(text[:min(512, len(text))]); at >= 0 {
-		return nil, refuse(p.o.Name, fmt.Sprintf("not text (byte 0x%02x at offset %d) and of no known binary format", text[at], at+mark), wantFormat)
+		return nil, audit.Refuse(p.o.Name, fmt.Sprintf("not text (byte 0x%02x at offset %d) and of no known binary format", text[at], at+mark), wantFormat)
 	}
 	if err := p.fits(text, size); err != nil {
 		return nil, err
@@ -208,7 +207,7 @@ func (p *parser) unpacked(in *bufio.Reader, size int64) ([]*Table, error) {
 	return []*Table{t}, err
 }
 
-// fits refuses a text whose first rows and size say that it holds more cells than there may be.
+// fits refuses a text that has too many cells, by its first rows and size.
 func (p *parser) fits(head []byte, size int64) error {
 	cells := 0
 	for i, c := range head {
@@ -262,5 +261,5 @@ func (b *bounded) Read(to []byte) (int, error) {
 }
 
 func longer(place string, remedy string) error {
-	return refuse(place, "longer than "+sizeWords(MaxLine), "shorter", remedy)
+	return audit.Refuse(place, "longer than "+sizeWords(MaxLine), "shorter", remedy)
 }

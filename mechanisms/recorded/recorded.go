@@ -11,11 +11,6 @@ import (
 
 // Spec is the line of a catalogue that audits the samples.
 func (s *Samples) Spec() audit.MechanismSpec {
-	return s.recording().Spec(&recorded{samples: s}) // every task resolves its plan: the order is made once
-}
-
-// recording is what a report says of the samples.
-func (s *Samples) recording() *audit.Recording {
 	r := &audit.Recording{Datasets: s.Datasets, Rows: [2]int{s.Rows(0), s.Rows(1)}, Notes: s.Notes, Reading: s.Reading}
 	r.Reading.Outputs, r.Reading.Kinds = slices.Clone(s.Reading.Outputs), maps.Clone(s.Reading.Kinds)
 	if r.Reading.NonFinite == Refuse {
@@ -25,7 +20,7 @@ func (s *Samples) recording() *audit.Recording {
 	r.Columns = audit.Listed(len(s.Columns), func(i int) audit.Column {
 		return audit.Column{Name: s.Columns[i].Name, Kind: s.Columns[i].Kind}
 	})
-	return r
+	return r.Spec(&recorded{samples: s}) // every task resolves its plan: the order is made once
 }
 
 // recorded gives out samples in a random order.
@@ -38,7 +33,7 @@ func (r *recorded) Sample(audit.Dataset, *stream.Stream, []float64) error {
 	return fmt.Errorf("recorded outputs cannot be drawn anew")
 }
 
-// Recorded fills out with the outputs number at, at+1, ... of a dataset in the seed's order.
+// Recorded implements [audit.Recorded].
 func (r *recorded) Recorded(seed uint64, side, at int, out []float64) error {
 	s := r.samples
 	n := len(out) / audit.Width(s.Columns)
@@ -53,14 +48,13 @@ func (r *recorded) Recorded(seed uint64, side, at int, out []float64) error {
 	return nil
 }
 
-// Replay takes from files what a report of samples was computed on. The files
-// were read with the report's reading; those of another content are
-// refused by their SHA-256; two may come in either order. Their names become those
-// in the report: they may have moved.
+// Replay takes from files, which were read with the report's reading, what a report was
+// computed on. Those of another SHA-256 are refused; two may come in either order. They get
+// the report's names: they may have moved.
 func Replay(rec *audit.Recording, files []*File) (*Samples, error) {
 	if len(rec.Files) != len(files) {
 		names := audit.Listed(len(rec.Files), func(i int) string { return rec.Files[i].Name })
-		return nil, refuse("samples", countFiles(len(files)), countFiles(len(rec.Files))+", as the report has: "+firstFew(names))
+		return nil, audit.Refuse("samples", countFiles(len(files)), countFiles(len(rec.Files))+", as the report has: "+firstFew(names))
 	}
 	if len(files) == 2 && files[0].SHA256 == rec.Files[1].SHA256 {
 		files = []*File{files[1], files[0]}
@@ -69,7 +63,7 @@ func Replay(rec *audit.Recording, files []*File) (*Samples, error) {
 	for i, f := range files {
 		want := rec.Files[i]
 		if f.SHA256 != want.SHA256 {
-			return nil, refuse(f.Name, "another file, with SHA-256 "+f.SHA256, fmt.Sprintf("%s with SHA-256 %s, as the report says", want.Name, want.SHA256))
+			return nil, audit.Refuse(f.Name, "another file, with SHA-256 "+f.SHA256, fmt.Sprintf("%s with SHA-256 %s, as the report says", want.Name, want.SHA256))
 		}
 		g := *f
 		g.Name = want.Name

@@ -11,15 +11,13 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// MinRows is the smallest useful number of outputs on each dataset: one half
-// explores, the other certifies.
+// MinRows is the least number of outputs on each dataset: half explore, half certify.
 const MinRows = 2 * audit.MinSamples
 
 // MaxRows is how many outputs there may be on each dataset.
 const MaxRows = 1<<31 - 1
 
-// Samples are outputs of a mechanism on two datasets. Rows are taken as
-// independent runs, in no order that matters.
+// Samples are outputs of a mechanism on two datasets, in no order that matters.
 type Samples struct {
 	Columns  []audit.Column // of one output
 	Datasets [2]string      // the two datasets in words
@@ -39,14 +37,14 @@ type Samples struct {
 // Rows is how many outputs there are on a dataset, 0 or 1.
 func (s *Samples) Rows(side int) int { return len(s.rows[side]) }
 
-// Row writes output i on a dataset, audit.Width(Columns) numbers.
+// Row writes output i on a dataset.
 func (s *Samples) Row(side, i int, out []float64) {
 	for _, c := range s.columns[side] {
 		out = out[c.put(s.rows[side][i], out):]
 	}
 }
 
-// arranged are the rows of a dataset in the order of a seed. Any goroutine may ask.
+// arranged are the rows of a dataset in the order of a seed.
 func (s *Samples) arranged(seed uint64, side int) []uint32 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,10 +61,9 @@ func (s *Samples) arranged(seed uint64, side int) []uint32 {
 
 func upTo(n int) []uint32 { return audit.Listed(n, func(i int) uint32 { return uint32(i) }) }
 
-// Pair takes the outputs on two datasets from one file, with a column or an
-// array that tells the dataset, or with one array for each; or from two files of
-// one table each, the first dataset first. It keeps the files, which were read as
-// r says.
+// Pair takes the outputs on two datasets from one file, with a column or an array that
+// tells the dataset, or with one array for each; or from two files of one table each. The
+// files were read as r says.
 func Pair(files []*File, r audit.Reading) (*Samples, error) {
 	s := &Samples{Files: files, Reading: r}
 	for _, f := range files {
@@ -91,10 +88,10 @@ func Pair(files []*File, r audit.Reading) (*Samples, error) {
 	s.Notes = append(notes, s.Notes...)
 	for side, rows := range s.rows {
 		if len(rows) > MaxRows {
-			return nil, refuse("samples, "+s.Datasets[side], fmt.Sprintf("of %d rows", len(rows)), fmt.Sprintf("at most %d", MaxRows), "take fewer rows")
+			return nil, audit.Refuse("samples, "+s.Datasets[side], fmt.Sprintf("of %d rows", len(rows)), fmt.Sprintf("at most %d", MaxRows), "take fewer rows")
 		}
 		if len(rows) < MinRows {
-			return nil, refuse("samples, "+s.Datasets[side], fmt.Sprintf("of %d rows", len(rows)),
+			return nil, audit.Refuse("samples, "+s.Datasets[side], fmt.Sprintf("of %d rows", len(rows)),
 				fmt.Sprintf("at least %d, the smallest useful number: half of them explore, half certify", MinRows), "run the mechanism more often")
 		}
 	}
@@ -114,7 +111,7 @@ func oneOrTwo(field string, files []*File, one func(*File) error, two func(a, b 
 	case 2:
 		return two(files[0], files[1])
 	}
-	return refuse(field, fmt.Sprintf("%d files", len(files)), "one file or two")
+	return audit.Refuse(field, fmt.Sprintf("%d files", len(files)), "one file or two")
 }
 
 func (s *Samples) note(format string, args ...any) {
@@ -130,7 +127,7 @@ func (s *Samples) oneFile(f *File) error {
 	if f.Table(s.datasetName()) != nil {
 		for _, t := range f.Tables {
 			if t.Rows() != f.Tables[0].Rows() {
-				return refuse(f.Name, fmt.Sprintf("the arrays %q with %d rows and %q with %d", f.Tables[0].Name, f.Tables[0].Rows(), t.Name, t.Rows()), "arrays of the same length")
+				return audit.Refuse(f.Name, fmt.Sprintf("the arrays %q with %d rows and %q with %d", f.Tables[0].Name, f.Tables[0].Rows(), t.Name, t.Rows()), "arrays of the same length")
 			}
 		}
 		return s.split(f, &Table{Columns: f.Columns()})
@@ -142,7 +139,7 @@ func (s *Samples) oneFile(f *File) error {
 			s.note("of %d arrays only d0 and d1 are read", len(f.Tables))
 		}
 	case (d0 != nil || d1 != nil) || len(f.Tables) != 2:
-		return refuse(f.Name, "with the arrays "+arrayNames(f), fmt.Sprintf("d0 and d1, the outputs on two datasets, or an array %q beside arrays of the same length", s.datasetName()))
+		return audit.Refuse(f.Name, "with the arrays "+arrayNames(f), fmt.Sprintf("d0 and d1, the outputs on two datasets, or an array %q beside arrays of the same length", s.datasetName()))
 	default:
 		d0, d1 = f.Tables[0], f.Tables[1]
 		s.note("the array %q is taken as the first dataset, %q as the second", d0.Name, d1.Name)
@@ -155,7 +152,7 @@ func arrayNames(f *File) string {
 	return firstFew(audit.Listed(len(f.Tables), func(i int) string { return fmt.Sprintf("%q", f.Tables[i].Name) }))
 }
 
-// Columns are those of all tables. Those of several arrays are called after them.
+// Columns are those of all tables, of several with the array's name.
 func (f *File) Columns() (out []*Column) {
 	for _, t := range f.Tables {
 		for _, c := range t.Columns {
@@ -172,7 +169,7 @@ func (f *File) Columns() (out []*Column) {
 	return out
 }
 
-// split takes the two datasets from the column that tells them apart.
+// split takes the datasets from the column that tells them apart.
 func (s *Samples) split(f *File, t *Table) error {
 	name := s.datasetName()
 	by := t.Column(name)
@@ -181,7 +178,7 @@ func (s *Samples) split(f *File, t *Table) error {
 		if two := f.TwoValued(); len(two) > 0 {
 			remedy = fmt.Sprintf("name the column that says which dataset a row is of (%s: two values), or give a file for each dataset", firstFew(two))
 		}
-		return refuse(f.Name, "one dataset: columns "+firstFew(t.names()),
+		return audit.Refuse(f.Name, "one dataset: columns "+firstFew(t.names()),
 			fmt.Sprintf("outputs on two datasets: a column %q with 0 and 1, or a second file", name), remedy)
 	}
 	s.By = by.Name
@@ -204,8 +201,7 @@ func (s *Samples) split(f *File, t *Table) error {
 	return nil
 }
 
-// TwoValued are the columns of a file that may tell its datasets apart: those of two
-// values, where the file is one table of several columns.
+// TwoValued are the columns of two values of a file that is one table of several columns.
 func (f *File) TwoValued() []string {
 	if len(f.Tables) != 1 || len(f.Tables[0].Columns) < 2 {
 		return nil
@@ -227,13 +223,12 @@ func (c *Column) key(i int) float64 {
 	return float64(c.codes[i])
 }
 
-// twoValues finds the two values of a column, the first dataset's first: the
-// smaller number, the word that sorts first.
+// twoValues finds the two values of a column, the smaller number or word first.
 func twoValues(f *File, c *Column) (words [2]string, keys [2]float64, err error) {
 	field := c.of(f.Name)
 	want := "two values, one for each dataset, such as 0 and 1"
 	if c.Kind == audit.Mixed {
-		return words, keys, refuse(field, "of numbers and words", want)
+		return words, keys, audit.Refuse(field, "of numbers and words", want)
 	}
 	at := map[float64]int{}
 	var order []float64
@@ -246,7 +241,7 @@ func twoValues(f *File, c *Column) (words [2]string, keys [2]float64, err error)
 			continue
 		}
 		if at[key] = i; len(at) > 2 {
-			return words, keys, refuse(field, fmt.Sprintf("with a third value, %s, in row %d", quoted(c.Text(i)), i+1), want,
+			return words, keys, audit.Refuse(field, fmt.Sprintf("with a third value, %s, in row %d", quoted(c.Text(i)), i+1), want,
 				"name the column that says which dataset a row is of, or keep the rows of two datasets only")
 		}
 		order = append(order, key)
@@ -256,7 +251,7 @@ func twoValues(f *File, c *Column) (words [2]string, keys [2]float64, err error)
 		if len(order) == 1 {
 			found = fmt.Sprintf("%s in every row: one dataset is missing", quoted(c.Text(0)))
 		}
-		return words, keys, refuse(field, found, want)
+		return words, keys, audit.Refuse(field, found, want)
 	}
 	if c.Kind == audit.Symbol && strings.TrimSpace(c.Symbols[int(order[0])]) > strings.TrimSpace(c.Symbols[int(order[1])]) || c.Kind == audit.Real && order[0] > order[1] {
 		order[0], order[1] = order[1], order[0]
@@ -271,12 +266,12 @@ func (s *Samples) twoFiles(a, b *File) error {
 	var tables [2]*Table
 	for i, f := range []*File{a, b} {
 		if len(f.Tables) != 1 {
-			return refuse(f.Name, "with the arrays "+arrayNames(f), "one array, as there are two files")
+			return audit.Refuse(f.Name, "with the arrays "+arrayNames(f), "one array, as there are two files")
 		}
 		t := f.Tables[0]
 		if by := t.Column(s.datasetName()); by != nil {
 			if !by.constant(upTo(by.Len())) {
-				return refuse(by.of(f.Name), "of several values", "one value, as each of the two files is a dataset",
+				return audit.Refuse(by.of(f.Name), "of several values", "one value, as each of the two files is a dataset",
 					"give one file with both datasets, or two files of one each")
 			}
 			s.note("%s: the column %q is ignored: it says which dataset this is", f.Name, by.Name)
@@ -296,13 +291,13 @@ func (s *Samples) twoFiles(a, b *File) error {
 
 func (s *Samples) join(a, b *Table) error {
 	if len(a.Columns) != len(b.Columns) {
-		return refuse("samples, "+s.Datasets[1], fmt.Sprintf("of %d columns (%s)", len(b.Columns), firstFew(b.names())),
+		return audit.Refuse("samples, "+s.Datasets[1], fmt.Sprintf("of %d columns (%s)", len(b.Columns), firstFew(b.names())),
 			fmt.Sprintf("of %d, as %s (%s)", len(a.Columns), s.Datasets[0], firstFew(a.names())))
 	}
 	for _, c := range a.Columns {
 		d := b.Column(c.Name)
 		if d == nil {
-			return refuse("samples, "+s.Datasets[1], "with the columns "+firstFew(b.names()), fmt.Sprintf("those of %s: %s", s.Datasets[0], firstFew(a.names())),
+			return audit.Refuse("samples, "+s.Datasets[1], "with the columns "+firstFew(b.names()), fmt.Sprintf("those of %s: %s", s.Datasets[0], firstFew(a.names())),
 				"if a file has no header, say so")
 		}
 		if err := unify(s, c, d); err != nil {
@@ -323,7 +318,7 @@ func unify(s *Samples, a, b *Column) error {
 		case a.Kind == audit.Mixed && b.Kind == audit.Real:
 			b.mix()
 		default:
-			return refuse(fmt.Sprintf("samples, column %q", a.Name), fmt.Sprintf("%s in %s and %s in %s", a.Kind, s.Datasets[0], b.Kind, s.Datasets[1]),
+			return audit.Refuse(fmt.Sprintf("samples, column %q", a.Name), fmt.Sprintf("%s in %s and %s in %s", a.Kind, s.Datasets[0], b.Kind, s.Datasets[1]),
 				"of one kind", "set the column's kind: real, symbol or mixed")
 		}
 	}
@@ -354,8 +349,8 @@ func (s *Samples) chooseColumns() error {
 		if len(chosen) > 0 && !chosen[c] {
 			continue
 		}
-		// A column that numbers the rows, in the file or in each dataset, says nothing of the
-		// mechanism and everything of how the file was written.
+		// A column that numbers the rows, of the file or of each dataset, tells how the file was
+		// written, and nothing of the mechanism.
 		other := all[1][i]
 		if len(chosen) == 0 && (c == other && c.counter(upTo(c.Len())) || c.counter(s.rows[0]) && other.counter(s.rows[1])) {
 			s.note("the column %q is ignored: it counts the rows", c.Name)
@@ -369,7 +364,7 @@ func (s *Samples) chooseColumns() error {
 		s.Columns = append(s.Columns, out)
 	}
 	if len(s.columns[0]) == 0 {
-		return refuse("samples", "without a column of outputs", "at least one beside the dataset and row numbers")
+		return audit.Refuse("samples", "without a column of outputs", "at least one beside the dataset and row numbers")
 	}
 	s.noteConstants()
 	return nil

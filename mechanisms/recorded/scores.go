@@ -10,20 +10,17 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// Scores are membership scores of canaries: a higher score means that the
-// canary was more likely in the training set.
+// Scores are membership scores of canaries, a higher one the likelier in.
 type Scores struct {
-	// Sorted are the scores, ascending, of class [In] and of class [Out].
-	Sorted [2][]float64
-	// Matrix is there where the scores are those of several runs.
-	Matrix *Matrix
-	Notes  []string // in words: what was taken for granted, ties
+	Sorted [2][]float64 // ascending, by class
+	Matrix *Matrix      // of several runs, else nil
+	Notes  []string     // what was taken for granted, ties
 
 	columns ScoreColumns
 }
 
-// Matrix is scores of the same canaries in several independent runs of the
-// training, flat by rows: run i holds Score[i*Canaries : (i+1)*Canaries].
+// Matrix is scores of the same canaries in independent runs: those of run i are
+// Score[i*Canaries : (i+1)*Canaries].
 type Matrix struct {
 	Runs, Canaries int
 	Score          []float64
@@ -32,37 +29,32 @@ type Matrix struct {
 
 // ScoreColumns say which columns or arrays hold scores, and what a score means.
 type ScoreColumns struct {
-	// Score and Member name the column of scores and that which says who was in; default
-	// score and member.
-	Score  string `json:"score,omitempty"`
-	Member string `json:"member,omitempty"`
-	// Lower says that a lower score speaks for in, as a loss does. The scores are negated.
-	Lower bool `json:"lower,omitempty"`
+	Score  string `json:"score,omitempty"`  // default score
+	Member string `json:"member,omitempty"` // that which says who was in; default member
+	Lower  bool   `json:"lower,omitempty"`  // a lower score speaks for in, as a loss does: scores are negated
 }
 
-// Classes of canaries: those that were in, and those that were out.
+// Classes of canaries.
 const (
 	In = iota
 	Out
 )
 
-// Names of arrays and columns of scores: ours, and those of jax_privacy, whose
-// auditing module takes in_canary_scores and out_canary_scores.
+// Names of arrays and columns of scores: ours, and those of jax_privacy's auditing module.
 var (
 	inNames  = []string{"in", "in_canary_scores"}
 	outNames = []string{"out", "out_canary_scores"}
 )
 
-// ReadScores takes scores from one file of any of these forms, or from two files of
-// one column each, the scores of canaries that were in first:
+// ReadScores takes scores from two files of one column each, canaries that were in first, or
+// from one file of any of these forms:
 //
 //   - columns or arrays score and member, with 1 for in and 0 for out; with a
 //     column run, or as arrays of two dimensions (runs, canaries), a matrix;
-//   - columns or arrays in and out (or in_canary_scores and out_canary_scores),
-//     which may differ in length; as arrays of two dimensions, a matrix whose
-//     canaries are those of in, then those of out.
+//   - columns or arrays in and out (or in_canary_scores and out_canary_scores), of any
+//     lengths; as arrays of two dimensions, a matrix of the canaries of in, then of out.
 //
-// The files are read with [Options].Scores; columns say what is called otherwise.
+// The files are read with [Options].Scores.
 func ReadScores(files []*File, columns ScoreColumns) (*Scores, error) {
 	s := &Scores{columns: columns}
 	if columns.Lower {
@@ -72,7 +64,7 @@ func ReadScores(files []*File, columns ScoreColumns) (*Scores, error) {
 		s.Notes = append(s.Notes, f.Notes...)
 		for _, t := range f.Tables {
 			if t.Rows() == 0 { // all of its cells are empty
-				return nil, refuse(f.Name, "without a value", wantScores)
+				return nil, audit.Refuse(f.Name, "without a value", wantScores)
 			}
 		}
 	}
@@ -123,14 +115,14 @@ func (s *Scores) arrays(f *File) error {
 	case score != nil && member != nil && in == nil && out == nil:
 		return s.scoreMember(f.Name, score, member)
 	case in != nil && out == nil, out != nil && in == nil:
-		return refuse(f.Name, "one class of scores ("+arrayNames(f)+")", wantScores)
+		return audit.Refuse(f.Name, "one class of scores ("+arrayNames(f)+")", wantScores)
 	case score != nil && member == nil:
-		return refuse(f.Name, "scores without membership ("+arrayNames(f)+")", wantScores, "add a column member: 1 where the canary was in, 0 where it was out")
+		return audit.Refuse(f.Name, "scores without membership ("+arrayNames(f)+")", wantScores, "add a column member: 1 where the canary was in, 0 where it was out")
 	}
-	return refuse(f.Name, "with "+arrayNames(f), wantScores, "name the column of the scores and the column of membership; if a lower score means in, as for a loss, say so")
+	return audit.Refuse(f.Name, "with "+arrayNames(f), wantScores, "name the column of the scores and the column of membership; if a lower score means in, as for a loss, say so")
 }
 
-// named finds the arrays of scores and of membership; nil where a name by default is not there.
+// named finds the arrays of scores and of membership, nil for none of the usual name.
 func (s *Scores) named(f *File) (score, member *Table, err error) {
 	if score = f.Table(cmp.Or(s.columns.Score, "score")); score == nil && s.columns.Score == "" {
 		score = f.Table("scores")
@@ -151,10 +143,10 @@ func (s *Scores) twoFiles(a, b *File) error {
 	var tables [2]*Table
 	for i, f := range []*File{a, b} {
 		if len(f.Tables) != 1 {
-			return refuse(f.Name, "with the arrays "+arrayNames(f), "one array of scores, as there are two files")
+			return audit.Refuse(f.Name, "with the arrays "+arrayNames(f), "one array of scores, as there are two files")
 		}
 		if tables[i] = f.Tables[0]; !tables[i].Matrix && len(tables[i].Columns) != 1 {
-			return refuse(f.Name, fmt.Sprintf("of %d columns", len(tables[i].Columns)), "one column of scores, as there are two files")
+			return audit.Refuse(f.Name, fmt.Sprintf("of %d columns", len(tables[i].Columns)), "one column of scores, as there are two files")
 		}
 	}
 	s.Notes = append(s.Notes, "the first file is taken as the scores of canaries that were in, the second as those that were out")
@@ -163,10 +155,10 @@ func (s *Scores) twoFiles(a, b *File) error {
 
 func (s *Scores) inOut(name string, in, out *Table) error {
 	if in.Matrix != out.Matrix {
-		return refuse(name, "one array of one dimension and one of two", "both of one dimension, or both of two (runs, canaries)")
+		return audit.Refuse(name, "one array of one dimension and one of two", "both of one dimension, or both of two (runs, canaries)")
 	}
 	if in.Matrix && in.Rows() != out.Rows() {
-		return refuse(name, fmt.Sprintf("%d runs in and %d out", in.Rows(), out.Rows()), "as many rows in both: a row is a run")
+		return audit.Refuse(name, fmt.Sprintf("%d runs in and %d out", in.Rows(), out.Rows()), "as many rows in both: a row is a run")
 	}
 	classes := [2]*Table{In: in, Out: out}
 	m := &Matrix{Runs: max(in.Rows(), out.Rows()), Canaries: len(in.Columns) + len(out.Columns)}
@@ -188,7 +180,7 @@ func (s *Scores) inOut(name string, in, out *Table) error {
 
 func (s *Scores) scoreMember(name string, score, member *Table) error {
 	if score.Matrix != member.Matrix || len(score.Columns) != len(member.Columns) || score.Rows() != member.Rows() {
-		return refuse(name, fmt.Sprintf("score of %d x %d and member of %d x %d", score.Rows(), len(score.Columns), member.Rows(), len(member.Columns)), "both of the same shape")
+		return audit.Refuse(name, fmt.Sprintf("score of %d x %d and member of %d x %d", score.Rows(), len(score.Columns), member.Rows(), len(member.Columns)), "both of the same shape")
 	}
 	m := &Matrix{Runs: score.Rows(), Canaries: len(score.Columns)}
 	for i := range m.Runs {
@@ -211,14 +203,14 @@ func (s *Scores) byRun(f *File, t *Table, split *File) error {
 		return err
 	}
 	if scores == nil || members == nil {
-		return refuse(f.Name, "with the columns "+firstFew(t.names()), "run, score and member")
+		return audit.Refuse(f.Name, "with the columns "+firstFew(t.names()), "run, score and member")
 	}
 	run, score, member := t.Column("run"), scores.Columns[0], members.Columns[0]
 	if err := cmp.Or(t.checkEven(f.Name), score.areScores(f.Name, In)); err != nil {
 		return err
 	}
 	if run.Kind == audit.Mixed {
-		return refuse(f.Name+", column run", "of numbers and words", "one of both")
+		return audit.Refuse(f.Name+", column run", "of numbers and words", "one of both")
 	}
 	rows := map[float64][]int{} // by run
 	var runs []float64
@@ -232,7 +224,7 @@ func (s *Scores) byRun(f *File, t *Table, split *File) error {
 	m := &Matrix{Runs: len(runs), Canaries: len(rows[runs[0]])}
 	for n, k := range runs {
 		if len(rows[k]) != m.Canaries {
-			return refuse(f.Name, fmt.Sprintf("run number %d with %d canaries, the first with %d", n+1, len(rows[k]), m.Canaries), "as many in every run")
+			return audit.Refuse(f.Name, fmt.Sprintf("run number %d with %d canaries, the first with %d", n+1, len(rows[k]), m.Canaries), "as many in every run")
 		}
 		for _, i := range rows[k] {
 			in, err := isMember(f.Name, member, i)
@@ -273,9 +265,9 @@ func (s *Scores) take(m *Matrix, keep bool) {
 func (c *Column) areScores(name string, class int) error {
 	switch {
 	case c.Kind != audit.Real:
-		return refuse(c.of(name), "of words", "scores: finite numbers, higher for canaries that were in")
+		return audit.Refuse(c.of(name), "of words", "scores: finite numbers, higher for canaries that were in")
 	case c.Len() == 0:
-		return refuse(c.of(name), "empty", "scores of canaries that were "+[]string{In: "in", Out: "out"}[class])
+		return audit.Refuse(c.of(name), "empty", "scores of canaries that were "+[]string{In: "in", Out: "out"}[class])
 	}
 	return nil
 }
@@ -290,7 +282,7 @@ func isMember(name string, c *Column, i int) (bool, error) {
 	}
 	in, ok := memberWords[strings.ToLower(strings.TrimSpace(c.Text(i)))]
 	if !ok {
-		return false, refuse(fmt.Sprintf("%s, row %d", c.of(name), i+1), quoted(c.Text(i)), "1 (in) or 0 (out)")
+		return false, audit.Refuse(fmt.Sprintf("%s, row %d", c.of(name), i+1), quoted(c.Text(i)), "1 (in) or 0 (out)")
 	}
 	return in, nil
 }
@@ -300,7 +292,7 @@ func (s *Scores) check() error {
 	in, out := len(s.Sorted[In]), len(s.Sorted[Out])
 	for class, other := range []string{In: "out", Out: "in"} {
 		if len(s.Sorted[class]) == 0 {
-			return refuse("scores", "of one class: all canaries were "+other, "of canaries that were in and of canaries that were out")
+			return audit.Refuse("scores", "of one class: all canaries were "+other, "of canaries that were in and of canaries that were out")
 		}
 	}
 	if in != out {

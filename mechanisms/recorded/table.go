@@ -13,13 +13,11 @@ import (
 // File is what was read from one file.
 type File struct {
 	audit.RecordedFile
-	// Tables is one table, or the arrays of an NPZ or of a JSON object, in
-	// their order in the file.
-	Tables []*Table
+	Tables []*Table // one, or the arrays of an NPZ or of a JSON object
 	Notes  []string // what was taken for granted, in words
 }
 
-// Cells is how many values there are.
+// Cells is the number of values.
 func (f *File) Cells() int {
 	n := 0
 	for _, t := range f.Tables {
@@ -30,12 +28,11 @@ func (f *File) Cells() int {
 	return n
 }
 
-// Table is columns of values, equally long unless Options.Scores allowed otherwise.
+// Table is columns, equally long unless Options.Scores allowed otherwise.
 type Table struct {
 	Name    string // of the array; empty where the file is one table
 	Columns []*Column
-	// Matrix: the array had two dimensions, or its rows were arrays.
-	Matrix bool
+	Matrix  bool // the array had two dimensions, or its rows were arrays
 }
 
 // Rows is the length of the longest column.
@@ -47,8 +44,7 @@ func (t *Table) Rows() int {
 	return n
 }
 
-// Column finds a column by name, or nil. Letter case decides only where two
-// names differ in nothing else.
+// Column finds a column by name, or nil. Case counts where names differ in nothing else.
 func (t *Table) Column(name string) *Column {
 	var loose *Column
 	for _, c := range t.Columns {
@@ -65,7 +61,7 @@ func (t *Table) Column(name string) *Column {
 func (t *Table) checkEven(name string) error {
 	for _, c := range t.Columns {
 		if c.Len() != t.Rows() {
-			return refuse(c.of(name), fmt.Sprintf("of %d values", c.Len()), fmt.Sprintf("of %d, as the longest", t.Rows()))
+			return audit.Refuse(c.of(name), fmt.Sprintf("of %d values", c.Len()), fmt.Sprintf("of %d, as the longest", t.Rows()))
 		}
 	}
 	return nil
@@ -92,8 +88,7 @@ func (f *File) Table(name string) *Table {
 
 func columnNumber(i int) string { return fmt.Sprintf("c%d", i+1) }
 
-// tabulator makes a table of rows of cells in text. It keeps the first rows
-// until they tell the columns' kinds.
+// tabulator makes a table of rows of text. It keeps the first until they tell the columns' kinds.
 type tabulator struct {
 	o     *Options
 	what  string // the file, or the array in it
@@ -115,7 +110,7 @@ type heldRow struct {
 	cells []string
 }
 
-// What tells the kinds of columns is the first rows, up to these limits.
+// Limits of the rows that tell kinds.
 const (
 	sniffRows  = 1000
 	sniffBytes = 1 << 20
@@ -131,15 +126,15 @@ func (t *tabulator) place(line, column int) string {
 
 func (t *tabulator) setNames(line int, names []string, named bool) error {
 	if len(names) > MaxColumns {
-		return refuse(onLine(t.what, line), fmt.Sprintf("%d columns", len(names)), fmt.Sprintf("at most %d", MaxColumns))
+		return audit.Refuse(onLine(t.what, line), fmt.Sprintf("%d columns", len(names)), fmt.Sprintf("at most %d", MaxColumns))
 	}
 	seen := map[string]int{}
 	for i, n := range names {
 		if binaryByte([]byte(n)) >= 0 || !utf8.ValidString(n) || len(n) > maxName {
-			return refuse(onLine(t.what, line)+fmt.Sprintf(", column %d", i+1), quoted(n), fmt.Sprintf("a name in UTF-8 of at most %d bytes", maxName))
+			return audit.Refuse(onLine(t.what, line)+fmt.Sprintf(", column %d", i+1), quoted(n), fmt.Sprintf("a name in UTF-8 of at most %d bytes", maxName))
 		}
 		if j, twice := seen[n]; twice {
-			return refuse(onLine(t.what, line)+fmt.Sprintf(", column %d", i+1), fmt.Sprintf("%q, the name of column %d too", n, j+1),
+			return audit.Refuse(onLine(t.what, line)+fmt.Sprintf(", column %d", i+1), fmt.Sprintf("%q, the name of column %d too", n, j+1),
 				"a unique name", "rename one of them; if the first line holds no names, say that the file has no header")
 		}
 		seen[n] = i
@@ -156,7 +151,7 @@ func (t *tabulator) setNames(line int, names []string, named bool) error {
 // row adds a row. It keeps no reference to the slice.
 func (t *tabulator) row(cells []string) error {
 	if len(cells) != len(t.names) {
-		return refuse(onLine(t.what, t.line()), fmt.Sprintf("of %d cells", len(cells)), fmt.Sprintf("of %d", len(t.names)),
+		return audit.Refuse(onLine(t.what, t.line()), fmt.Sprintf("of %d cells", len(cells)), fmt.Sprintf("of %d", len(t.names)),
 			"every row has as many cells as the first; quote a cell that holds the separator")
 	}
 	if t.table != nil {
@@ -185,7 +180,7 @@ func (t *tabulator) settle() error {
 	return nil
 }
 
-// kind is that of column i by option, or by most of the rows that are held.
+// kind is that of column i by option, or by most of the rows.
 func (t *tabulator) kind(i int) audit.ColumnKind {
 	for name, k := range t.o.Kinds {
 		if strings.EqualFold(name, t.names[i]) {
@@ -215,7 +210,7 @@ func (t *tabulator) add(cells []string, line func() int) error {
 				continue
 			}
 			if t.ended[i] > 0 {
-				return refuse(t.place(t.ended[i], i), fmt.Sprintf("empty, but line %d is not", line()), "a number, or empty to the end of the file")
+				return audit.Refuse(t.place(t.ended[i], i), fmt.Sprintf("empty, but line %d is not", line()), "a number, or empty to the end of the file")
 			}
 		}
 		if bad := c.addText(cell, t.o); bad != nil {
@@ -238,7 +233,7 @@ func tooManyCells(place string, n int, o *Options) error {
 	if n > 0 {
 		found = fmt.Sprintf("of about %.3g numbers, which would take %s of memory", float64(n), sizeWords(bytesEach*int64(n)))
 	}
-	return refuse(place, found, fmt.Sprintf("at most %d cells", o.MaxCells),
+	return audit.Refuse(place, found, fmt.Sprintf("at most %d cells", o.MaxCells),
 		"take a random sample of the rows, for example by awk 'NR == 1 || rand() < 0.1', or fewer columns")
 }
 

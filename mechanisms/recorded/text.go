@@ -13,8 +13,7 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/recorded/csv"
 )
 
-// textReader reads CSV and TSV: records of the same number of cells. Blank lines may
-// stand at the end only.
+// textReader reads CSV and TSV. Blank lines may stand at the end only.
 type textReader struct {
 	p         *parser
 	cut       *csv.Reader
@@ -71,7 +70,7 @@ func numbersWithCommas(cells []string) bool {
 
 func (t *textReader) close() (*Table, error) {
 	if t.first == nil {
-		return nil, refuse(t.p.o.Name, "without any row", "a file with data")
+		return nil, audit.Refuse(t.p.o.Name, "without any row", "a file with data")
 	}
 	if t.p.tab == nil {
 		if err := t.settleHeader(nil); err != nil {
@@ -80,7 +79,7 @@ func (t *textReader) close() (*Table, error) {
 	}
 	tab := t.p.tab
 	if tab.table == nil && len(tab.held) == 0 {
-		return nil, refuse(t.p.o.Name, "a header without rows", "a header and rows",
+		return nil, audit.Refuse(t.p.o.Name, "a header without rows", "a header and rows",
 			"if the first line is a row and no header, say that the file has none")
 	}
 	table, err := tab.close()
@@ -104,7 +103,7 @@ func (t *textReader) record(cells []string) error {
 	}
 	t.blank = cmp.Or(t.blank, t.cut.Blank)
 	if t.blank > 0 && t.first != nil {
-		return refuse(onLine(t.p.o.Name, t.blank), "blank", "a row; blank lines are allowed only at the end")
+		return audit.Refuse(onLine(t.p.o.Name, t.blank), "blank", "a row; blank lines are allowed only at the end")
 	}
 	t.blank = 0 // before the first
 	if t.p.tab != nil {
@@ -123,9 +122,8 @@ func (t *textReader) record(cells []string) error {
 var columnWords = map[string]bool{"dataset": true, "score": true, "member": true, "in": true, "out": true, "run": true,
 	"in_canary_scores": true, "out_canary_scores": true}
 
-// settleHeader decides whether the first line is a header: if none of its cells
-// is a number, or one is a word that only a header holds. The second line is nil
-// where there is none.
+// settleHeader decides whether the first line is a header: if none of its cells is a number,
+// or one is a word that only a header holds. second may be nil.
 func (t *textReader) settleHeader(second []string) error {
 	tab := &tabulator{o: &t.p.o, what: t.p.o.Name, left: &t.p.left, text: true, line: func() int { return t.cut.Line }}
 	t.p.tab = tab
@@ -133,7 +131,7 @@ func (t *textReader) settleHeader(second []string) error {
 	if len(cells) == 1 && t.separator == ',' {
 		if f := strings.Fields(cells[0]); len(f) > 1 && second != nil && len(strings.Fields(second[0])) == len(f) {
 			if _, class := parse(strings.Fields(second[0])[0]); class != textCell {
-				return refuse(onLine(t.p.o.Name, t.cut.Line), "cells separated by spaces", "cells separated by commas or tabs",
+				return audit.Refuse(onLine(t.p.o.Name, t.cut.Line), "cells separated by spaces", "cells separated by commas or tabs",
 					`numpy.savetxt(..., delimiter=",") writes commas`)
 			}
 		}
@@ -164,7 +162,7 @@ func (t *textReader) settleHeader(second []string) error {
 	if header {
 		for i, c := range cells {
 			if strings.Contains(c, "\n") {
-				return refuse(onLine(t.p.o.Name, t.first.line)+fmt.Sprintf(", column %d", i+1), "a name over several lines", "a name on one line")
+				return audit.Refuse(onLine(t.p.o.Name, t.first.line)+fmt.Sprintf(", column %d", i+1), "a name over several lines", "a name on one line")
 			}
 		}
 		return nil

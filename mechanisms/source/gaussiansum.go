@@ -25,13 +25,12 @@ const (
 )
 
 // GaussianSum is the sum of vectors in the unit ball with Gaussian noise, on the
-// canaries alone (LiDP section 4 and appendix E.1). A canary's score is its inner
-// product with the output.
+// canaries alone (LiDP section 4 and appendix E.1).
 //
-// Sphere, random-gradients and orthogonal canaries are rotation invariant, so
-// that inner products are drawn without forming a vector of d numbers: those of
-// the canaries inside along the walk of their sums, see [gaussianSum], fresh ones by
-// their angle with the output. A run costs O(K + M), whatever d is.
+// Sphere, random-gradients and orthogonal canaries are rotation invariant: inner
+// products are drawn without forming vectors, in O(K + M), whatever d is. Those of
+// canaries inside follow the walk of their sums, see [gaussianSum], those of fresh ones
+// their angle with the output.
 func GaussianSum() Spec {
 	return Spec{
 		Name: "gaussian-sum", Title: "sum of vectors in the unit ball with Gaussian noise", Score: "inner product of the canary and the noisy sum",
@@ -61,9 +60,9 @@ func sumSigma(s Setup) float64 {
 }
 
 // Sigma is the standard deviation of Gaussian noise that makes a value of L2
-// sensitivity 1 (eps, delta) differentially private by this calibration, rounded
-// up to seven significant digits, so that it is the same on every platform:
-// 2.149 by Rényi and 1.994 exactly for (2, 1e-5).
+// sensitivity 1 (eps, delta) differentially private. It is rounded up to seven
+// digits, so that it is the same on every platform: for (2, 1e-5) 2.149 by Rényi
+// and 1.994 exactly.
 func Sigma(calibration string, eps, delta float64) float64 {
 	if calibration == ByAnalytic {
 		return sevenDigits(accounting.GaussianSigma(eps, delta, 1))
@@ -99,24 +98,24 @@ func sevenDigits(x float64) float64 {
 
 func checkSum(s *Setup) error {
 	if s.K > mostCanaries || s.M > mostCanaries {
-		return &audit.InputError{Field: "k", Found: fmt.Sprintf("%d with m = %d", s.K, s.M), Want: fmt.Sprintf("at most %d each", mostCanaries)}
+		return audit.Refuse("k", fmt.Sprintf("%d with m = %d", s.K, s.M), fmt.Sprintf("at most %d each", mostCanaries))
 	}
-	// The last canary is not in the dataset that fresh ones are tested on in the add-remove
-	// relation, and need not be orthogonal to them.
+	// Under add-remove the last canary need not be orthogonal to fresh ones: they are tested
+	// on the dataset without it.
 	need, d := max(s.K, s.K-1+s.M), s.Params.Int("d")
 	if s.Relation == audit.Replace {
 		need = s.K + s.M
 	}
 	if s.Design == Orthogonal && need > d {
-		return &audit.InputError{Field: "k", Found: fmt.Sprintf("%d with m = %d", s.K, s.M),
-			Want:   fmt.Sprintf("so few that %d orthogonal canaries fit into d = %d dimensions", need, d),
-			Remedy: fmt.Sprintf("lower k or m, raise d, or use the design %q", Sphere)}
+		return audit.Refuse("k", fmt.Sprintf("%d with m = %d", s.K, s.M),
+			fmt.Sprintf("so few that %d orthogonal canaries fit into d = %d dimensions", need, d),
+			fmt.Sprintf("lower k or m, raise d, or use the design %q", Sphere))
 	}
 	if s.Design != Vectors {
 		return nil
 	}
 	if s.Pool.Tail != 0 {
-		return &audit.InputError{Field: "tail", Found: fmt.Sprint(s.Pool.Tail), Want: fmt.Sprintf("absent except for the design %q", TailSingular)}
+		return audit.Refuse("tail", fmt.Sprint(s.Pool.Tail), fmt.Sprintf("absent except for the design %q", TailSingular))
 	}
 	if known := []string{string(UnitNorm), string(MedianNorm)}; !slices.Contains(known, string(s.Pool.Scale)) {
 		return audit.UnknownName("scale", string(s.Pool.Scale), known)
@@ -130,41 +129,45 @@ func checkSum(s *Setup) error {
 }
 
 func newSum(s Setup) (Source, error) {
-	g := &gaussianSum{D: s.Params.Int("d"), Sigma: sumSigma(s), Relation: s.Relation, ball: s.Design == RandomGradients}
-	if s.M == 0 {
-		return sumOneRun{g, s.Design == Sphere}, nil
-	}
-	switch s.Design {
-	case Orthogonal:
-		return orthogonalSum{g}, nil
-	case Vectors:
+	g := &gaussianSum{D: s.Params.Int("d"), Sigma: sumSigma(s), Relation: s.Relation, ball: s.Design == RandomGradients, orthogonal: s.Design == Orthogonal}
+	if s.Design == Vectors {
 		return &vectorSum{gaussianSum: g, vectors: s.vectors}, nil
 	}
 	return g, nil
 }
 
-// gaussianSum draws canaries that are uniform on the sphere or in the ball.
+// gaussianSum draws canaries that are uniform on the sphere or in the ball; orthonormal ones see
+// themselves and noise alone.
 //
 // The sums S(1), ..., S(K) of the canaries inside are a random walk, and the output Y is
 // one step more. Forwards the lengths are drawn, each by the angle of a canary with the sum
-// before it. They are all that is needed to know the canary's parts along and across the
-// sum with it. Given S(i), Y is independent of what came before, and given the lengths too
-// the part across has a uniformly random direction in the d-1 dimensions across S(i): so
-// backwards the inner products with Y are drawn, each by the angle of that part with Y's.
+// before it; they give the canary's parts along and across its own sum. Given S(i), Y is
+// independent of what came before, and given the lengths too the part across has a uniformly
+// random direction in the d-1 dimensions across S(i). So backwards the inner products with Y
+// are drawn, each by the angle of that part with Y's.
 type gaussianSum struct {
 	D        int
 	Sigma    float64
 	Relation audit.Relation
-	ball     bool
+
+	ball, orthogonal bool
 
 	walk []sumStep
 }
 
-// sumStep is the length of a sum, and the parts of its last canary along and across it; of
-// a sum that is 0 all of it is across.
+// sumStep is the length of a sum, and the parts of its last canary along and across it, all
+// across a sum of 0.
 type sumStep struct{ length, along, across float64 }
 
 func (g *gaussianSum) Run(st *stream.Stream, in, out []float64) (bool, error) {
+	if g.orthogonal {
+		st.Gaussian(in, g.Sigma)
+		for i := range in {
+			in[i]++
+		}
+		st.Gaussian(out, g.Sigma)
+		return false, nil
+	}
 	g.walk = g.walk[:0]
 	for i := range in {
 		if i == len(in)-1 && g.Relation == audit.AddRemove { // model 0 has the first K-1
@@ -200,7 +203,7 @@ func (g *gaussianSum) step(st *stream.Stream) {
 	g.walk = append(g.walk, s)
 }
 
-// noisy draws the sum so far with the noise: the part along the sum, and the squared length.
+// noisy draws the sum so far with noise: the part along the sum, and the squared length.
 func (g *gaussianSum) noisy(st *stream.Stream) (along, square float64) {
 	var z [1]float64
 	st.Gaussian(z[:], g.Sigma)
@@ -229,8 +232,8 @@ func (g *gaussianSum) release(st *stream.Stream, scores []float64) float64 {
 	return math.Sqrt(square)
 }
 
-// direction draws the cosine and the sine of the angle between a random direction of n
-// dimensions, n >= 1, and a fixed one.
+// direction draws cosine and sine of the angle between a random direction of n >= 1
+// dimensions and a fixed one.
 func direction(st *stream.Stream, n int) (cosine, sine float64) {
 	var z [1]float64
 	st.Gaussian(z[:], 1)
@@ -239,8 +242,8 @@ func direction(st *stream.Stream, n int) (cosine, sine float64) {
 	return z[0] / length, math.Sqrt(rest) / length
 }
 
-// fresh draws the inner products of canaries that are independent of an output of
-// this length with it: given the output they are independent.
+// fresh draws the inner products of canaries with an output of this length that does not
+// depend on them.
 func (g *gaussianSum) fresh(st *stream.Stream, out []float64, length float64) {
 	for j := range out {
 		cosine, _ := direction(st, g.D)
@@ -255,35 +258,15 @@ func (g *gaussianSum) radius(st *stream.Stream) float64 {
 	return stream.Exp(stream.Log(1-st.Float64()) / float64(g.D))
 }
 
-// orthogonalSum draws orthonormal canaries: each sees itself and noise.
-type orthogonalSum struct{ *gaussianSum }
-
-func (g orthogonalSum) Run(st *stream.Stream, in, out []float64) (bool, error) {
-	st.Gaussian(in, g.Sigma)
-	for i := range in {
-		in[i]++
-	}
-	st.Gaussian(out, g.Sigma)
-	return false, nil
-}
-
-// sumOneRun is the Gaussian sum of the canaries that are in: unit vectors,
-// orthonormal or uniform on the sphere.
-type sumOneRun struct {
-	*gaussianSum
-	sphere bool
-}
-
-// OneRun implements [OneRunSource]. Orthonormal canaries see themselves and noise,
-// those on the sphere each other too. It costs O(m).
-func (g sumOneRun) OneRun(st *stream.Stream, scores []float64, member []bool) (bool, error) {
+// OneRun implements [OneRunSource] in O(m).
+func (g *gaussianSum) OneRun(st *stream.Stream, scores []float64, member []bool) (bool, error) {
 	m := len(scores)
 	coins := make([]float64, m)
 	st.Bernoulli(coins, 0.5)
 	for i, c := range coins {
 		member[i] = c != 0
 	}
-	if !g.sphere {
+	if g.orthogonal {
 		st.Gaussian(scores, g.Sigma)
 		matmul.AddScaled(scores, coins, 1)
 		return false, nil
@@ -306,14 +289,14 @@ func (g sumOneRun) OneRun(st *stream.Stream, scores []float64, member []bool) (b
 
 func checkSumOneRun(s *Setup, given audit.Params) error {
 	if s.Design == Sphere && s.K > mostCanaries {
-		return &audit.InputError{Field: "m", Found: fmt.Sprint(s.K), Want: fmt.Sprintf("at most %d on the sphere", mostCanaries), Remedy: fmt.Sprintf("use the design %q", Orthogonal)}
+		return audit.Refuse("m", fmt.Sprint(s.K), fmt.Sprintf("at most %d on the sphere", mostCanaries), fmt.Sprintf("use the design %q", Orthogonal))
 	}
 	if s.Design != Orthogonal || s.K <= s.Params.Int("d") {
 		return nil
 	}
 	if _, ok := given["d"]; ok || s.K > mostDimensions {
-		return &audit.InputError{Field: "m", Found: fmt.Sprint(s.K), Want: fmt.Sprintf("at most d = %d: canaries are orthogonal", s.Params.Int("d")),
-			Remedy: fmt.Sprintf("lower m, raise d, or use the design %q", Sphere)}
+		return audit.Refuse("m", fmt.Sprint(s.K), fmt.Sprintf("at most d = %d: canaries are orthogonal", s.Params.Int("d")),
+			fmt.Sprintf("lower m, raise d, or use the design %q", Sphere))
 	}
 	s.Params["d"] = audit.ParamValue{Number: float64(s.K)}
 	return nil
@@ -322,10 +305,10 @@ func checkSumOneRun(s *Setup, given audit.Params) error {
 // fewSquares is up to how many degrees of freedom a chi-square is a sum of squares.
 const fewSquares = 8
 
-// chiSquare draws the squared length of a standard normal vector of n dimensions,
-// n >= 0. A few are summed; else twice a gamma variate of shape n/2, by
-// rejection, exact but for rounding: G. Marsaglia and W. W. Tsang, A simple
-// method for generating gamma variables, ACM TOMS 26(3), 2000.
+// chiSquare draws the squared length of a standard normal vector of n >= 0 dimensions:
+// a sum of few squares, else twice a gamma variate of shape n/2 by rejection, exact but
+// for rounding: G. Marsaglia and W. W. Tsang, A simple method for generating gamma
+// variables, ACM TOMS 26(3), 2000.
 func chiSquare(st *stream.Stream, n int) float64 {
 	var z [fewSquares]float64
 	if n <= fewSquares {

@@ -223,7 +223,7 @@ func TestOneRunSphere(t *testing.T) {
 	var sum, square [2][2]float64
 	scores, member := make([]float64, m), make([]bool, m)
 	for i := range runs {
-		must.Get((sumOneRun{&gaussianSum{D: d, Sigma: sigma}, true}).OneRun(stream.New(stream.Key{Seed: 3, Purpose: "test/one run", Trial: i}), scores, member))(t)
+		must.Get((&gaussianSum{D: d, Sigma: sigma}).OneRun(stream.New(stream.Key{Seed: 3, Purpose: "test/one run", Trial: i}), scores, member))(t)
 		for at, k := range []int{0, m - 1} {
 			in := 0
 			if member[k] {
@@ -259,12 +259,13 @@ func BenchmarkRun(b *testing.B) {
 	for _, k := range []int{64, 256, 1024} {
 		in, out, triangle := make([]float64, k), make([]float64, k), make([]float64, k*(k+1)/2)
 		g := &gaussianSum{D: 2000, Sigma: 2, Relation: audit.AddRemove}
+		orthogonal := &gaussianSum{D: 2000, Sigma: 2, orthogonal: true}
 		for _, s := range []struct {
 			name string
 			run  func()
 		}{
 			{"sphere", func() { g.Run(st, in, out) }},
-			{"orthogonal", func() { orthogonalSum{g}.Run(st, in, out) }},
+			{"orthogonal", func() { orthogonal.Run(st, in, out) }},
 			{"normals", func() { st.Gaussian(triangle, 1) }},
 		} {
 			b.Run(fmt.Sprintf("%s/k=%d", s.name, k), func(b *testing.B) {

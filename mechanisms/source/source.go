@@ -10,14 +10,11 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
-// OneRunSource is a source that can be run once with canaries of which a fair coin of its own puts each
-// into the dataset or leaves it out.
+// OneRunSource is a source that can be run once, with a fair coin for each canary.
 type OneRunSource interface {
 	Source
-	// OneRun fills in a score and the membership of each of len(scores) canaries.
-	// Scores are computed without the membership; the larger the likelier the
-	// canary was in. Where the output is no use all are -MaxFloat64 and diverged is
-	// set.
+	// OneRun fills in a score of each canary, computed without the membership, and the
+	// membership. Where the output is no use, all scores are -MaxFloat64 and diverged is set.
 	OneRun(st *stream.Stream, scores []float64, member []bool) (diverged bool, err error)
 }
 
@@ -28,7 +25,7 @@ const (
 	MaxCanaries = 1 << 16
 	// MaxScores is how many exploration scores are held in memory (128 MiB).
 	MaxScores = 1 << 24
-	// OneRunCanaries is how many canaries one run has where a plan does not say.
+	// OneRunCanaries is the default of one run.
 	OneRunCanaries = 1000
 )
 
@@ -40,7 +37,7 @@ type Note struct {
 	Idle  []string        `json:"idle,omitempty"` // parameters that mean nothing beside the others
 }
 
-// Note says what is audited by a source that is made so.
+// Note says what is audited with a setup.
 func (s Spec) Note(setup Setup) Note {
 	n := Note{Title: s.Title, Score: s.Score, Facts: []audit.FactRow{}}
 	if s.Facts != nil {
@@ -67,18 +64,15 @@ func Useless(side []float64) bool {
 
 // Source draws the runs of an audit. It is used by one goroutine at a time.
 type Source interface {
-	// Run draws one run: with fresh canaries c_1 .. c_K and c'_1 .. c'_M it runs
-	// the mechanism on the dataset with all K (and, under add-remove, on the
-	// dataset with the first K-1 too), and fills in with the K scores of the
-	// canaries that were inside and out with the M scores of the c'_j, which were
-	// not. The score of a canary is one function of the canary and the output, the
-	// larger the likelier the canary was inside.
+	// Run draws fresh canaries c_1 .. c_K and c'_1 .. c'_M and runs the mechanism on the
+	// dataset with all K and, under add-remove, with the first K-1. It fills in with the K
+	// scores of the canaries inside, and out with the M scores of the c'_j. A score is one
+	// function of canary and output, the larger the likelier the canary was inside.
 	//
-	// A side whose output is no use (a model that diverged) gets -MaxFloat64
-	// throughout and diverged is set: the run counts, and none of the side's
-	// canaries is in the event. A side may not be touched because the other one
-	// diverged, nor a score because another is not finite: then its event would
-	// depend on more than its canary and the output.
+	// A side whose output is no use (a model that diverged) gets -MaxFloat64 throughout and
+	// diverged is set: the run counts, and none of its canaries is in the event. No side may
+	// change because the other diverged, and no score because another is not finite: its
+	// event would depend on more than its canary and the output.
 	Run(st *stream.Stream, in, out []float64) (diverged bool, err error)
 }
 
@@ -88,15 +82,15 @@ type Design string
 const (
 	Sphere          Design = "sphere"
 	RandomGradients Design = "random-gradients" // LiDP appendix D.2
-	// Orthogonal: the canaries are not independent, but any K-1 inside with one more,
-	// inside or fresh, are exchangeable, which is all that the recipe uses.
+	// Orthogonal canaries depend on each other, but any K-1 inside with one more, inside or
+	// fresh, are exchangeable, which is all that the recipe uses.
 	Orthogonal    Design = "orthogonal"
 	TailSingular  Design = "tail-singular" // LiDP appendix D.1
 	DataPoisoning Design = "data-poisoning"
 	Vectors       Design = "vectors" // the rows of a file
 )
 
-// Designs are all of them, in words.
+// Designs are all, in words.
 func Designs() []audit.NamedListing {
 	return []audit.NamedListing{
 		{Name: string(Sphere), Title: "uniform on the unit sphere"},
@@ -114,32 +108,24 @@ type Spec struct {
 	Title  string
 	Score  string // what the score is, in words
 	Params []audit.ParamSpec
-	// Relations it can be audited under, the first is the default. audit.AddRemove: K
-	// canaries against the first K-1 of them (LiDP section 3.2). audit.Replace: K
-	// canaries on both sides, one replaced by a fresh one, so that one run of the
-	// mechanism gives both sides (LiDP appendix B.2).
+	// Relations, the default first. audit.AddRemove: K canaries against the first K-1 of them
+	// (LiDP section 3.2). audit.Replace: K canaries on both sides, one replaced by a fresh
+	// one, so that one run gives both sides (LiDP appendix B.2).
 	Relations []audit.Relation
-	Designs   []Design // it knows, the first is the default
+	Designs   []Design // the default first
 	TakesData bool     // a file of examples may be given
-	// ShardRuns is how many runs one task draws. It is part of nothing but the
-	// grain of work: every run has a stream of its own.
-	ShardRuns int
-	Runs      int // default n
-	// Cheap: so many runs cost little that a fixed audit is the default.
-	Cheap bool
+	ShardRuns int      // that one task draws; any number gives the same runs
+	Runs      int      // default n
+	Cheap     bool     // a fixed audit is the default
 	// Check refuses a setup that fits no source and fills in what it leaves open.
-	Check func(s *Setup) error
-	New   func(s Setup) (Source, error) // nil: it is only named, and draws nothing
-	// OneRunDesigns are those in which it is audited in one run, by a [OneRunSource], the first
-	// is the default; none: it is not.
-	OneRunDesigns []Design
-	// CheckOneRun is Check of one run, whose K is m; nil: all is right. given are the parameters
-	// that the user set.
+	Check         func(s *Setup) error
+	New           func(s Setup) (Source, error) // nil: it is only named, and draws nothing
+	OneRunDesigns []Design                      // of a [OneRunSource], the default first; none: it is not audited in one run
+	// CheckOneRun is Check of one run, whose K is m; nil: all is right. given are the user's
+	// parameters.
 	CheckOneRun func(s *Setup, given audit.Params) error
-	// Facts are what follows from the setup, such as the noise.
-	Facts func(s Setup) []audit.FactRow
-	// Idle are the parameters that mean nothing beside the others and the file.
-	Idle func(s Setup) []string
+	Facts       func(s Setup) []audit.FactRow // that follow from the setup, such as the noise
+	Idle        func(s Setup) []string        // parameters that mean nothing beside the others
 }
 
 // Setup is what a source is made of.
@@ -148,20 +134,19 @@ type Setup struct {
 	Claim    audit.Claim
 	Relation audit.Relation
 	Design   Design
-	K, M     int        // of one run K canaries, and M is 0
+	K, M     int        // M is 0 of one run
 	Pool     Pool       // of the designs tail-singular and vectors
 	CSV      *train.CSV // how a file of examples is read
 	Data     []byte     // the user's file
 	vectors  [][]float64
 	Trainer  *Trainer // of the source of that name, else nil
-	// Interrupt is asked now and then, by sources whose runs take long, whether to go on; nil:
-	// nobody is.
+	// Interrupt is asked now and then, by sources whose runs take long, whether to go on; may be nil.
 	Interrupt func() error
 }
 
 // Pool says how canaries are made of given vectors.
 type Pool struct {
-	Tail  int   `json:"tail,omitempty"`  // tail-singular: how many vectors, those of the smallest singular values
+	Tail  int   `json:"tail,omitempty"`  // tail-singular: how many vectors, of the smallest singular values
 	Scale Scale `json:"scale,omitempty"` // default unit
 }
 

@@ -17,11 +17,11 @@ func checkTrainedOneRun(s *Setup, _ audit.Params) error {
 		return err
 	}
 	if s.K > train.CanariesMost {
-		return &audit.InputError{Field: "m", Found: fmt.Sprint(s.K), Want: fmt.Sprintf("at most %d canaries in one training", train.CanariesMost)}
+		return audit.Refuse("m", fmt.Sprint(s.K), fmt.Sprintf("at most %d canaries in one training", train.CanariesMost))
 	}
 	s.Params["sigma"] = audit.ParamValue{Number: c.Sigma}
-	// The rest of the limit depends on the model; building one for its size is cheap
-	// but for the reference training of final-model access.
+	// The rest of the limit depends on the model, which is cheap to make but for the
+	// reference training of final-model access.
 	if c.Access == train.Final {
 		return nil
 	}
@@ -32,9 +32,8 @@ func checkTrainedOneRun(s *Setup, _ audit.Params) error {
 	return audit.At("m", model.CheckCanaries(s.K))
 }
 
-// DPSGD is a model trained by differentially private gradient descent, with
-// canaries that are gradients of their own or examples made for it: see package
-// mechanisms/train. A run trains two models, one under replace.
+// DPSGD is a model trained by DP-SGD, see package mechanisms/train. A run trains two
+// models, one under replace.
 func DPSGD() Spec {
 	params := slices.DeleteFunc(train.Params(), func(p audit.ParamSpec) bool { return p.Name == "canary" })
 	return Spec{

@@ -16,12 +16,11 @@ const TrainerName = "trainer"
 // Own is the design of canaries that the user's program makes.
 const Own Design = "own"
 
-// Trainer is a program of the user's that trains models with canaries, as plans and
-// reports name it. Nothing that only a plan or a report names is run.
+// Trainer is a user's program that trains, as plans and reports name it. Nothing that only
+// they name is run.
 type Trainer struct {
 	Command string `json:"command"` // the command line
-	// Repeats says what one request gave when it was asked twice: [SameScores] or
-	// [OtherScores]; empty where it was not asked twice.
+	// Repeats says what a request gave when it was asked twice; empty where none was.
 	Repeats Repeats `json:"repeats,omitempty"`
 }
 
@@ -33,7 +32,7 @@ const (
 	OtherScores Repeats = "other" // so that trainings cannot be drawn again
 )
 
-// Words name the trainer in a table of facts.
+// Words name the trainer in facts.
 func (t Trainer) Words() string {
 	return t.Command + map[Repeats]string{SameScores: "; one training asked for twice gave the same scores", OtherScores: "; one training asked for twice gave different scores",
 		"": "; no training was asked for twice"}[t.Repeats]
@@ -49,7 +48,7 @@ func (t Trainer) Limitations() []string {
 	return l
 }
 
-// Check refuses a trainer that no program is.
+// Check refuses what no program is.
 func (t Trainer) Check() error {
 	if t.Command == "" {
 		return &audit.InputError{Field: "trainer.command", Path: "/trainer/command", Found: `""`, Want: "the command line of a program that trains (docs/training.md)"}
@@ -60,21 +59,20 @@ func (t Trainer) Check() error {
 	return nil
 }
 
-// Training trains a model on the user's data and on those canaries that are members, and
-// fills in scores with the score of every canary, member or not; the larger the likelier
-// it was a member. A score that is not finite is none. Canaries, data and training follow
-// from the seed, and canaries not from members. diverged says that the model is no use.
-// check is asked now and then whether to go on, and may be nil.
+// Training trains on the canaries that are members and fills in the score of every canary,
+// the larger the likelier it was a member; one that is not finite is none. All follows from
+// the seed, and the canaries not from members. diverged says that the model is no use. check
+// is asked now and then whether to go on, and may be nil.
 type Training func(members []bool, seed uint64, scores []float64, check func() error) (diverged bool, err error)
 
 // TrainerSpec is the source of trainings that train does; nil: it is only named, and draws
 // nothing. It may be used from several goroutines if train may be.
 //
-// It is for the auditor to say who is a member: a run plants K of K + M canaries that are
-// drawn anew by their places, and under add-remove, in a second training, K - 1. So K
-// members, and K - 1 members with one more that is none, have the same law of places,
-// whatever canary stands in which place: what the recipe asks for follows from the draw,
-// where canaries and scores know of the members by the output alone.
+// The auditor says who is a member: a run plants K of K + M canaries, whose places are drawn
+// anew, and under add-remove, in a second training, K - 1. So K members, and K - 1 members
+// with one more that is none, have the same law of places, whatever canary stands in which
+// place: the draw gives what the recipe asks for, where canaries and scores know of the
+// members by the output alone.
 func TrainerSpec(train Training) Spec {
 	s := Spec{
 		Name: TrainerName, Title: "trainings by a user's program", Score: "program's own, of a canary and the model",
@@ -82,7 +80,7 @@ func TrainerSpec(train Training) Spec {
 		ShardRuns: 1, Runs: 128, OneRunDesigns: []Design{Own},
 		Check: func(s *Setup) error {
 			if s.K+s.M > MaxCanaries {
-				return &audit.InputError{Field: "k", Found: fmt.Sprintf("%d with m = %d", s.K, s.M), Want: fmt.Sprintf("at most %d together, which are scored in each training", MaxCanaries)}
+				return audit.Refuse("k", fmt.Sprintf("%d with m = %d", s.K, s.M), fmt.Sprintf("at most %d together, which are scored in each training", MaxCanaries))
 			}
 			return nil
 		},
@@ -100,8 +98,7 @@ func TrainerSpec(train Training) Spec {
 
 var errAsked = errors.New("this training is only asked for")
 
-// FirstTraining is what the first training is asked that a source draws; draw begins to
-// draw a run of it.
+// FirstTraining is the first request of a source; draw begins to draw a run of it.
 func FirstTraining(draw func(Spec) error) (members []bool, seed uint64, err error) {
 	err = draw(TrainerSpec(func(m []bool, s uint64, _ []float64, _ func() error) (bool, error) {
 		members, seed = slices.Clone(m), s
@@ -115,16 +112,15 @@ func FirstTraining(draw func(Spec) error) (members []bool, seed uint64, err erro
 
 // Undrawn is the error of an audit whose training program is only named.
 func (t *Trainer) Undrawn() error {
-	return &audit.InputError{Field: "-exec", Found: audit.Absent, Want: fmt.Sprintf("the program again, if you trust it: this report or plan names %q", t.Command),
-		Remedy: "nothing runs that only a plan or a report names; dpscope verify -quick checks what follows from the counts without it"}
+	return audit.Refuse("-exec", audit.Absent, fmt.Sprintf("the program again, if you trust it: this report or plan names %q", t.Command),
+		"nothing runs that only a plan or a report names; dpscope verify -quick checks what follows from the counts without it")
 }
 
-// DrawnAgain reports whether trainings of a plan with this trainer, nil where it has none,
-// can be drawn again.
+// DrawnAgain reports whether trainings of a plan can be drawn again; t may be nil.
 func (t *Trainer) DrawnAgain() bool { return t == nil || t.Repeats != OtherScores }
 
-// Taken says why something is not held against trainings that are drawn again; otherwise
-// is why of those that could be.
+// Taken says why something is not compared with trainings that are drawn again; otherwise
+// is why where they could be.
 func (t *Trainer) Taken(otherwise string) string {
 	if !t.DrawnAgain() {
 		otherwise = "trainings cannot be drawn again, because the same request gave different scores"
@@ -180,7 +176,7 @@ func (t *trainer) room(n int) {
 	}
 }
 
-// ask trains. The scores of a model that is no use are the worst there are.
+// ask trains. A model that is no use has the worst scores.
 func (t *trainer) ask(st *stream.Stream) (diverged bool, err error) {
 	clear(t.scores)
 	if diverged, err = t.train(t.members, st.Uint64()>>11, t.scores, t.check); diverged {
@@ -191,7 +187,7 @@ func (t *trainer) ask(st *stream.Stream) (diverged bool, err error) {
 	return diverged, err
 }
 
-// read reads the scores of canaries in the order of their draw, from the place first on.
+// read reads scores in the order of the draw, from the place first on.
 func (t *trainer) read(side []float64, first int) {
 	for i := range side {
 		side[i] = t.scores[t.order[first+i]]

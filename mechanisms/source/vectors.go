@@ -17,8 +17,7 @@ import (
 
 const maxCells = 1 << 21
 
-// parseVectors reads a CSV file of vectors, one a line, all of one length; a first line
-// without any number is a header.
+// parseVectors reads a CSV file of one vector a line; a first line without numbers is a header.
 func parseVectors(file []byte) ([][]float64, error) {
 	var rows [][]float64
 	head, _, _ := bytes.Cut(bytes.TrimLeft(file, "\r\n"), []byte{'\n'})
@@ -40,19 +39,19 @@ func parseVectors(file []byte) ([][]float64, error) {
 		case header:
 			return nil
 		case bad >= 0:
-			return &audit.InputError{Field: fmt.Sprintf("%s, column %d", place, bad+1), Found: fmt.Sprintf("%q", strings.TrimSpace(cells[bad])), Want: "a finite number"}
+			return audit.Refuse(fmt.Sprintf("%s, column %d", place, bad+1), fmt.Sprintf("%q", strings.TrimSpace(cells[bad])), "a finite number")
 		case len(row) > mostDimensions:
-			return &audit.InputError{Field: place, Found: fmt.Sprintf("of %d numbers", len(row)), Want: fmt.Sprintf("of at most %d", mostDimensions)}
+			return audit.Refuse(place, fmt.Sprintf("of %d numbers", len(row)), fmt.Sprintf("of at most %d", mostDimensions))
 		case len(rows) > 0 && len(row) != len(rows[0]):
-			return &audit.InputError{Field: place, Found: fmt.Sprintf("of %d numbers", len(row)), Want: fmt.Sprintf("of %d, as the lines before", len(rows[0]))}
+			return audit.Refuse(place, fmt.Sprintf("of %d numbers", len(row)), fmt.Sprintf("of %d, as the lines before", len(rows[0])))
 		case (len(rows)+1)*len(row) > maxCells:
-			return &audit.InputError{Field: "vectors", Found: fmt.Sprintf("of more than %d numbers", maxCells), Want: "fewer", Remedy: "give fewer vectors, or of fewer dimensions"}
+			return audit.Refuse("vectors", fmt.Sprintf("of more than %d numbers", maxCells), "fewer", "give fewer vectors, or of fewer dimensions")
 		}
 		rows = append(rows, row)
 		return nil
 	})
 	if err == nil && len(rows) == 0 {
-		err = &audit.InputError{Field: "vectors", Found: "empty", Want: "a CSV file with one vector a line"}
+		err = audit.Refuse("vectors", "empty", "a CSV file with one vector a line")
 	}
 	return rows, err
 }
@@ -66,14 +65,14 @@ func canaryVectors(file []byte, scale Scale) ([][]float64, error) {
 	norms, to := make([]float64, len(rows)), 1.0
 	for i, row := range rows {
 		if norms[i] = math.Sqrt(linalg.Dot(row, row)); !(norms[i] > 0) {
-			return nil, &audit.InputError{Field: fmt.Sprintf("vectors: vector %d", i+1), Found: "zero", Want: "one that has a direction", Remedy: "remove it"}
+			return nil, audit.Refuse(fmt.Sprintf("vectors: vector %d", i+1), "zero", "one that has a direction", "remove it")
 		}
 	}
 	if scale == MedianNorm {
 		sorted := slices.Sorted(slices.Values(norms))
 		if to = sorted[(len(sorted)-1)/2]; to > 1 {
-			return nil, &audit.InputError{Field: "vectors", Found: fmt.Sprintf("with a median norm of %v", to), Want: "at most 1, as the sum is over the unit ball",
-				Remedy: fmt.Sprintf("use the scale %q, or divide all vectors by the same number", UnitNorm)}
+			return nil, audit.Refuse("vectors", fmt.Sprintf("with a median norm of %v", to), "at most 1, as the sum is over the unit ball",
+				fmt.Sprintf("use the scale %q, or divide all vectors by the same number", UnitNorm))
 		}
 	}
 	for i, row := range rows {

@@ -1,6 +1,4 @@
-// Package user holds what all mechanisms share whose code is not part of this
-// program: how they get their seeds, what their columns are called, and what is
-// tried before one is audited.
+// Package user is what all mechanisms share whose code is not part of this program.
 package user
 
 import (
@@ -15,15 +13,15 @@ import (
 // MostColumns bounds the columns of one output.
 const MostColumns = 1000
 
-// Call fills out with independent outputs on d, drawn from seed alone, row after
-// row of one number a column. It does not keep d or out.
+// Call fills out with independent outputs on d, drawn from seed alone, one after the other. It
+// keeps neither d nor out.
 type Call func(d audit.Dataset, seed uint64, out []float64) error
 
-// Columns names the columns of an output of so many numbers c1, c2, ... Those
-// that kinds does not name are of the kind usual, or real where that is empty.
+// Columns names the columns of an output of so many numbers c1, c2, ... Their kind is that of
+// kinds, or usual, or real.
 func Columns(width int, usual audit.ColumnKind, kinds map[string]audit.ColumnKind) ([]audit.Column, error) {
 	if width < 1 || width > MostColumns {
-		return nil, &audit.InputError{Field: "numbers of one output", Found: fmt.Sprint(width), Want: fmt.Sprintf("in [1, %d]", MostColumns)}
+		return nil, audit.Refuse("numbers of one output", fmt.Sprint(width), fmt.Sprintf("in [1, %d]", MostColumns))
 	}
 	columns := make([]audit.Column, width)
 	named := 0
@@ -35,12 +33,12 @@ func Columns(width int, usual audit.ColumnKind, kinds map[string]audit.ColumnKin
 		}
 		c.Kind = cmp.Or(c.Kind, audit.Real)
 		if c.Kind != audit.Real && c.Kind != audit.Symbol {
-			return nil, &audit.InputError{Field: "kind of column " + c.Name, Found: string(c.Kind), Want: "real or symbol, as outputs are numbers"}
+			return nil, audit.Refuse("kind of column "+c.Name, string(c.Kind), "real or symbol, as outputs are numbers")
 		}
 		columns[i] = c
 	}
 	if named < len(kinds) {
-		return nil, &audit.InputError{Field: "columns whose kinds are given", Found: fmt.Sprintf("%d, of which %d are there", len(kinds), named), Want: fmt.Sprintf("of c1 to c%d", width)}
+		return nil, audit.Refuse("columns whose kinds are given", fmt.Sprintf("%d, of which %d are there", len(kinds), named), fmt.Sprintf("of c1 to c%d", width))
 	}
 	return columns, nil
 }
@@ -52,8 +50,8 @@ const (
 )
 
 // Try draws some outputs on both datasets of a pair, by default the space's [audit.Space.Trial].
-// unseeded says why the same seed does not give the same outputs, and is empty
-// where it does. It is an error when the code fails, and as [Judge] says.
+// unseeded says why the same seed does not give the same outputs, where it does not. Errors are
+// those of the code, and of [Judge].
 func Try(call Call, width int, space audit.Space, pair *audit.Pair) (unseeded string, err error) {
 	if pair == nil {
 		pair = new(space.Trial())
@@ -88,23 +86,23 @@ func Try(call Call, width int, space audit.Space, pair *audit.Pair) (unseeded st
 	return unseeded, nil
 }
 
-// Telling reports whether independent outputs like these would hardly come twice: there are
-// at least 100, of which at least 16 differ from the one before, so that at least eight are
-// not the likeliest. Two requests for such outputs agree with probability below 1e-12.
+// Telling reports whether independent outputs like these would hardly come twice: of at least
+// 100, at least 16 differ from the one before, so that at least eight are not the likeliest.
+// Two requests for such outputs agree with probability below 1e-12.
 func Telling(rows []float64, width int) bool {
 	return len(rows) >= 100*width && Changes(rows, width) >= 16
 }
 
-// Judge refuses outputs for two seeds, at least as many for the second, that cannot be
-// independent: the same ones though they differ among themselves, which independent ones
-// do as [Telling] says, or one output repeated for each seed, with probability below 2^-390.
+// Judge refuses outputs for two seeds, at least as many for the second, that are not
+// independent: the same for both though [Telling], or one repeated for each seed, which comes
+// with probability below 2^-390.
 func Judge(one, two []float64, width int) error {
 	switch alike := same(one, two[:len(one)]); {
 	case alike && Telling(one, width):
-		return &audit.InputError{Field: "outputs for two seeds", Found: "the same", Want: "different, because the outputs for one seed differ among themselves",
-			Remedy: "the mechanism ignores its seed and would repeat its outputs: seed the generator with the whole seed of each request, or not at all, as numpy.random.default_rng() does"}
+		return audit.Refuse("outputs for two seeds", "the same", "different, because the outputs for one seed differ among themselves",
+			"the mechanism ignores its seed and would repeat its outputs: seed the generator with the whole seed of each request, or not at all, as numpy.random.default_rng() does")
 	case !alike && Changes(one, width)+Changes(two, width) == 0:
-		return &audit.InputError{Field: "outputs for one seed", Found: "one output, repeated, and another one for another seed", Want: "of independent runs of the mechanism", Remedy: "draw new noise for each output"}
+		return audit.Refuse("outputs for one seed", "one output, repeated, and another one for another seed", "of independent runs of the mechanism", "draw new noise for each output")
 	}
 	return nil
 }

@@ -105,11 +105,9 @@ func (p platform) name() string {
 	return fmt.Sprintf("dpscope-%s-py3-none-%s.whl", audit.Version, p.tags)
 }
 
-func build(dir string, p platform) (string, error) {
-	file, err := os.CreateTemp("", "dpscope-*")
-	if err != nil {
-		return "", err
-	}
+func build(dir string, p platform) (name string, err error) {
+	defer try.To(&err)
+	file := try.Get(os.CreateTemp("", "dpscope-*"))
 	file.Close()
 	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", file.Name(), "./cmd/dpscope")
 	c.Dir, c.Stderr = dir, os.Stderr
@@ -127,12 +125,9 @@ type entry struct {
 }
 
 // wheel packs the package and the binary, as PEP 427 has it.
-func wheel(src fs.FS, static []entry, p platform, binary []byte, level int) ([]byte, error) {
-	files, err := sources(src)
-	if err != nil {
-		return nil, err
-	}
-	files = append(files, static...)
+func wheel(src fs.FS, static []entry, p platform, binary []byte, level int) (data []byte, err error) {
+	defer try.To(&err)
+	files := append(try.Get(sources(src)), static...)
 	name := "dpscope/bin/dpscope"
 	if p.goos == "windows" {
 		name += ".exe"

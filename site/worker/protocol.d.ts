@@ -543,7 +543,7 @@ export interface CanaryPlan {
 
 /** Pool says how canaries are made of given vectors. */
 export interface CanaryPool {
-  /** tail-singular: how many vectors, those of the smallest singular values */
+  /** tail-singular: how many vectors, of the smallest singular values */
   tail?: number;
   /** default unit */
   scale?: CanaryScale;
@@ -639,11 +639,11 @@ export interface CanarySide {
   correlation4?: number;
 }
 
-/** Trainer is a program of the user's that trains models with canaries, as plans and reports name it. Nothing that only a plan or a report names is run. */
+/** Trainer is a user's program that trains, as plans and reports name it. Nothing that only they name is run. */
 export interface CanaryTrainer {
   /** the command line */
   command: string;
-  /** Repeats says what one request gave when it was asked twice: SameScores or OtherScores; empty where it was not asked twice. */
+  /** Repeats says what a request gave when it was asked twice; empty where none was. */
   repeats?: CanaryRepeats;
 }
 
@@ -1684,10 +1684,11 @@ export interface ScoresPlan {
   deltaDefaulted?: boolean;
   /** Relation is add-remove or replace. No default: scores do not tell. */
   relation: Relation;
-  /** Score and Member name the column of scores and that which says who was in; default score and member. */
+  /** default score */
   score?: string;
+  /** that which says who was in; default member */
   member?: string;
-  /** Lower says that a lower score speaks for in, as a loss does. The scores are negated. */
+  /** a lower score speaks for in, as a loss does: scores are negated */
   lower?: boolean;
   /** Method is whose bound the verdict is by: named before, since the largest of all has no confidence. Default: one-run, of a matrix paired-betting; without runs none under replace. */
   method?: string;

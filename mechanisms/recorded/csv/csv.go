@@ -1,5 +1,4 @@
-// Package csv cuts comma-separated text into cells with encoding/csv, whose faults it says in
-// the words of this program.
+// Package csv is encoding/csv with faults in the words of this program.
 package csv
 
 import (
@@ -13,8 +12,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// Separator tells by its first line what separates the cells of a text: a tab if
-// the line has one, else a comma, else a semicolon.
+// Separator is the separator of a text by its first line: a tab if there is one, else a
+// comma, else a semicolon.
 func Separator(line []byte) byte {
 	for _, c := range []byte{'\t', ',', ';'} {
 		if bytes.IndexByte(line, c) >= 0 {
@@ -26,28 +25,28 @@ func Separator(line []byte) byte {
 
 // Reader cuts records into cells.
 type Reader struct {
-	Line  int // number of the line in which the record begins that was read last, from 1
-	Blank int // number of the first blank line before it, 0 for none
-	End   int // number of the line in which the record ends
+	Line  int // in which the last record begins, from 1
+	Blank int // first blank line before it, 0 for none
+	End   int // line in which it ends
 
 	what string
 	in   *csv.Reader
 	at   int64 // byte in which the record ends
 }
 
-// NewReader reads a text that has no byte order mark. what names it in errors; with trim,
-// blanks before a cell are no part of it.
+// NewReader reads a text without byte order mark. what names it in errors; with trim, blanks
+// before a cell are no part of it.
 func NewReader(what string, text io.Reader, separator byte, trim bool) *Reader {
 	r := &Reader{what: what, in: csv.NewReader(text)}
 	r.in.Comma, r.in.TrimLeadingSpace, r.in.FieldsPerRecord, r.in.ReuseRecord = rune(separator), trim, -1, true
 	return r
 }
 
-// Offset is how many bytes there are up to the end of the last record.
+// Offset is the byte in which the last record ends.
 func (r *Reader) Offset() int64 { return r.at }
 
-// Read returns the cells of the next record in a slice that is valid until it is called
-// again. It passes over blank lines. At the end the error is io.EOF.
+// Read returns the cells of the next record, which are valid until the next call. It passes
+// over blank lines. At the end the error is io.EOF.
 func (r *Reader) Read() ([]string, error) {
 	cells, err := r.in.Read()
 	if err != nil {
@@ -63,7 +62,7 @@ func (r *Reader) Read() ([]string, error) {
 	r.at = r.in.InputOffset()
 	for _, c := range cells {
 		if strings.IndexByte(c, '\r') >= 0 {
-			return nil, &audit.InputError{Field: fmt.Sprintf("%s, line %d", r.what, r.Line), Found: "with a carriage return in it", Want: "ended by LF or CRLF", Remedy: "save the file with one of these line endings"}
+			return nil, audit.Refuse(fmt.Sprintf("%s, line %d", r.what, r.Line), "with a carriage return in it", "ended by LF or CRLF", "save the file with one of these line endings")
 		}
 	}
 	return cells, nil
@@ -76,15 +75,14 @@ func (r *Reader) fault(err error) error {
 	}
 	const twice = "a quote inside a quoted cell is written twice"
 	if errors.Is(p.Err, csv.ErrBareQuote) {
-		return &audit.InputError{Field: fmt.Sprintf("%s, line %d, character %d", r.what, p.Line, p.Column), Found: "a quote inside a cell without quotes", Want: "the whole cell in quotes", Remedy: twice}
+		return audit.Refuse(fmt.Sprintf("%s, line %d, character %d", r.what, p.Line, p.Column), "a quote inside a cell without quotes", "the whole cell in quotes", twice)
 	}
-	return &audit.InputError{Field: fmt.Sprintf("%s, line %d", r.what, p.StartLine), Found: fmt.Sprintf("with a quote that is not closed, or with text after a closing quote (seen in line %d, character %d)", p.Line, p.Column),
-		Want: "quoted cells that end before the separator or the end of the line", Remedy: twice}
+	return audit.Refuse(fmt.Sprintf("%s, line %d", r.what, p.StartLine), fmt.Sprintf("with a quote that is not closed, or with text after a closing quote (seen in line %d, character %d)", p.Line, p.Column),
+		"quoted cells that end before the separator or the end of the line", twice)
 }
 
-// Each reads a whole text, with or without a byte order mark. Record gets the number of the
-// line in which a record begins, from 1, and its cells, valid until it returns; not one of a
-// single empty cell.
+// Each reads a whole text. record gets the line in which a record begins, and its cells, valid
+// until it returns; not one of a single empty cell.
 func Each(what string, text []byte, separator byte, trim bool, record func(line int, cells []string) error) error {
 	r := NewReader(what, bytes.NewReader(bytes.TrimPrefix(text, []byte("\uFEFF"))), separator, trim)
 	for {

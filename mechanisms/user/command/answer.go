@@ -52,7 +52,7 @@ func outputsOf(n int) asked {
 
 // not is the error of an answer of another number of things.
 func (a asked) not(found string) error {
-	return &audit.InputError{Field: "its answer", Found: "of " + found + " " + a.things, Want: a.want}
+	return audit.Refuse("its answer", "of "+found+" "+a.things, a.want)
 }
 
 // outputs are those of an answer, one for each that was asked for. frames: it offers frames.
@@ -133,7 +133,7 @@ func (s *scanner) fault(want string) error {
 	} else if len(rest) > 0 {
 		found = fmt.Sprintf("%q", rest)
 	}
-	return &audit.InputError{Field: fmt.Sprintf("its answer, character %d", at+1), Found: found, Want: want}
+	return audit.Refuse(fmt.Sprintf("its answer, character %d", at+1), found, want)
 }
 
 func (s *scanner) end() error {
@@ -156,8 +156,8 @@ func scan(line []byte, of asked) (rows [][]cell, frames bool, err error) {
 	case json.Delim('{'):
 		rows, err = s.object(of)
 	default:
-		err = &audit.InputError{Field: "what it printed", Found: shown(line), Want: `an answer: {"outputs": [...]}, or the array alone`,
-			Remedy: "write everything else to standard error"}
+		err = audit.Refuse("what it printed", shown(line), `an answer: {"outputs": [...]}, or the array alone`,
+			"write everything else to standard error")
 	}
 	if err == nil {
 		err = s.end()

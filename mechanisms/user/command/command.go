@@ -7,9 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -23,28 +21,20 @@ import (
 
 // Options say how a program is run and how its outputs are read.
 type Options struct {
-	Command string // the program and its arguments, see [Split]
-	// Space is where the datasets live.
-	Space audit.Space
-	// Pair is asked about at the start; default: the first of the space.
-	Pair *audit.Pair
-	// Kinds of columns c1, c2, ...; default: by the outputs that are asked for at
-	// the start.
-	Kinds map[string]audit.ColumnKind
+	Command string                      // line, see [audit.ShellWords]
+	Space   audit.Space                 // where the datasets live
+	Pair    *audit.Pair                 // that is asked about at the start; default: the first of the space
+	Kinds   map[string]audit.ColumnKind // of columns c1, c2, ...; default: as the outputs at the start
 	// NonFinite: "refuse" refuses NaN and infinities, and "symbol" makes columns of
 	// numbers mixed, and them symbols; default: each is an [audit.Outcome] of its column.
 	NonFinite string
-	// Columns are those of a report that is replayed, instead of Kinds.
-	Columns []audit.Column
-	// Timeout is how long one request may take; where it is not above 0, 60 s.
-	Timeout time.Duration
-	// Parent is a program that runs already and answers requests; nil: Command is
-	// started. Command is then only what a report calls it.
-	Parent *Parent
+	Columns   []audit.Column // of a report that is replayed, instead of Kinds
+	Timeout   time.Duration  // of one request; where it is not above 0, 60 s
+	Parent    *Parent        // answers instead, and Command is only its name in a report; may be nil
 }
 
-// Parent is a program that runs already, such as the one that started this one: a single
-// process, so requests wait for each other.
+// Parent is a program that runs already, such as the one that started this one. As it is a
+// single process, requests wait for each other.
 type Parent struct {
 	Requests io.WriteCloser
 	Answers  io.Reader
@@ -54,14 +44,12 @@ type Parent struct {
 // DefaultTimeout is how long one request may take.
 const DefaultTimeout = 60 * time.Second
 
-// mostDeaths is how often a process may end because a run failed: a new one takes a hundred
-// times as long as an output.
+// mostDeaths is how often a process may end because a run failed: a new one is expensive.
 const mostDeaths = 400
 
 const mostValues = 1 << 18
 
-// Program is a mechanism that a program runs. It may be used from several
-// goroutines: each has a process of its own.
+// Program is a mechanism that a program runs, in a process for each goroutine that uses it.
 type Program struct {
 	*runner
 	*user.Mechanism // nil at the start
@@ -73,8 +61,8 @@ type Program struct {
 	deaths          atomic.Int64  // of processes, after the start
 }
 
-// Open starts the program and asks what its outputs are. When ctx ends, requests
-// under way do, and their processes are killed; Close ends all of them.
+// Open starts the program and asks what its outputs are. Requests under way end with ctx, by
+// killing their processes; Close ends all of them.
 func Open(ctx context.Context, o Options) (*Program, error) {
 	if err := recorded.CheckReading(audit.Reading{Kinds: o.Kinds, NonFinite: o.NonFinite}); err != nil {
 		return nil, err
@@ -93,7 +81,7 @@ func Open(ctx context.Context, o Options) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Program{runner: r, o: o, seen: blocks{hasher: maphash.MakeSeed()}}
+	p := &Program{runner: r, o: o}
 	if err := p.probe(); err != nil {
 		p.Close() // all processes end
 		return nil, err
@@ -101,7 +89,7 @@ func Open(ctx context.Context, o Options) (*Program, error) {
 	return p, nil
 }
 
-// UserMechanism is what a report says of the program.
+// UserMechanism is for reports.
 func (p *Program) UserMechanism() audit.UserMechanism {
 	return audit.UserMechanism{Kind: audit.UserCommand, Name: p.o.Command, Datasets: p.o.Space, Columns: p.columns, NonFinite: p.o.NonFinite, Unseeded: p.unseeded}
 }
@@ -157,7 +145,7 @@ func (p *Program) ask(x *worker, d audit.Dataset, n int, seed uint64) (rows [][]
 		} else if !first {
 			remedy = fmt.Sprintf("-exec-timeout allows more; %d outputs at the start took %v", probeRows, p.slowest.Round(time.Millisecond))
 		}
-		err = &audit.InputError{Field: fmt.Sprintf("the answer to a request for %d outputs", n), Found: fmt.Sprintf("not there after %v", p.timeout), Want: "there by then", Remedy: remedy}
+		err = audit.Refuse(fmt.Sprintf("the answer to a request for %d outputs", n), fmt.Sprintf("not there after %v", p.timeout), "there by then", remedy)
 	}
 	if errors.As(err, new(*user.Failed)) && p.Mechanism != nil && p.deaths.Add(1) > mostDeaths {
 		err = &audit.SpentError{InputError: audit.InputError{Field: "its runs that failed", Found: fmt.Sprintf("more than %d process exits: %v", mostDeaths, err), Want: "fewer, because each needs a new process", Remedy: `catch the error, and print {"error": "..."} instead of ending`}}
@@ -173,7 +161,7 @@ func request(d audit.Dataset, n int, seed uint64) []byte {
 	}{audit.Listed(d.Len(), d.Row), n, seed})
 }
 
-// line is a value as a line of JSON. Its numbers are finite.
+// line is a value without NaN or infinities as a line of JSON.
 func line(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -182,18 +170,16 @@ func line(v any) []byte {
 	return append(b, '\n')
 }
 
-// note remembers the outputs of a seed, and refuses those that another seed gave
-// before. Where at least eight of n >= 100 independent outputs are other than the
-// likeliest one, two requests agree with probability below 1e-12; of 250,000
-// requests for 4096 outputs, any two do with probability below 1e-14.
+// note refuses outputs that another seed gave before. Independent ones agree with probability
+// below 1e-12, see [user.Telling]; any two of 250,000 requests for 4096 outputs, below 1e-14.
 func (p *Program) note(seed uint64, out []float64) error {
 	width := audit.Width(p.columns)
 	if !user.Telling(out, width) {
 		return nil
 	}
 	if other, repeated := p.seen.note(seed, out); repeated {
-		return &audit.InputError{Field: "its answer", Found: fmt.Sprintf("the same %d outputs for the seeds %d and %d", len(out)/width, other, seed), Want: "different outputs for another seed, because outputs must be independent",
-			Remedy: "seed the generator with the whole seed in each request, or once from the system"}
+		return audit.Refuse("its answer", fmt.Sprintf("the same %d outputs for the seeds %d and %d", len(out)/width, other, seed), "different outputs for another seed, because outputs must be independent",
+			"seed the generator with the whole seed in each request, or once from the system")
 	}
 	return nil
 }
@@ -205,7 +191,7 @@ const (
 	shownBytes = 200
 )
 
-// Error is what a program did wrong, or what became of it.
+// Error is what a program did wrong.
 type Error struct {
 	Command string
 	Err     error
@@ -224,10 +210,8 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // worker is a process of the program. One request at a time.
 type worker struct {
-	In  io.WriteCloser
-	Out *bufio.Reader
-
-	process  *process.Process // nil: the parent
+	*process.Process
+	parent   bool // it ran already
 	answered bool
 	dropped  bool
 	frames   bool // were agreed upon
@@ -235,30 +219,8 @@ type worker struct {
 	line     []byte
 }
 
-// End ends the process, after so long. A parent sees the end of its requests.
-func (w *worker) End(wait time.Duration) {
-	if w.process == nil {
-		w.In.Close()
-		return
-	}
-	w.process.End(wait)
-}
-
-func startWorker(path string, argv, more []string) (*worker, error) {
-	env := append(os.Environ(), more...)
-	if os.Getenv("PYTHONUNBUFFERED") == "" {
-		env = append(env, "PYTHONUNBUFFERED=1") // an answer that is never flushed is the usual fault
-	}
-	p, err := process.Start(path, argv, env)
-	if err != nil {
-		return nil, err
-	}
-	return &worker{In: p.In, Out: p.Out, process: p}, nil
-}
-
 var errTimeout = errors.New("time limit")
 
-// checkEvery is how often a caller is asked whether an answer is still wanted.
 const checkEvery = 100 * time.Millisecond
 
 // unwanted is the error of who does not want an answer any more.
@@ -266,8 +228,8 @@ type unwanted struct{ error }
 
 func (u unwanted) Unwrap() error { return u.error }
 
-// ask sends a request and returns what answers it, valid until the next request. An
-// error ends the process; that of check, which may be nil, comes as [unwanted].
+// ask returns the answer to a request, valid until the next one. An error ends the process;
+// that of check, which may be nil, comes as [unwanted].
 func (w *worker) ask(ctx context.Context, request []byte, limit time.Duration, check func() error) (string, []byte, error) {
 	if n := w.Out.Buffered(); n > 0 {
 		more, _ := w.Out.Peek(min(n, shownBytes))
@@ -282,7 +244,7 @@ func (w *worker) ask(ctx context.Context, request []byte, limit time.Duration, c
 	got := make(chan error, 1)
 	go func() {
 		_, werr := w.In.Write(request)
-		if werr != nil && w.process == nil {
+		if werr != nil && w.parent {
 			got <- fmt.Errorf("requests cannot be written: %w", werr)
 			return
 		}
@@ -308,7 +270,7 @@ func (w *worker) ask(ctx context.Context, request []byte, limit time.Duration, c
 			if errors.Is(err, io.EOF) {
 				w.End(5 * process.Grace) // it is about to say how
 				err = errors.New(w.death(body))
-				if len(body) == 0 && w.process != nil && w.process.Failed() { // as by an exception that nobody catches
+				if len(body) == 0 && w.Failed() { // as by an exception that nobody catches
 					err = &user.Failed{Err: err}
 				}
 			}
@@ -351,8 +313,5 @@ func (w *worker) death(part []byte) string {
 	} else if !w.answered {
 		when = "before its first answer"
 	}
-	if w.process == nil {
-		return "the program that started dpscope closed the stream of answers " + when
-	}
-	return w.process.Death() + " " + when
+	return w.Death() + " " + when
 }

@@ -13,14 +13,13 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/user"
 )
 
-// FramesVariable is the variable of the environment that tells a program which version
-// of frames this one understands. A program that wants them says so in its first
-// answer, {"outputs": [...], "frames": 1}; what follows goes in frames, both ways. A
-// program that knows nothing of it goes on with lines.
+// FramesVariable is the variable of the environment that says which version of frames this
+// program understands. One that wants them says so in its first answer,
+// {"outputs": [...], "frames": 1}; what follows goes in frames, both ways.
 const FramesVariable = "DPSCOPE_FRAMES"
 
-// ColumnsVariable tells a program how many columns datasets have: the first request, a
-// line, does not show it where the dataset is empty.
+// ColumnsVariable says how many columns datasets have: the first request, a line, does not
+// where its dataset is empty.
 const ColumnsVariable = "DPSCOPE_COLUMNS"
 
 // framesVersion is the version of frames: a kind of four letters, the length of the body
@@ -57,7 +56,7 @@ func requestFrame(b []byte, d audit.Dataset, columns, n int, seed uint64) []byte
 	return b
 }
 
-// read reads an answer, which is of the kind [frameJSON] where it is a line. With io.EOF it returns what came.
+// read reads an answer; a line is of the kind [frameJSON]. With io.EOF it returns what came.
 func (w *worker) read() (kind string, body []byte, err error) {
 	if !w.frames {
 		body, err = w.readLine()
@@ -71,11 +70,11 @@ func (w *worker) read() (kind string, body []byte, err error) {
 	switch kind = string(head[:4]); kind {
 	case frameFloats, frameInts, frameJSON, frameFail:
 	default:
-		return "", nil, &audit.InputError{Field: "what it wrote", Found: fmt.Sprintf("%q", head), Want: fmt.Sprintf("a frame, which begins with %q, %q, %q or %q", frameFloats, frameInts, frameJSON, frameFail),
-			Remedy: "once frames are in use, nothing else may go to standard output; print to standard error"}
+		return "", nil, audit.Refuse("what it wrote", fmt.Sprintf("%q", head), fmt.Sprintf("a frame, which begins with %q, %q, %q or %q", frameFloats, frameInts, frameJSON, frameFail),
+			"once frames are in use, nothing else may go to standard output; print to standard error")
 	}
 	if size > maxAnswer {
-		return "", nil, &audit.InputError{Field: "its frame " + strconv.Quote(kind), Found: fmt.Sprintf("of %d bytes", size), Want: fmt.Sprintf("at most %d MiB", maxAnswer>>20), Remedy: "the length is a little-endian uint32"}
+		return "", nil, audit.Refuse("its frame "+strconv.Quote(kind), fmt.Sprintf("of %d bytes", size), fmt.Sprintf("at most %d MiB", maxAnswer>>20), "the length is a little-endian uint32")
 	}
 	if cap(w.line) < size {
 		w.line = make([]byte, size)
@@ -88,7 +87,7 @@ func (w *worker) read() (kind string, body []byte, err error) {
 // block reads outputs from the body of a frame of numbers.
 func block(kind string, body []byte) ([][]cell, error) {
 	fault := func(found, want, remedy string) ([][]cell, error) {
-		return nil, &audit.InputError{Field: "its frame " + strconv.Quote(kind), Found: found, Want: want, Remedy: remedy}
+		return nil, audit.Refuse("its frame "+strconv.Quote(kind), found, want, remedy)
 	}
 	if len(body) < blockHead {
 		return fault(fmt.Sprintf("of %d bytes", len(body)), fmt.Sprintf("at least %d: how many outputs and how many columns, as uint32", blockHead), "")
@@ -114,7 +113,7 @@ func block(kind string, body []byte) ([][]cell, error) {
 	return slices.Collect(slices.Chunk(cells, columns)), nil
 }
 
-// ended is io.EOF also where a frame was cut off.
+// ended is io.EOF where a frame was cut off, too.
 func ended(err error) error { return audit.Pick(errors.Is(err, io.ErrUnexpectedEOF), io.EOF, err) }
 
 func floatCell(v float64) cell {

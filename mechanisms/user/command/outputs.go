@@ -49,20 +49,20 @@ func checkWidth(i int, cells []cell, want int) error {
 	if len(cells) == want {
 		return nil
 	}
-	return &audit.InputError{Field: fmt.Sprintf("output %d of its answer", i+1), Found: fmt.Sprintf("of %d values", len(cells)), Want: fmt.Sprintf("of %d, as the first output it ever gave", want)}
+	return audit.Refuse(fmt.Sprintf("output %d of its answer", i+1), fmt.Sprintf("of %d values", len(cells)), fmt.Sprintf("of %d, as the first output it ever gave", want))
 }
 
 func failedRun(cells []cell) bool { return len(cells) == 1 && cells[0].form == failed }
 
-// put writes a value of column c as the engine sees it, and returns how many numbers that took.
+// put writes a value as the engine sees it, and returns how many numbers that took.
 func (p *Program) put(c int, x cell, out []float64) (int, error) {
 	column := p.columns[c]
 	if x.form == nonFinite && column.Kind != audit.Symbol && p.o.NonFinite == recorded.Refuse {
-		return 0, &audit.InputError{Field: column.Name, Found: x.word, Want: "a finite number", Remedy: "without -nonfinite refuse it is an outcome, which may leak"}
+		return 0, audit.Refuse(column.Name, x.word, "a finite number", "without -nonfinite refuse it is an outcome, which may leak")
 	}
 	if x.form == long && column.Kind != audit.Symbol {
-		return 0, &audit.InputError{Field: column.Name, Found: shown(x.word), Want: "a number that float64 does not round: a whole one up to 2^53, or one with an exponent",
-			Remedy: fmt.Sprintf("print it as two columns, its high and its low part; if it is a name, print it in quotes, or -kind %s=symbol", column.Name)}
+		return 0, audit.Refuse(column.Name, shown(x.word), "a number that float64 does not round: a whole one up to 2^53, or one with an exponent",
+			fmt.Sprintf("print it as two columns, its high and its low part; if it is a name, print it in quotes, or -kind %s=symbol", column.Name))
 	}
 	switch column.Kind {
 	case audit.Symbol:
@@ -91,7 +91,7 @@ func (x cell) text() string {
 	return x.word
 }
 
-// learnColumns tells the columns by outputs of runs that did not fail, those of one answer after the other's.
+// learnColumns tells the columns by answers.
 func (p *Program) learnColumns(answers [][][]cell) error {
 	type seen struct {
 		numbers, words bool
@@ -107,7 +107,7 @@ func (p *Program) learnColumns(answers [][][]cell) error {
 			}
 			if kinds == nil {
 				if len(cells) == 0 {
-					return &audit.InputError{Field: "output 1 of its answer", Found: "an empty array", Want: "at least one value"}
+					return audit.Refuse("output 1 of its answer", "an empty array", "at least one value")
 				}
 				kinds = make([]seen, len(cells))
 			}
@@ -136,7 +136,7 @@ func (p *Program) learnColumns(answers [][][]cell) error {
 	}
 	if p.o.Columns != nil {
 		if len(p.o.Columns) != len(kinds) {
-			return &audit.InputError{Field: "an output", Found: fmt.Sprintf("of %d values", len(kinds)), Want: fmt.Sprintf("of %d, as the report says", len(p.o.Columns))}
+			return audit.Refuse("an output", fmt.Sprintf("of %d values", len(kinds)), fmt.Sprintf("of %d, as the report says", len(p.o.Columns)))
 		}
 		p.columns = slices.Clone(p.o.Columns)
 		return nil
@@ -153,7 +153,7 @@ func (p *Program) learnColumns(answers [][][]cell) error {
 		case ok:
 			c.Kind = given
 		case !k.names && len(k.quoted) > mostQuoted:
-			return &audit.InputError{Field: c.Name, Found: fmt.Sprintf("numbers in quotes, such as %q", slices.Sorted(maps.Keys(k.quoted))[0]), Want: "numbers, or a few names", Remedy: fmt.Sprintf("print numbers without quotes; if they are names, -kind %s=symbol", c.Name)}
+			return audit.Refuse(c.Name, fmt.Sprintf("numbers in quotes, such as %q", slices.Sorted(maps.Keys(k.quoted))[0]), "numbers, or a few names", fmt.Sprintf("print numbers without quotes; if they are names, -kind %s=symbol", c.Name))
 		case !k.numbers:
 			c.Kind = audit.Symbol
 		case !k.words && p.o.NonFinite != recorded.AsSymbol:
@@ -162,13 +162,13 @@ func (p *Program) learnColumns(answers [][][]cell) error {
 		p.columns[i] = c
 	}
 	for name := range unknown {
-		return &audit.InputError{Field: "-kind", Found: fmt.Sprintf("of a column %q", name), Want: fmt.Sprintf("of one of the %d columns of an output: c1, c2, ...", len(kinds))}
+		return audit.Refuse("-kind", fmt.Sprintf("of a column %q", name), fmt.Sprintf("of one of the %d columns of an output: c1, c2, ...", len(kinds)))
 	}
 	p.learnLabels(all)
 	return nil
 }
 
-// learnLabels notes the words for symbols, in the order in which they came.
+// learnLabels notes words for symbols.
 func (p *Program) learnLabels(outputs [][]cell) {
 	add := func(c int, symbol float64, word string) {
 		l := p.columns[c].Labels
@@ -195,20 +195,19 @@ func checkColumns(columns []audit.Column) error {
 	for i, c := range columns {
 		for _, l := range c.Labels {
 			if l.Value != audit.SymbolOf(l.Text) && !(c.Kind == audit.Mixed && l == audit.Label{Text: recorded.NumberSymbol}) {
-				return &audit.InputError{Field: fmt.Sprintf("report: inputs.brought.columns[%d].labels", i), Found: fmt.Sprintf("the word %q for %v", l.Text, l.Value), Want: "the number of the word"}
+				return audit.Refuse(fmt.Sprintf("report: inputs.brought.columns[%d].labels", i), fmt.Sprintf("the word %q for %v", l.Text, l.Value), "the number of the word")
 			}
 		}
 	}
 	return nil
 }
 
-// The requests at the start ask for so many outputs, one more for the second
-// seed: a program that keeps half of a pair of random numbers for the next
-// request shows it, and an answer to the request before is told by its length.
+// probeRows is how many outputs the requests at the start ask for. For the second seed it is
+// one more: that shows a program that keeps half of a pair of random numbers for the next
+// request, and one that answers the request before.
 const probeRows = 200
 
-// Seeds of the requests at the start: large, so that a program whose generator
-// takes no such seed says so at once.
+// Seeds of these requests: large, for programs whose generator takes no such seed.
 const (
 	seedOne = 6755399441055744
 	seedTwo = 9007199254740881
@@ -220,11 +219,9 @@ const (
 	otherDiffers = "another process of the program gave different outputs for the same seed"
 )
 
-// probe asks for outputs on both datasets of the pair, with two seeds, with the
-// first of them again, and with that in a second process: it learns the columns
-// and whether seeds fix the outputs. Two ways of giving outputs that are not
-// independent are refused: the same outputs for every seed, and the same output n
-// times.
+// probe asks for outputs on both datasets of the pair, with two seeds, with the first again,
+// and with that in a second process. It learns the columns and whether seeds fix the outputs,
+// and refuses outputs that cannot be independent.
 func (p *Program) probe() error {
 	datasets := [2]audit.Dataset{p.o.Pair.First, p.o.Pair.Second}
 	sizes := [3]int{probeRows, probeRows + 1, probeRows}
@@ -296,11 +293,10 @@ func (p *Program) probe() error {
 			p.unseeded = otherDiffers
 		}
 	}
-	// A generator that each process starts alike goes on in its own way in each, so
-	// that only the first answer of each shows it.
+	// Only the first answer of each process shows a generator that each starts alike.
 	if first, other := outs[0][0], outs[0][3]; first != nil && p.unseeded == againDiffers && user.Telling(first, width) && slices.Equal(first, other) {
-		return p.fault(nil, &audit.InputError{Field: "its first answer", Found: "the same in two processes, although outputs do not depend on the seed", Want: "different outputs in another process",
-			Remedy: "seed the generator in each request with the request's seed, or outputs of two processes are not independent"})
+		return p.fault(nil, audit.Refuse("its first answer", "the same in two processes, although outputs do not depend on the seed", "different outputs in another process",
+			"seed the generator in each request with the request's seed, or outputs of two processes are not independent"))
 	}
 	return nil
 }

@@ -1,13 +1,14 @@
 package command
 
 import (
-	"bufio"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,7 +17,7 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/user/process"
 )
 
-// runner keeps the processes of a program, or the parent, whatever they are asked.
+// runner keeps the processes of a program, or the parent.
 type runner struct {
 	ctx     context.Context
 	command string
@@ -27,8 +28,8 @@ type runner struct {
 	pool    process.Pool[*worker]
 
 	parent *worker
-	turn   chan struct{} // who asks the parent has put something in
-	lost   error         // why the parent is asked no more; for whose turn it is
+	turn   chan *worker // the parent, while nobody asks it
+	lost   error        // why it is asked no more, once turn is closed
 }
 
 // newRunner finds the program; nothing is started yet.
@@ -37,9 +38,10 @@ func newRunner(ctx context.Context, command string, parent *Parent, timeout time
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{ctx: ctx, command: command, timeout: timeout, argv: argv, env: env, turn: make(chan struct{}, 1)}
+	r := &runner{ctx: ctx, command: command, timeout: timeout, argv: argv, env: env, turn: make(chan *worker, 1)}
 	if parent != nil {
-		r.parent = &worker{In: parent.Requests, Out: bufio.NewReaderSize(parent.Answers, 1<<16), frames: parent.Frames}
+		r.parent = &worker{Process: process.Running(parent.Requests, parent.Answers), parent: true, frames: parent.Frames}
+		r.turn <- r.parent
 		return r, nil
 	}
 	if r.path, err = exec.LookPath(argv[0]); err != nil {
@@ -47,7 +49,7 @@ func newRunner(ctx context.Context, command string, parent *Parent, timeout time
 		if strings.Contains(argv[0], "=") {
 			remedy = fmt.Sprintf("no shell reads the line; to set a variable, write -exec 'env %s ...'", argv[0])
 		}
-		return nil, &audit.InputError{Field: "-exec", Found: fmt.Sprintf("%q, whose program %q is not found (%v)", command, argv[0], errors.Unwrap(err)), Want: "a program that can be run", Remedy: remedy}
+		return nil, audit.Refuse("-exec", fmt.Sprintf("%q, whose program %q is not found (%v)", command, argv[0], errors.Unwrap(err)), "a program that can be run", remedy)
 	}
 	return r, nil
 }
@@ -68,18 +70,17 @@ func (r *runner) take() (*worker, error) {
 		return r.pool.Take(r.start)
 	}
 	select {
-	case r.turn <- struct{}{}:
-		if r.lost != nil {
-			<-r.turn
+	case x, there := <-r.turn:
+		if !there {
 			return nil, r.lost
 		}
-		return r.parent, nil
+		return x, nil
 	case <-r.ctx.Done():
 		return nil, r.ctx.Err()
 	}
 }
 
-// another returns a process that answered nothing yet, or the parent.
+// another returns a process that was asked nothing yet, or the parent.
 func (r *runner) another() (*worker, error) {
 	if r.parent != nil {
 		return r.take()
@@ -91,29 +92,33 @@ func (r *runner) another() (*worker, error) {
 func (r *runner) release(x *worker) {
 	switch {
 	case x.dropped:
-	case x == r.parent:
-		<-r.turn
+	case x.parent:
+		r.turn <- x
 	default:
 		r.pool.Release(x)
 	}
 }
 
 func (r *runner) start() (*worker, error) {
-	x, err := startWorker(r.path, r.argv, r.env)
+	env := slices.Concat(os.Environ(), r.env)
+	if os.Getenv("PYTHONUNBUFFERED") == "" {
+		env = append(env, "PYTHONUNBUFFERED=1") // an answer that is never flushed is the usual fault
+	}
+	p, err := process.Start(r.path, r.argv, env)
 	if err != nil {
 		return nil, r.fault(nil, fmt.Errorf("it does not start: %w", err))
 	}
-	return x, nil
+	return &worker{Process: p}, nil
 }
 
 // drop ends a process because of an error, and returns what to tell of it.
 func (r *runner) drop(x *worker, err error) error {
 	x.dropped = true
 	told := r.fault(x, err)
-	if x == r.parent {
+	if x.parent {
 		x.End(0)
 		r.lost = told
-		<-r.turn
+		close(r.turn)
 	} else {
 		r.pool.Drop(x)
 	}
@@ -125,20 +130,20 @@ func (r *runner) drop(x *worker, err error) error {
 
 func (r *runner) fault(x *worker, err error) error {
 	e := &Error{Command: r.command, Err: err}
-	if x != nil && x.process != nil {
-		e.Stderr = x.process.Stderr()
+	if x != nil {
+		e.Stderr = x.Stderr()
 	}
 	return e
 }
 
-type blocks struct {
-	hasher maphash.Seed
-	seen   sync.Map // seeds, by the hash of their numbers
-}
+// blocks are seeds, by the hash of their numbers.
+type blocks struct{ sync.Map }
 
-// note remembers the numbers of a seed, or returns the other seed that gave the same before.
+var hasher = maphash.MakeSeed()
+
+// note remembers the numbers of a seed, or returns another seed that gave them before.
 func (b *blocks) note(seed uint64, numbers []float64) (other uint64, repeated bool) {
 	text, _ := binary.Append(nil, binary.LittleEndian, numbers)
-	first, _ := b.seen.LoadOrStore(maphash.Bytes(b.hasher, text), seed)
+	first, _ := b.LoadOrStore(maphash.Bytes(hasher, text), seed)
 	return first.(uint64), first != seed
 }

@@ -6,11 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"math"
 	"slices"
 	"strconv"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
@@ -20,59 +19,49 @@ import (
 // DefaultTrainingTimeout is how long one training may take.
 const DefaultTrainingTimeout = time.Hour
 
-// Trainer is a program of the user's that trains models with canaries. It is started once
-// for each goroutine that trains, and kept. A request is one training, a line of JSON, and
-// so is the answer:
+// Trainer is a user's program that trains models with canaries, in a process for each
+// goroutine that asks. A request is one training, a line of JSON, and so is the answer:
 //
 //	{"members": [1, 0, 1], "seed": 6755399441055744}
 //	{"seed": 6755399441055744, "scores": [3.1, -0.2, 2.7]}
 //
-// docs/training.md is the contract: a score for every canary, member or not, unless the
-// answer has "diverged": true.
+// docs/training.md is the contract.
 type Trainer struct {
 	*runner
-	seen blocks // scores
-
-	mu    sync.Mutex
-	known map[uint64]trained // by seed: answered already, and not yet taken
+	seen    blocks                  // scores
+	checked atomic.Pointer[trained] // of [Trainer.Check], until it is taken
 }
 
 type trained struct {
 	members  []bool
+	seed     uint64
 	scores   []float64
 	diverged bool
 }
 
-func (t trained) same(o trained) bool {
+func (t *trained) same(o *trained) bool {
 	return t.diverged == o.diverged && slices.EqualFunc(t.scores, o.scores, func(x, y float64) bool { return x == y || x != x && y != y })
 }
 
-// OpenTrainer finds the program of a command line; it is started when it is asked. timeout is
-// of one training; where it is not above 0, [DefaultTrainingTimeout]. A parent, which runs
-// already, answers requests in lines; the command line is then only what a report calls it.
-// When ctx ends, requests under way do, and their processes are killed; Close ends all of them.
+// OpenTrainer finds the program of a command line, see [Options]. It is started when it is
+// asked. timeout is of one training; where it is not above 0, [DefaultTrainingTimeout].
 func OpenTrainer(ctx context.Context, line string, timeout time.Duration, parent *Parent) (*Trainer, error) {
 	r, err := newRunner(ctx, line, parent, cmp.Or(max(0, timeout), DefaultTrainingTimeout))
 	if err != nil {
 		return nil, err
 	}
-	return &Trainer{runner: r, seen: blocks{hasher: maphash.MakeSeed()}, known: map[uint64]trained{}}, nil
+	return &Trainer{runner: r}, nil
 }
 
-// Train trains with these members and seed, and fills in the score of every canary; NaN
-// where it has none. diverged says that the model is no use. check, which may be nil, is
-// asked ten times a second whether to go on; its error ends the training. Errors are those
-// of check, of the context, and *[Error] for what the program does wrong. It may be called
-// from several goroutines.
+// Train trains with these members and seed, and fills in the score of every canary, NaN for
+// none. diverged says that the model is no use. The error of check, which may be nil, ends
+// the training; others are the context's, and *[Error]. Any goroutine may call it.
 func (t *Trainer) Train(members []bool, seed uint64, scores []float64, check func() error) (diverged bool, err error) {
 	if len(scores) != len(members) {
 		panic("command: as many scores as canaries")
 	}
-	t.mu.Lock()
-	got, ok := t.known[seed]
-	delete(t.known, seed)
-	t.mu.Unlock()
-	if !ok || !slices.Equal(got.members, members) {
+	got := t.checked.Load()
+	if got == nil || got.seed != seed || !slices.Equal(got.members, members) || !t.checked.CompareAndSwap(got, nil) {
 		x, err := t.take()
 		if err != nil {
 			return false, err
@@ -91,17 +80,16 @@ func (t *Trainer) Train(members []bool, seed uint64, scores []float64, check fun
 	return got.diverged, nil
 }
 
-// Checked is what [Trainer.Check] tells before each of its trainings: its number, from 1,
-// and how many there are.
+// Checked gets the number of a training, from 1, and how many there are.
 type Checked func(training, of int)
 
-// Check asks for the training of this request; for one with the same members and another
-// seed, in another process; and for the first once more there. It reports whether the same
-// request gave the same scores. That another seed gives the same is refused. The first
-// answer is kept for [Trainer.Train], so that two trainings are spent. tell may be nil.
+// Check asks for a training, for one with another seed in another process, and for the first
+// again there. It reports whether the same request gave the same scores, and refuses that
+// another seed does. The first answer is kept for [Trainer.Train]. tell, which may be nil, is
+// called before each training.
 func (t *Trainer) Check(members []bool, seed uint64, tell Checked) (same bool, err error) {
 	next := 0
-	ask := func(x *worker, seed uint64) (trained, error) {
+	ask := func(x *worker, seed uint64) (*trained, error) {
 		if next++; tell != nil {
 			tell(next, 3)
 		}
@@ -137,29 +125,27 @@ func (t *Trainer) Check(members []bool, seed uint64, tell Checked) (same bool, e
 		return false, err
 	}
 	t.release(x)
-	t.mu.Lock()
-	t.known[seed] = first
-	t.mu.Unlock()
+	t.checked.Store(first)
 	return again.same(first), nil
 }
 
 // ask has a process train; an error ends it.
-func (t *Trainer) ask(x *worker, members []bool, seed uint64, check func() error) (trained, error) {
+func (t *Trainer) ask(x *worker, members []bool, seed uint64, check func() error) (*trained, error) {
 	in := audit.Each(members, func(m bool) int { return audit.Pick(m, 1, 0) })
 	request := line(struct {
 		Members []int  `json:"members"`
 		Seed    uint64 `json:"seed"`
 	}{in, seed})
 	_, answer, err := x.ask(t.ctx, request, t.timeout, check)
-	got := trained{members: slices.Clone(members), scores: make([]float64, len(members))}
+	got := &trained{members: slices.Clone(members), seed: seed, scores: make([]float64, len(members))}
 	var quit unwanted
 	switch {
 	case errors.As(err, &quit):
 		t.drop(x, err)
 		return got, quit.error
 	case errors.Is(err, errTimeout):
-		err = &audit.InputError{Field: fmt.Sprintf("the answer to a training with %d canaries", len(members)), Found: fmt.Sprintf("not there after %v", t.timeout), Want: "there by then",
-			Remedy: "-exec-timeout allows more; does it write a whole line, and flush it (flush=True in Python)?"}
+		err = audit.Refuse(fmt.Sprintf("the answer to a training with %d canaries", len(members)), fmt.Sprintf("not there after %v", t.timeout), "there by then",
+			"-exec-timeout allows more; does it write a whole line, and flush it (flush=True in Python)?")
 	case err == nil:
 		got.diverged, err = scanTraining(answer, seed, got.scores)
 	}
@@ -172,8 +158,8 @@ func (t *Trainer) ask(x *worker, members []bool, seed uint64, check func() error
 // telling reports whether scores like these hardly come twice.
 func telling(scores []float64) bool { return distinct(scores) >= 8 }
 
-// differing reports whether scores of the same members are told apart by their values:
-// many, or a few with more digits than are written by hand.
+// differing reports whether scores hardly come twice for the same members: many, or a few with
+// more digits than are written by hand.
 func differing(scores []float64) bool {
 	return telling(scores) || distinct(scores) == len(scores) && slices.ContainsFunc(scores, func(v float64) bool {
 		return len(strconv.FormatFloat(math.Abs(v), 'e', -1, 64)) > len("0.00000e+00")
@@ -195,15 +181,14 @@ func distinct(scores []float64) int {
 }
 
 func errSameScores(n int, a, b uint64) error {
-	return &audit.InputError{Field: "its answer", Found: fmt.Sprintf("the same %d scores for the seeds %d and %d", n, a, b), Want: "different scores for another seed, because trainings must be independent",
-		Remedy: "draw canaries, batches and noise from the seed of each request, or seed them from the system once"}
+	return audit.Refuse("its answer", fmt.Sprintf("the same %d scores for the seeds %d and %d", n, a, b), "different scores for another seed, because trainings must be independent",
+		"draw canaries, batches and noise from the seed of each request, or seed them from the system once")
 }
 
-// scanTraining reads an answer, and the scores in it, NaN where one is none.
 func scanTraining(line []byte, seed uint64, scores []float64) (diverged bool, err error) {
 	s := newScanner(line)
 	if t, _ := s.next(""); t != json.Delim('{') {
-		return false, &audit.InputError{Field: "what it printed", Found: shown(line), Want: `an answer: {"seed": ..., "scores": [...]}`, Remedy: "write everything else to standard error"}
+		return false, audit.Refuse("what it printed", shown(line), `an answer: {"seed": ..., "scores": [...]}`, "write everything else to standard error")
 	}
 	found := map[json.Token]bool{}
 	err = s.pairs("a key", func(key json.Token) error {
@@ -223,7 +208,7 @@ func scanTraining(line []byte, seed uint64, scores []float64) (diverged bool, er
 		case key == "error":
 			return fmt.Errorf("it refuses the request: %s", v.text())
 		case key == "seed" && (v.form != numeral || v.value != float64(seed)):
-			return &audit.InputError{Field: "its answer", Found: fmt.Sprintf("for the seed %s", v.text()), Want: fmt.Sprintf("for the request's, %d", seed), Remedy: "return the request's seed unchanged"}
+			return audit.Refuse("its answer", fmt.Sprintf("for the seed %s", v.text()), fmt.Sprintf("for the request's, %d", seed), "return the request's seed unchanged")
 		case key == "diverged" && v.form != truth:
 			return s.fault("true or false for diverged")
 		case key == "diverged":
@@ -252,7 +237,7 @@ func (s *scanner) scores(into []float64) error {
 	for i, cells := range rows {
 		x := cells[0]
 		if x.form == text || x.form == truth {
-			return &audit.InputError{Field: fmt.Sprintf("score %d of %d in its answer", i+1, n), Found: shown(x.word), Want: "a number"}
+			return audit.Refuse(fmt.Sprintf("score %d of %d in its answer", i+1, n), shown(x.word), "a number")
 		}
 		into[i] = audit.Pick(x.form == nonFinite, math.NaN(), x.value)
 	}

@@ -11,19 +11,19 @@ import (
 
 const header = "\x00asm"
 
-// Check refuses a file that is too large or no WebAssembly module. Whoever compiles the
-// module says what else is wrong with it. name is the file's.
+// Check refuses a file that is too large or no WebAssembly module. Compiling says what else is
+// wrong with it.
 func Check(name string, data []byte) error {
 	switch {
 	case len(data) == 0:
-		return &audit.InputError{Field: name, Found: "empty", Want: "a WebAssembly module"}
+		return audit.Refuse(name, "empty", "a WebAssembly module")
 	case len(data) > MostBytes:
-		return &audit.InputError{Field: name, Found: fmt.Sprintf("%d bytes", len(data)), Want: fmt.Sprintf("a module of at most %d", MostBytes)}
+		return audit.Refuse(name, fmt.Sprintf("%d bytes", len(data)), fmt.Sprintf("a module of at most %d", MostBytes))
 	case !strings.HasPrefix(string(data[:min(len(data), 4)]), header):
 		remedy := audit.Pick(strings.Contains(string(data[:min(len(data), 4096)]), "(module"), "this is its text form: assemble it with wat2wasm", "")
-		return &audit.InputError{Field: name, Found: "of another format: it does not begin with \\0asm", Want: "a WebAssembly module in binary form", Remedy: remedy}
+		return audit.Refuse(name, "of another format: it does not begin with \\0asm", "a WebAssembly module in binary form", remedy)
 	case len(data) < 8 || data[4] != 1 || string(data[5:8]) != "\x00\x00\x00":
-		return &audit.InputError{Field: name, Found: "of another version or kind", Want: "a WebAssembly module of version 1", Remedy: "components are wrapped modules: build a plain one"}
+		return audit.Refuse(name, "of another version or kind", "a WebAssembly module of version 1", "components are wrapped modules: build a plain one")
 	}
 	return nil
 }
@@ -36,8 +36,7 @@ func listed(names []string, most int) string {
 	return text
 }
 
-// shown is a text of the module's as it stands in a message: not long, and without
-// what a terminal would obey.
+// shown is a text of the module's for a message: not long, and without what a terminal obeys.
 func shown(text string) string {
 	const most = 200
 	if len(text) > most {
@@ -58,11 +57,11 @@ var remedies = [][2]string{
 
 const withoutBindgen = "build it without wasm-bindgen: plain extern \"C\" functions (docs/abi.md)"
 
-// Imports refuses a module that imports something, by the names of what it imports.
+// Imports refuses a module that imports something.
 func Imports(name string, imports []string) error {
 	for _, r := range remedies {
 		if slices.ContainsFunc(imports, func(name string) bool { return strings.HasPrefix(name, r[0]) }) {
-			return &audit.InputError{Field: name + ": imports", Found: listed(imports, 5), Want: "none: a mechanism has no access to anything outside", Remedy: r[1]}
+			return audit.Refuse(name+": imports", listed(imports, 5), "none: a mechanism has no access to anything outside", r[1])
 		}
 	}
 	return nil

@@ -1,7 +1,6 @@
-// Package module runs mechanisms that the user brings as WebAssembly modules.
-// docs/abi.md is the contract. [Open], which is not there in the browser, runs a module
-// in processes of its own, each of which is [Host]: wazero ends a call at the turn of a
-// loop only, and limits a module's memory but not its tables nor what its compiler takes.
+// Package module runs mechanisms that are WebAssembly modules; docs/abi.md is the contract.
+// [Open] runs a module in processes of its own, each of which is [Host]: wazero ends a call
+// at the turn of a loop only, and limits memory but not tables nor what its compiler takes.
 // In the page the browser runs it, and [Check] and [Imports] say what is wrong with it.
 package module
 

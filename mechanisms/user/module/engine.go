@@ -29,7 +29,7 @@ type engine struct {
 	width    int
 }
 
-// wanted are the functions that a module exports, the last one where it has it.
+// wanted are a module's functions; the last may be absent.
 var wanted = []struct{ name, is string }{
 	{"alloc", "(i32) -> (i32)"},
 	{"sample", "(i64, i32, i32, i32, i32, i32) -> (i32)"},
@@ -40,18 +40,17 @@ var wanted = []struct{ name, is string }{
 // initialize is called first where a module exports it, as compilers make it.
 const initialize = "_initialize"
 
-// compile compiles a module, checks what it imports and exports, and asks how wide its
-// outputs are.
+// compile compiles a module, checks it, and asks how wide its outputs are.
 func compile(name string, data []byte, patience time.Duration) (m *engine, err error) {
 	ctx := context.Background()
 	m = &engine{name: name, patience: patience, runtime: wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCloseOnContextDone(true).WithMemoryLimitPages(mostPages))}
 	defer func() {
 		if why := recover(); why != nil {
-			m, err = nil, &audit.InputError{Field: name, Found: "more than its compiler can take: " + firstLine(fmt.Errorf("%v", why)), Want: "a module of WebAssembly 2.0"}
+			m, err = nil, audit.Refuse(name, "more than its compiler can take: "+firstLine(fmt.Errorf("%v", why)), "a module of WebAssembly 2.0")
 		}
 	}()
 	if m.compiled, err = m.runtime.CompileModule(ctx, data); err != nil {
-		return nil, &audit.InputError{Field: name, Found: "not valid: " + firstLine(err), Want: fmt.Sprintf("a module of WebAssembly 2.0 with one memory, not shared and of at most %d pages", mostPages)}
+		return nil, audit.Refuse(name, "not valid: "+firstLine(err), fmt.Sprintf("a module of WebAssembly 2.0 with one memory, not shared and of at most %d pages", mostPages))
 	}
 	if err := m.check(); err != nil {
 		return nil, err
@@ -67,13 +66,12 @@ func compile(name string, data []byte, patience time.Duration) (m *engine, err e
 // check refuses imports, and exports that are not as the ABI wants them.
 func (m *engine) check() error {
 	var imports []string
+	add := func(module, name string, _ bool) { imports = append(imports, module+"."+name) }
 	for _, f := range m.compiled.ImportedFunctions() {
-		module, name, _ := f.Import()
-		imports = append(imports, module+"."+name)
+		add(f.Import())
 	}
 	for _, memory := range m.compiled.ImportedMemories() {
-		module, name, _ := memory.Import()
-		imports = append(imports, module+"."+name)
+		add(memory.Import())
 	}
 	if err := Imports(m.name, imports); err != nil {
 		return err
@@ -85,15 +83,15 @@ func (m *engine) check() error {
 		remedy = "it exports " + listed(names, 12)
 	}
 	if memories["memory"] == nil {
-		return &audit.InputError{Field: m.name + ": export memory", Found: audit.Absent, Want: "the module's memory", Remedy: remedy}
+		return audit.Refuse(m.name+": export memory", audit.Absent, "the module's memory", remedy)
 	}
 	for _, w := range wanted {
 		f := functions[w.name]
 		if f == nil && w.name != initialize {
-			return &audit.InputError{Field: m.name + ": export " + w.name, Found: audit.Absent, Want: "a function " + w.is, Remedy: remedy}
+			return audit.Refuse(m.name+": export "+w.name, audit.Absent, "a function "+w.is, remedy)
 		}
 		if f != nil && signature(f) != w.is {
-			return &audit.InputError{Field: m.name + ": export " + w.name, Found: "a function " + signature(f), Want: "a function " + w.is}
+			return audit.Refuse(m.name+": export "+w.name, "a function "+signature(f), "a function "+w.is)
 		}
 	}
 	return nil
@@ -125,7 +123,7 @@ func (m *engine) call(d audit.Dataset, seed uint64, out []float64) error {
 			return err
 		}
 		if code := int32(code); code != 0 {
-			return &audit.InputError{Field: m.name + ": sample", Found: fmt.Sprintf("the error code %d, for %d rows of %d columns", code, d.Len(), d.Columns), Want: "0", Remedy: "the module defines its meaning; check that the domain is what the module expects"}
+			return audit.Refuse(m.name+": sample", fmt.Sprintf("the error code %d, for %d rows of %d columns", code, d.Len(), d.Columns), "0", "the module defines its meaning; check that the domain is what the module expects")
 		}
 		bytes, _ = in.memory().Read(place, uint32(8*len(out))) // memories never shrink
 		_, err = binary.Decode(bytes, binary.LittleEndian, out)
@@ -183,21 +181,21 @@ func (in *instance) alloc(bytes int, given uint32, size int) (uint32, error) {
 		if given != 0 {
 			want += fmt.Sprintf(", apart from the %d at %d", size, given)
 		}
-		err = &audit.InputError{Field: in.m.name + ": alloc", Found: fmt.Sprintf("the address %d for %d bytes, in a memory of %d", at, bytes, have), Want: want, Remedy: "docs/abi.md describes alloc"}
+		err = audit.Refuse(in.m.name+": alloc", fmt.Sprintf("the address %d for %d bytes, in a memory of %d", at, bytes, have), want, "docs/abi.md describes alloc")
 	}
 	return uint32(at), err
 }
 
-// failure puts a trap, or the end of patience, into words.
+// failure puts a trap or the end of patience into words.
 func (in *instance) failure(what string, err error) error {
 	var exit *sys.ExitError
 	if errors.As(err, &exit) && in.ctx.Err() != nil {
-		return &audit.InputError{Field: in.m.name + ": " + what, Found: fmt.Sprintf("still running after %v", in.m.patience), Want: fmt.Sprintf("done sooner: a request is for at most %d outputs", audit.BlockRows), Remedy: "is there an endless loop?"}
+		return audit.Refuse(in.m.name+": "+what, fmt.Sprintf("still running after %v", in.m.patience), fmt.Sprintf("done sooner: a request is for at most %d outputs", audit.BlockRows), "is there an endless loop?")
 	}
 	if in.Module == nil && strings.Contains(err.Error(), "not instantiated") { // a table or a global that is imported
-		return &audit.InputError{Field: in.m.name + ": " + what, Found: "not possible: " + firstLine(err), Want: "possible without imports", Remedy: remedies[len(remedies)-1][1]}
+		return audit.Refuse(in.m.name+": "+what, "not possible: "+firstLine(err), "possible without imports", remedies[len(remedies)-1][1])
 	}
-	return &user.Failed{Err: &audit.InputError{Field: in.m.name + ": " + what, Found: "ended by a trap: " + firstLine(err), Want: "a result"}}
+	return &user.Failed{Err: audit.Refuse(in.m.name+": "+what, "ended by a trap: "+firstLine(err), "a result")}
 }
 
 // firstLine is an error without its stack trace, but with the function where it happened.

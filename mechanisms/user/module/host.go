@@ -14,8 +14,8 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/user/process"
 )
 
-// mostMemory is how much memory a process with a module may take: that of the
-// module, of which two stand side by side while one grows, and its compiler's.
+// mostMemory is how much memory a process may take: for a module's, which stands there twice
+// while it grows, and for its compiler.
 const mostMemory = 1 << 30
 
 // job is what a host hears first.
@@ -25,8 +25,7 @@ type job struct {
 	Patience time.Duration
 }
 
-// question asks for N outputs of the width that the first answer gives; the job is
-// the first question.
+// question asks for N outputs of the width that the answer to the job gave.
 type question struct {
 	Values  []float64 // of the dataset
 	Columns int
@@ -42,9 +41,8 @@ type answer struct {
 	Trapped bool // the fault is of this run, which is an outcome
 }
 
-// Host is the program of the processes that run modules. It limits its own memory,
-// compiles the module that it reads from in, and answers on out until in ends. It
-// returns an exit code. [Options.Host] says how to start it.
+// Host is the program of the processes that run modules. It limits its own memory, compiles
+// the module that it reads from in, and answers on out until in ends. It returns an exit code.
 func Host(in io.Reader, out io.Writer) int { return hostWithin(mostMemory, in, out) }
 
 func hostWithin(bytes uint64, in io.Reader, out io.Writer) int {
@@ -89,7 +87,7 @@ func host(in *gob.Decoder, out *gob.Encoder) error {
 func faulty(err error) answer {
 	var in *audit.InputError
 	if !errors.As(err, &in) {
-		in = &audit.InputError{Field: "the module", Found: "at fault: " + err.Error()}
+		in = audit.Refuse("the module", "at fault: "+err.Error(), "")
 	}
 	return answer{Fault: in, Trapped: errors.As(err, new(*user.Failed))}
 }

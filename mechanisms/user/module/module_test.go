@@ -293,8 +293,8 @@ func TestAnotherModule(t *testing.T) {
 
 func TestKinds(t *testing.T) {
 	m := open(t, "count.wasm", example(t, "count.wasm"), Options{Kinds: map[string]audit.ColumnKind{"c1": audit.Symbol}})
-	if m.columns[0].Kind != audit.Symbol {
-		t.Error(m.columns)
+	if m.Columns()[0].Kind != audit.Symbol {
+		t.Error(m.Columns())
 	}
 	for name, kind := range map[string]audit.ColumnKind{"c2": audit.Real, "c1": audit.Mixed} {
 		must.Input(t, must.Err(Open(t.Context(), "count.wasm", example(t, "count.wasm"), Options{Host: self, Space: space(t), Kinds: map[string]audit.ColumnKind{name: kind}})), "", name, kind)

@@ -15,23 +15,19 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/user/process"
 )
 
-// Options are how a module is run. The zero value, but for Host, has the defaults.
+// Options are how a module is run.
 type Options struct {
-	// Host is the program, by its path, and the arguments with which it does what
-	// [Host] does.
-	Host     []string
+	Host     []string                    // path and arguments of a program that does what [Host] does
 	Space    audit.Space                 // where its datasets live
 	Pair     *audit.Pair                 // that it is tried on; default: the first of the space
 	Kinds    map[string]audit.ColumnKind // of columns c1, c2, ...; default real
 	SHA256   string                      // of the module that it has to be; default: any
 	Patience time.Duration               // of a call; 0: [Patience]
-	// CompilePatience is how long a process may take to start and compile the
-	// module; 0: [CompilePatience].
+	// CompilePatience is that of a process that starts and compiles; 0: [CompilePatience].
 	CompilePatience time.Duration
 }
 
-// Module is a module that runs in processes of its own, as many as there are
-// goroutines that call it at once.
+// Module is a module that runs in a process for each goroutine that calls it.
 type Module struct {
 	*user.Mechanism
 	o        Options
@@ -39,13 +35,11 @@ type Module struct {
 	job      job
 	sum      string
 	unseeded string
-	columns  []audit.Column
 	pool     process.Pool[*hosted]
 }
 
-// Open checks, compiles and tries a module. name is the file's, without its
-// folder. Faults of the module are a [audit.InputError]. When ctx ends, what is
-// under way does; Close ends all processes.
+// Open checks, compiles and tries a module. name is the file's, without its folder. What is
+// under way ends with ctx; Close ends all processes.
 func Open(ctx context.Context, name string, data []byte, o Options) (*Module, error) {
 	if err := Check(name, data); err != nil {
 		return nil, err
@@ -54,7 +48,7 @@ func Open(ctx context.Context, name string, data []byte, o Options) (*Module, er
 	o.CompilePatience = cmp.Or(max(0, o.CompilePatience), CompilePatience)
 	m := &Module{o: o, ctx: ctx, job: job{name, data, o.Patience}, sum: fmt.Sprintf("%x", sha256.Sum256(data))}
 	if o.SHA256 != "" && o.SHA256 != m.sum {
-		return nil, &audit.InputError{Field: name, Found: "another module, with SHA-256 " + m.sum, Want: "the one with SHA-256 " + o.SHA256 + ", as the report says"}
+		return nil, audit.Refuse(name, "another module, with SHA-256 "+m.sum, "the one with SHA-256 "+o.SHA256+", as the report says")
 	}
 	if err := m.prepare(); err != nil {
 		m.Close()
@@ -69,10 +63,11 @@ func (m *Module) prepare() error {
 		return err
 	}
 	m.pool.Release(h)
-	if m.columns, err = user.Columns(h.width, audit.Real, m.o.Kinds); err != nil {
+	columns, err := user.Columns(h.width, audit.Real, m.o.Kinds)
+	if err != nil {
 		return fmt.Errorf("%s: %w", m.job.Name, err)
 	}
-	m.Mechanism = user.New(m.columns, m.call)
+	m.Mechanism = user.New(columns, m.call)
 	m.unseeded, err = user.Try(m.call, h.width, m.o.Space, m.o.Pair)
 	return err
 }
@@ -80,22 +75,20 @@ func (m *Module) prepare() error {
 // Close ends the module's processes.
 func (m *Module) Close() { m.pool.Close(0) }
 
-// UserMechanism says what a report holds of the module.
+// UserMechanism is for reports.
 func (m *Module) UserMechanism() audit.UserMechanism {
-	return audit.UserMechanism{Kind: audit.UserModule, Name: m.job.Name, SHA256: m.sum, Datasets: m.o.Space, Columns: m.columns, Unseeded: m.unseeded}
+	return audit.UserMechanism{Kind: audit.UserModule, Name: m.job.Name, SHA256: m.sum, Datasets: m.o.Space, Columns: m.Columns(), Unseeded: m.unseeded}
 }
 
-// call draws outputs on a fresh instance, so that they depend on the arguments alone.
 func (m *Module) call(d audit.Dataset, seed uint64, out []float64) error {
 	h, err := m.pool.Take(m.start)
 	if err != nil {
 		return err
 	}
-	// A host ends the call itself where it can, which is at the next turn of a loop,
-	// and says where.
+	// A host ends the call itself where it can, at the next turn of a loop, and says where.
 	const more = 3 * time.Second
 	a, err := m.ask(h, question{d.Values, d.Columns, len(out) / h.width, seed}, m.o.Patience+more,
-		&audit.InputError{Field: m.job.Name, Found: fmt.Sprintf("still running after %v", m.o.Patience), Want: fmt.Sprintf("done sooner: a request is for at most %d outputs", audit.BlockRows), Remedy: "is there endless recursion?"})
+		audit.Refuse(m.job.Name, fmt.Sprintf("still running after %v", m.o.Patience), fmt.Sprintf("done sooner: a request is for at most %d outputs", audit.BlockRows), "is there endless recursion?"))
 	if err != nil && !errors.As(err, new(*user.Failed)) {
 		m.pool.Drop(h)
 		return err
@@ -117,7 +110,7 @@ func (m *Module) start() (*hosted, error) {
 		return nil, fmt.Errorf("the process that runs the module does not start: %w", err)
 	}
 	h := &hosted{Child: p}
-	a, err := m.ask(h, m.job, m.o.CompilePatience, &audit.InputError{Field: m.job.Name, Found: fmt.Sprintf("not compiled and started after %v", m.o.CompilePatience), Want: "a module that is compiled sooner", Remedy: "are its functions very large, or their blocks nested deeply?"})
+	a, err := m.ask(h, m.job, m.o.CompilePatience, audit.Refuse(m.job.Name, fmt.Sprintf("not compiled and started after %v", m.o.CompilePatience), "a module that is compiled sooner", "are its functions very large, or their blocks nested deeply?"))
 	if err != nil {
 		p.End(0)
 		return nil, err
@@ -126,7 +119,7 @@ func (m *Module) start() (*hosted, error) {
 	return h, nil
 }
 
-// ask asks a host; late is the error when there is no answer within that time.
+// ask asks a host; late is the error where no answer comes in time.
 func (m *Module) ask(h *hosted, question any, within time.Duration, late error) (a answer, err error) {
 	ctx, end := context.WithTimeoutCause(m.ctx, within, late)
 	defer end()
@@ -136,9 +129,9 @@ func (m *Module) ask(h *hosted, question any, within time.Duration, late error) 
 	case m.ctx.Err() != nil:
 		return a, m.ctx.Err()
 	case errors.As(err, &lost) && lost.Memory:
-		return a, &audit.InputError{Field: m.job.Name, Found: fmt.Sprintf("taking more than %d MiB to be compiled and run", mostMemory>>20), Want: "a module that is compiled and run within its limits", Remedy: "are its functions or its tables very large?"}
+		return a, audit.Refuse(m.job.Name, fmt.Sprintf("taking more than %d MiB to be compiled and run", mostMemory>>20), "a module that is compiled and run within its limits", "are its functions or its tables very large?")
 	case errors.As(err, &lost):
-		return a, &audit.InputError{Field: m.job.Name, Found: "too much for the process that runs it: " + lost.How, Want: "a module that is compiled and run within its limits"}
+		return a, audit.Refuse(m.job.Name, "too much for the process that runs it: "+lost.How, "a module that is compiled and run within its limits")
 	case err != nil:
 		return a, err
 	case a.Trapped:

@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// Child is this program itself in a process of its own, which answers questions one after
-// the other: what it is asked may take too much memory or time, or bring it down.
+// Child is this program in a process of its own, for questions that may take too much memory
+// or time, or bring it down.
 type Child struct {
 	*Process
 	in  *gob.Encoder
 	out *gob.Decoder
 }
 
-// StartChild starts this program by its path, with arguments by which it does what is asked.
+// StartChild starts this program by its path and arguments.
 func StartChild(argv []string) (*Child, error) {
 	p, err := Start(argv[0], argv, append(os.Environ(), "GOTRACEBACK=none"))
 	if err != nil {
@@ -26,8 +26,8 @@ func StartChild(argv []string) (*Child, error) {
 	return &Child{p, gob.NewEncoder(p.In), gob.NewDecoder(p.Out)}, nil
 }
 
-// Ask asks a question. When the context ends, the process does, and the error is the
-// context's cause; where the process ends by itself, it is [*Lost].
+// Ask asks a question. The process ends with the context, whose cause is then the error; where
+// it ends by itself, that is [*Lost].
 func (c *Child) Ask(ctx context.Context, question, answer any) error {
 	stop := context.AfterFunc(ctx, func() { c.End(0) })
 	err := c.in.Encode(question)
@@ -42,8 +42,8 @@ func (c *Child) Ask(ctx context.Context, question, answer any) error {
 	}
 	c.End(5 * Grace) // it is about to say how
 	said := c.Begin()
-	// Go's own runtime falls by a fault of memory where the limit strikes outside of its
-	// allocator, and without a thread where there is no room for its stack.
+	// Where the limit strikes outside of Go's allocator, its runtime falls by a fault of memory,
+	// or for want of a thread.
 	for _, word := range []string{"out of memory", "cannot allocate", "SIGSEGV", "pthread_create", "OS thread"} {
 		if strings.Contains(said, word) {
 			return &Lost{Memory: true, How: "it ran out of memory"}
@@ -64,8 +64,8 @@ type Lost struct {
 
 func (l *Lost) Error() string { return l.How }
 
-// Parent is what a child reads from, and what it answers on. It reads even while the child
-// works: the end, which comes when whoever asked is gone, ends this process.
+// Parent is what a child reads from, and answers on. The end, which comes when whoever asked is
+// gone, ends this process even while it works.
 func Parent(in io.Reader, out io.Writer) (questions *gob.Decoder, answers *gob.Encoder) {
 	r, w := io.Pipe()
 	go func() {

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// Pool holds processes of one kind, of which each answers one request at a time.
-// The zero value is empty.
+// Pool holds processes that answer one request at a time each.
 type Pool[P interface {
 	comparable
 	End(wait time.Duration)

@@ -1,6 +1,5 @@
-// Package process runs programs beside this one, whose requests and answers go
-// over their standard streams. Each is in a process group of its own, and ends
-// with what it started.
+// Package process runs programs that are asked over their standard streams. Each is
+// in a process group of its own, and ends with what it started.
 package process
 
 import (
@@ -27,15 +26,14 @@ const (
 	beginBytes = 200
 )
 
-// Process is a program that runs. When it ends, by itself or not, what it started
-// is killed, unless that has left the process group. Linux kills it, though not
-// what it started, when this program is killed; elsewhere it sees the end of its
-// standard input.
+// Process is a program that runs. When it ends, the rest of its process group is
+// killed. When this program is killed, Linux kills it, though not what it started;
+// elsewhere it sees the end of its standard input.
 type Process struct {
 	In  io.WriteCloser
 	Out *bufio.Reader
 
-	cmd    *exec.Cmd
+	cmd    *exec.Cmd // nil: see [Running]
 	out    *os.File
 	stderr tail
 	once   sync.Once
@@ -43,8 +41,7 @@ type Process struct {
 	killed bool // it did not end by itself
 }
 
-// Start starts a program with these arguments, the first of which is its name,
-// and environment; nil: ours.
+// Start starts a program with arguments, the first of which is its name; env may be nil: ours.
 func Start(path string, argv, env []string) (*Process, error) {
 	p := &Process{cmd: &exec.Cmd{Path: path, Args: argv, Env: env, WaitDelay: Grace}, ended: make(chan struct{})}
 	p.cmd.Stderr = &p.stderr
@@ -72,10 +69,18 @@ func Start(path string, argv, env []string) (*Process, error) {
 	return p, nil
 }
 
+// Running is the program that started this one.
+func Running(in io.WriteCloser, out io.Reader) *Process {
+	return &Process{In: in, Out: bufio.NewReaderSize(out, 1<<16)}
+}
+
 // End lets the program end by itself for so long, then kills it with its group.
 func (p *Process) End(wait time.Duration) {
 	p.once.Do(func() {
 		p.In.Close()
+		if p.cmd == nil {
+			return
+		}
 		if !p.within(wait) {
 			p.killed = wait > 0
 			killGroup(p.cmd)
@@ -109,6 +114,9 @@ func (p *Process) Begin() string {
 
 // Death says how the program ended, after End.
 func (p *Process) Death() string {
+	if p.cmd == nil {
+		return "the program that started dpscope closed the stream of answers"
+	}
 	if p.killed || !p.within(0) {
 		return "it closed its standard output"
 	}
@@ -126,7 +134,7 @@ func (p *Process) Death() string {
 // Failed reports whether it ended by itself with an exit code that is not 0, after End.
 func (p *Process) Failed() bool { return !p.killed && p.within(0) && p.cmd.ProcessState.ExitCode() > 0 }
 
-// tail keeps the end of what is written to it, and the beginning.
+// tail keeps the end and the beginning of what is written.
 type tail struct {
 	mu    sync.Mutex
 	begun []byte
@@ -145,7 +153,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Stderr is the end of its standard error, the last lines without what a terminal would obey.
+// Stderr is the end of its standard error, some last lines.
 func (p *Process) Stderr() string {
 	t := &p.stderr
 	t.mu.Lock()

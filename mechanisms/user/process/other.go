@@ -1,4 +1,4 @@
-//go:build unix && !linux
+//go:build !linux
 
 package process
 
@@ -6,3 +6,6 @@ import "syscall"
 
 // diesWithUs does nothing: the process sees the end of its standard input.
 func diesWithUs(*syscall.SysProcAttr) {}
+
+// LimitMemory does nothing: the system has no such limit.
+func LimitMemory(uint64) {}
