@@ -45,7 +45,7 @@ func (r *Reader) Read(path string, o recorded.Options) (*recorded.File, error) {
 		return r.Stream(f, o)
 	}
 	o.Size = before.Size()
-	file, err := r.read(f, o)
+	file, err := r.Stream(f, o)
 	changed := func() error {
 		after, err := f.Stat()
 		if err != nil || after.Size() == before.Size() && after.ModTime().Equal(before.ModTime()) {
@@ -59,14 +59,10 @@ func (r *Reader) Read(path string, o recorded.Options) (*recorded.File, error) {
 	return file, err
 }
 
-// Stream reads what has no size and can be read once.
-func (r *Reader) Stream(in io.Reader, o recorded.Options) (*recorded.File, error) {
-	return r.read(struct{ io.Reader }{in}, o)
-}
-
 const maxCells = 1 << 27
 
-func (r *Reader) read(in io.Reader, o recorded.Options) (*recorded.File, error) {
+// Stream reads what can be read once.
+func (r *Reader) Stream(in io.Reader, o recorded.Options) (*recorded.File, error) {
 	since := time.Now()
 	o.MaxBytes, o.MaxExpanded, o.MaxCells = math.MaxInt64, math.MaxInt64, max(1, maxCells-r.cells)
 	o.Progress = func(bytes int64) error {

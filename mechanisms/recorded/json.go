@@ -99,7 +99,6 @@ func (j *jsonText) fault(err error, want string) error {
 	if audit.IsInput(err) {
 		return err
 	}
-	const again = "copy or save it again"
 	rest := bytes.TrimLeft(j.rest(), " \t\r\n,:")
 	place := onLine(j.p.o.Name, 1+j.text.lines-bytes.Count(rest, []byte{'\n'}))
 	line, _, _ := bytes.Cut(rest, []byte{'\n'})

@@ -77,7 +77,7 @@ func (p *parser) npy(what string, in io.Reader) (*Table, error) {
 		head = append(head, make([]byte, n)...)
 		n, err := io.ReadFull(in, head[from:])
 		if err != nil {
-			return audit.Refuse(what, fmt.Sprintf("cut off in its header, after %d bytes", from+n), "a whole NPY file", "copy or save it again")
+			return audit.Refuse(what, fmt.Sprintf("cut off in its header, after %d bytes", from+n), "a whole NPY file", again)
 		}
 		return nil
 	}
@@ -135,7 +135,7 @@ func (p *parser) npy(what string, in io.Reader) (*Table, error) {
 		}
 		if err != nil {
 			return nil, audit.Refuse(place(len(head)+done*elem.size+n), fmt.Sprintf("the end, after %d of %d values", done, total),
-				fmt.Sprintf("a file of %d bytes", len(head)+total*elem.size), "copy or save it again")
+				fmt.Sprintf("a file of %d bytes", len(head)+total*elem.size), again)
 		}
 	}
 	if n, _ := io.ReadFull(in, make([]byte, 1)); n > 0 {
@@ -267,7 +267,7 @@ func (p *parser) npz(in io.Reader) ([]*Table, error) {
 	}
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
-		return nil, audit.Refuse(name, fmt.Sprintf("a zip file that cannot be read (%s)", strings.TrimPrefix(err.Error(), "zip: ")), "a whole NPZ file", "copy or save it again")
+		return nil, audit.Refuse(name, fmt.Sprintf("a zip file that cannot be read (%s)", strings.TrimPrefix(err.Error(), "zip: ")), "a whole NPZ file", again)
 	}
 	var arrays []*zip.File
 	var total uint64
@@ -316,7 +316,7 @@ func (p *parser) array(f *zip.File) (*Table, error) {
 	name := strings.TrimSuffix(f.Name, ".npy")
 	what := fmt.Sprintf("%s, array %s", p.o.Name, quoted(name))
 	broken := func(err error) error {
-		return audit.Refuse(what, fmt.Sprintf("damaged (%s)", strings.TrimPrefix(err.Error(), "zip: ")), "a whole NPZ file", "copy or save it again")
+		return audit.Refuse(what, fmt.Sprintf("damaged (%s)", strings.TrimPrefix(err.Error(), "zip: ")), "a whole NPZ file", again)
 	}
 	in, err := f.Open()
 	if err != nil {

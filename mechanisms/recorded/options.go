@@ -117,4 +117,6 @@ func quoted[T []byte | string](b T) string {
 	return fmt.Sprintf("%q", string(b))
 }
 
+const again = "copy or save it again"
+
 func onLine(what string, line int) string { return fmt.Sprintf("%s, line %d", what, line) }

@@ -146,7 +146,7 @@ func (p *parser) read() ([]*Table, error) {
 }
 
 func (p *parser) damaged(err error) error {
-	return audit.Refuse(p.o.Name, fmt.Sprintf("a damaged gzip file (%s)", strings.TrimPrefix(err.Error(), "gzip: ")), "a whole one", "copy or save it again")
+	return audit.Refuse(p.o.Name, fmt.Sprintf("a damaged gzip file (%s)", strings.TrimPrefix(err.Error(), "gzip: ")), "a whole one", again)
 }
 
 // pieceBytes is how much is read between two calls of Options.Progress.

@@ -109,6 +109,11 @@ func oneOrTwo(field string, files []*File, one func(*File) error, two func(a, b 
 	case 1:
 		return one(files[0])
 	case 2:
+		for _, f := range files {
+			if len(f.Tables) != 1 {
+				return audit.Refuse(f.Name, "with the arrays "+arrayNames(f), "one array, as there are two files")
+			}
+		}
 		return two(files[0], files[1])
 	}
 	return audit.Refuse(field, fmt.Sprintf("%d files", len(files)), "one file or two")
@@ -265,9 +270,6 @@ func twoValues(f *File, c *Column) (words [2]string, keys [2]float64, err error)
 func (s *Samples) twoFiles(a, b *File) error {
 	var tables [2]*Table
 	for i, f := range []*File{a, b} {
-		if len(f.Tables) != 1 {
-			return audit.Refuse(f.Name, "with the arrays "+arrayNames(f), "one array, as there are two files")
-		}
 		t := f.Tables[0]
 		if by := t.Column(s.datasetName()); by != nil {
 			if !by.constant(upTo(by.Len())) {

@@ -142,9 +142,6 @@ func (s *Scores) named(f *File) (score, member *Table, err error) {
 func (s *Scores) twoFiles(a, b *File) error {
 	var tables [2]*Table
 	for i, f := range []*File{a, b} {
-		if len(f.Tables) != 1 {
-			return audit.Refuse(f.Name, "with the arrays "+arrayNames(f), "one array of scores, as there are two files")
-		}
 		if tables[i] = f.Tables[0]; !tables[i].Matrix && len(tables[i].Columns) != 1 {
 			return audit.Refuse(f.Name, fmt.Sprintf("of %d columns", len(tables[i].Columns)), "one column of scores, as there are two files")
 		}

@@ -146,11 +146,10 @@ func (t *textReader) settleHeader(second []string) error {
 			header = header || columnWords[strings.ToLower(columnName(i, c))]
 		}
 	}
-	names := make([]string, len(cells))
+	names := audit.Listed(len(cells), columnNumber)
 	for i, c := range cells {
-		names[i] = columnNumber(i)
-		if name := columnName(i, c); header && name != "" {
-			names[i] = name
+		if header {
+			names[i] = cmp.Or(columnName(i, c), names[i])
 		}
 	}
 	if !header {

@@ -46,12 +46,9 @@ func requestFrame(b []byte, d audit.Dataset, columns, n int, seed uint64) []byte
 	if d.Len() > 0 {
 		columns = len(d.Row(0))
 	}
-	b = append(b[:0], frameRequest...)
-	b = binary.LittleEndian.AppendUint32(b, uint32(24+8*d.Len()*columns))
+	b = binary.LittleEndian.AppendUint32(append(b[:0], frameRequest...), uint32(24+8*d.Len()*columns))
 	b = binary.LittleEndian.AppendUint64(b, seed)
-	for _, v := range []int{n, d.Len(), columns, 0} {
-		b = binary.LittleEndian.AppendUint32(b, uint32(v))
-	}
+	b, _ = binary.Append(b, binary.LittleEndian, []uint32{uint32(n), uint32(d.Len()), uint32(columns), 0})
 	b, _ = binary.Append(b, binary.LittleEndian, d.Values)
 	return b
 }

@@ -267,36 +267,31 @@ func (p *Program) probe() error {
 	p.Mechanism = user.New(p.columns, p.call)
 	width := audit.Width(p.columns)
 	p.Most = mostValues / width
-	var outs [2][4][]float64
-	for side := range outs {
-		if there[side] < len(answers[side]) {
-			continue // the outputs of one whose runs fail are not compared
+	for side, four := range answers {
+		if there[side] < len(four) {
+			continue // outputs of a dataset on which runs fail are not compared
 		}
-		for at, rows := range answers[side] {
-			outs[side][at] = make([]float64, len(rows)*width)
-			if err := p.fill(rows, outs[side][at]); err != nil {
+		var o [4][]float64
+		for at, rows := range four {
+			o[at] = make([]float64, len(rows)*width)
+			if err := p.fill(rows, o[at]); err != nil {
 				return p.fault(nil, err)
 			}
-		}
-	}
-	for _, o := range outs {
-		if o[0] == nil {
-			continue
 		}
 		if err := user.Judge(o[0], o[1], width); err != nil {
 			return p.fault(nil, err)
 		}
+		again := slices.Equal(o[0], o[2])
 		switch {
-		case !slices.Equal(o[0], o[2]):
+		case !again && side == 0 && user.Telling(o[0], width) && slices.Equal(o[0], o[3]):
+			// Only the first answer of each process shows a generator that each starts alike.
+			return p.fault(nil, audit.Refuse("its first answer", "the same in two processes, although outputs do not depend on the seed", "different outputs in another process",
+				"seed the generator in each request with the request's seed, or outputs of two processes are not independent"))
+		case !again:
 			p.unseeded = againDiffers
 		case p.unseeded == "" && !slices.Equal(o[0], o[3]):
 			p.unseeded = otherDiffers
 		}
-	}
-	// Only the first answer of each process shows a generator that each starts alike.
-	if first, other := outs[0][0], outs[0][3]; first != nil && p.unseeded == againDiffers && user.Telling(first, width) && slices.Equal(first, other) {
-		return p.fault(nil, audit.Refuse("its first answer", "the same in two processes, although outputs do not depend on the seed", "different outputs in another process",
-			"seed the generator in each request with the request's seed, or outputs of two processes are not independent"))
 	}
 	return nil
 }
