@@ -49,7 +49,7 @@ func (c *Column) Real(i int) float64 { return c.reals[i] }
 // Text is value i in words.
 func (c *Column) Text(i int) string {
 	if c.Kind == audit.Real || c.Kind == audit.Mixed && c.codes[i] == 0 {
-		return strconv.FormatFloat(c.reals[i], 'g', -1, 64)
+		return audit.Exactly(c.reals[i])
 	}
 	return c.Symbols[c.codes[i]]
 }
@@ -127,14 +127,11 @@ func withDecimalComma(cell string) *fault {
 }
 
 func (c *Column) addValue(v float64, o *Options) *fault {
-	if v-v != 0 {
-		if c.Kind == audit.Symbol {
-			return c.addSymbol(nonFiniteWord(v), o)
-		}
-		return c.addNonFinite(v, nonFiniteWord(v), o)
-	}
-	if c.Kind == audit.Symbol {
-		return c.addSymbol(strconv.FormatFloat(v, 'g', -1, 64), o)
+	switch {
+	case c.Kind == audit.Symbol:
+		return c.addSymbol(audit.Exactly(v), o)
+	case v-v != 0:
+		return c.addNonFinite(v, audit.Exactly(v), o)
 	}
 	c.addNumber(v)
 	return nil
@@ -156,7 +153,6 @@ func (c *Column) addWhole(n uint64, negative bool, o *Options) *fault {
 	return rounded(text)
 }
 
-// rounded is of a whole number that float64 does not hold.
 func rounded(found string) *fault {
 	return audit.Refuse("", found+", whose last digits a float64 would round", "a whole number up to 2^53, or one that a float64 holds",
 		"subtract the same number from all, or write the column as two, of x // 2**32 and of x % 2**32; set its kind to symbol if it holds names; write rounded numbers with an exponent (1.5e+40)")
@@ -176,7 +172,7 @@ func (c *Column) addNonFinite(v float64, found string, o *Options) *fault {
 	if c.Kind == audit.Real {
 		c.mix()
 	}
-	return c.addSymbol(nonFiniteWord(v), o)
+	return c.addSymbol(audit.Exactly(v), o)
 }
 
 func (c *Column) addSymbol(s string, o *Options) *fault {
@@ -220,7 +216,6 @@ func (c *Column) counter(rows []uint32) bool {
 	return len(rows) > 1
 }
 
-// cellClass says what a cell's text is.
 type cellClass uint8
 
 const (
@@ -243,7 +238,6 @@ func parse(b string) (float64, cellClass) {
 	return v, class
 }
 
-// parseNumber reads a decimal number, rounded to the nearest float64.
 func parseNumber(b string) (float64, cellClass) {
 	if len(b) == 0 {
 		return 0, textCell
@@ -269,16 +263,6 @@ func parseNumber(b string) (float64, cellClass) {
 		return v, nonFiniteCell
 	}
 	return 0, textCell
-}
-
-func nonFiniteWord(v float64) string {
-	switch {
-	case math.IsNaN(v):
-		return "NaN"
-	case v > 0:
-		return "+Inf"
-	}
-	return "-Inf"
 }
 
 // Rounds reports whether v, the float64 nearest to a decimal number, is another number where

@@ -46,7 +46,6 @@ func Sign(name string) string {
 	return "lower"
 }
 
-// names are those of a file's columns, or of its arrays.
 func (f *File) names() []string {
 	if len(f.Tables) == 1 {
 		return f.Tables[0].names()

@@ -76,7 +76,6 @@ func jsonForm(head []byte) string {
 	return JSON
 }
 
-// token is the next one, which has to be there.
 func (j *jsonText) token() (json.Token, error) {
 	t, err := j.in.Token()
 	if err != nil {
@@ -121,7 +120,6 @@ func (j *jsonText) bad(found, want string) error {
 	return audit.Refuse(onLine(j.what, j.line()), found, want)
 }
 
-// arrays reads the rest of an object of arrays.
 func (j *jsonText) arrays() ([]*Table, error) {
 	var tables []*Table
 	for j.in.More() {
@@ -154,7 +152,6 @@ func (j *jsonText) arrays() ([]*Table, error) {
 	return tables, err
 }
 
-// array reads the rest of an array of rows.
 func (j *jsonText) array(name string) (*Table, error) {
 	if j.tab = nil; name != "" {
 		j.what += fmt.Sprintf(", array %q", name)

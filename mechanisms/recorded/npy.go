@@ -165,13 +165,8 @@ func (p *parser) shaped(field string, shape []int) (*Table, error) {
 	p.left -= rows * columns
 	t := &Table{Matrix: len(shape) == 2}
 	for i := range columns {
-		kind, name := audit.Real, columnNumber(i)
-		for n, k := range p.o.Kinds {
-			if strings.EqualFold(n, name) {
-				kind = k
-			}
-		}
-		t.Columns = append(t.Columns, newColumn(name, kind))
+		name := columnNumber(i)
+		t.Columns = append(t.Columns, newColumn(name, cmp.Or(p.o.kind(name), audit.Real)))
 	}
 	return t, nil
 }

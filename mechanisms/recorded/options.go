@@ -3,6 +3,7 @@ package recorded
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 )
@@ -66,7 +67,19 @@ func (o Options) filled() (Options, error) {
 	o.Name, o.NonFinite = cmp.Or(o.Name, "file"), cmp.Or(o.NonFinite, Refuse)
 	o.MaxBytes, o.MaxExpanded = cmp.Or(o.MaxBytes, DefaultMaxBytes), cmp.Or(o.MaxExpanded, DefaultMaxExpanded)
 	o.MaxCells, o.MaxSymbols = cmp.Or(o.MaxCells, DefaultMaxCells), cmp.Or(o.MaxSymbols, DefaultMaxSymbols)
+	if o.Progress == nil {
+		o.Progress = func(int64) error { return nil }
+	}
 	return o, CheckReading(o.Reading)
+}
+
+func (o *Options) kind(column string) audit.ColumnKind {
+	for name, kind := range o.Kinds {
+		if strings.EqualFold(name, column) {
+			return kind
+		}
+	}
+	return ""
 }
 
 // CheckReading refuses words that a reading does not know.

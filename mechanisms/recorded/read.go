@@ -72,17 +72,11 @@ func (p *parser) refused() *File {
 	return &File{RecordedFile: audit.RecordedFile{Name: p.o.Name, Format: p.format}, Tables: []*Table{t}}
 }
 
-// note says once what was taken for granted.
 func (p *parser) note(format string, args ...any) {
 	p.notes = append(p.notes, fmt.Sprintf(format, args...))
 }
 
-func (p *parser) tell() error {
-	if p.o.Progress == nil {
-		return nil
-	}
-	return p.o.Progress(p.from.n)
-}
+func (p *parser) tell() error { return p.o.Progress(p.from.n) }
 
 var byteOrderMark = []byte("\uFEFF")
 

@@ -14,9 +14,6 @@ import (
 // MinRows is the least number of outputs on each dataset: half explore, half certify.
 const MinRows = 2 * audit.MinSamples
 
-// MaxRows is how many outputs there may be on each dataset.
-const MaxRows = 1<<31 - 1
-
 // Samples are outputs of a mechanism on two datasets, in no order that matters.
 type Samples struct {
 	Columns  []audit.Column // of one output
@@ -72,24 +69,14 @@ func Pair(files []*File, r audit.Reading) (*Samples, error) {
 				return nil, err
 			}
 		}
+		for _, n := range f.Notes {
+			s.note("%s%s", audit.Pick(len(files) > 1, f.Name+": ", ""), n)
+		}
 	}
 	if err := oneOrTwo("samples", files, s.oneFile, s.twoFiles); err != nil {
 		return nil, err
 	}
-	var notes []string
-	for _, f := range files {
-		for _, n := range f.Notes {
-			if len(files) > 1 {
-				n = f.Name + ": " + n
-			}
-			notes = append(notes, n)
-		}
-	}
-	s.Notes = append(notes, s.Notes...)
 	for side, rows := range s.rows {
-		if len(rows) > MaxRows {
-			return nil, audit.Refuse("samples, "+s.Datasets[side], fmt.Sprintf("of %d rows", len(rows)), fmt.Sprintf("at most %d", MaxRows), "take fewer rows")
-		}
 		if len(rows) < MinRows {
 			return nil, audit.Refuse("samples, "+s.Datasets[side], fmt.Sprintf("of %d rows", len(rows)),
 				fmt.Sprintf("at least %d, the smallest useful number: half of them explore, half certify", MinRows), "run the mechanism more often")
@@ -174,7 +161,6 @@ func (f *File) Columns() (out []*Column) {
 	return out
 }
 
-// split takes the datasets from the column that tells them apart.
 func (s *Samples) split(f *File, t *Table) error {
 	name := s.datasetName()
 	by := t.Column(name)
@@ -230,41 +216,34 @@ func (c *Column) key(i int) float64 {
 
 // twoValues finds the two values of a column, the smaller number or word first.
 func twoValues(f *File, c *Column) (words [2]string, keys [2]float64, err error) {
-	field := c.of(f.Name)
-	want := "two values, one for each dataset, such as 0 and 1"
-	if c.Kind == audit.Mixed {
-		return words, keys, audit.Refuse(field, "of numbers and words", want)
+	refuse := func(found string, remedy ...string) ([2]string, [2]float64, error) {
+		return words, keys, audit.Refuse(c.of(f.Name), found, "two values, one for each dataset, such as 0 and 1", remedy...)
 	}
-	at := map[float64]int{}
-	var order []float64
+	if c.Kind == audit.Mixed {
+		return refuse("of numbers and words")
+	}
+	var at []int // rows of its values
 	for i := range c.Len() {
-		key := c.key(i)
-		if len(order) == 2 && (key == order[0] || key == order[1]) {
+		if slices.ContainsFunc(at, func(row int) bool { return c.key(row) == c.key(i) }) {
 			continue
 		}
-		if _, ok := at[key]; ok {
-			continue
-		}
-		if at[key] = i; len(at) > 2 {
-			return words, keys, audit.Refuse(field, fmt.Sprintf("with a third value, %s, in row %d", quoted(c.Text(i)), i+1), want,
+		if len(at) == 2 {
+			return refuse(fmt.Sprintf("with a third value, %s, in row %d", quoted(c.Text(i)), i+1),
 				"name the column that says which dataset a row is of, or keep the rows of two datasets only")
 		}
-		order = append(order, key)
+		at = append(at, i)
 	}
-	if len(order) < 2 {
-		found := "empty"
-		if len(order) == 1 {
-			found = fmt.Sprintf("%s in every row: one dataset is missing", quoted(c.Text(0)))
-		}
-		return words, keys, audit.Refuse(field, found, want)
+	switch len(at) {
+	case 0:
+		return refuse("empty")
+	case 1:
+		return refuse(fmt.Sprintf("%s in every row: one dataset is missing", quoted(c.Text(0))))
 	}
-	if c.Kind == audit.Symbol && strings.TrimSpace(c.Symbols[int(order[0])]) > strings.TrimSpace(c.Symbols[int(order[1])]) || c.Kind == audit.Real && order[0] > order[1] {
-		order[0], order[1] = order[1], order[0]
+	a, b := at[0], at[1]
+	if c.Kind == audit.Symbol && strings.TrimSpace(c.Text(a)) > strings.TrimSpace(c.Text(b)) || c.Kind == audit.Real && c.key(a) > c.key(b) {
+		a, b = b, a
 	}
-	for k, v := range order {
-		keys[k], words[k] = v, c.Text(at[v])
-	}
-	return words, keys, nil
+	return [2]string{c.Text(a), c.Text(b)}, [2]float64{c.key(a), c.key(b)}, nil
 }
 
 func (s *Samples) twoFiles(a, b *File) error {

@@ -89,7 +89,7 @@ func (s *Scores) oneFile(f *File) error {
 	return s.arrays(f)
 }
 
-func find(f *File, names []string) *Table {
+func find(f *File, names ...string) *Table {
 	for _, n := range names {
 		if t := f.Table(n); t != nil {
 			return t
@@ -99,21 +99,18 @@ func find(f *File, names []string) *Table {
 }
 
 func (s *Scores) arrays(f *File) error {
-	in, out := find(f, inNames), find(f, outNames)
+	in, out := find(f, inNames...), find(f, outNames...)
 	score, member, err := s.named(f)
 	if err != nil {
 		return err
 	}
+	named := s.columns.Score != "" || s.columns.Member != ""
 	switch {
-	case s.columns.Score != "" || s.columns.Member != "":
-		if score == nil || member == nil {
-			break
-		}
+	case score != nil && member != nil && (named || in == nil && out == nil):
 		return s.scoreMember(f.Name, score, member)
+	case named:
 	case in != nil && out != nil && score == nil:
 		return s.inOut(f.Name, in, out)
-	case score != nil && member != nil && in == nil && out == nil:
-		return s.scoreMember(f.Name, score, member)
 	case in != nil && out == nil, out != nil && in == nil:
 		return audit.Refuse(f.Name, "one class of scores ("+arrayNames(f)+")", wantScores)
 	case score != nil && member == nil:
@@ -124,19 +121,19 @@ func (s *Scores) arrays(f *File) error {
 
 // named finds the arrays of scores and of membership, nil for none of the usual name.
 func (s *Scores) named(f *File) (score, member *Table, err error) {
-	if score = f.Table(cmp.Or(s.columns.Score, "score")); score == nil && s.columns.Score == "" {
-		score = f.Table("scores")
-	}
-	member = f.Table(cmp.Or(s.columns.Member, "member"))
-	for _, x := range []struct {
-		setting, name string
-		found         *Table
-	}{{"score", s.columns.Score, score}, {"member", s.columns.Member, member}} {
-		if x.name != "" && x.found == nil {
-			return nil, nil, &audit.InputError{Field: x.setting, Path: "/" + x.setting, Found: quoted(x.name), Want: "a column of " + f.Name + ": " + arrayNames(f)}
+	array := func(setting, name string, usual ...string) *Table {
+		if name == "" {
+			return find(f, usual...)
 		}
+		t := f.Table(name)
+		if t == nil && err == nil {
+			err = audit.At("/"+setting, audit.Refuse(setting, quoted(name), "a column of "+f.Name+": "+arrayNames(f)))
+		}
+		return t
 	}
-	return score, member, nil
+	score = array("score", s.columns.Score, "score", "scores")
+	member = array("member", s.columns.Member, "member")
+	return score, member, err
 }
 
 func (s *Scores) twoFiles(a, b *File) error {
@@ -258,7 +255,6 @@ func (s *Scores) take(m *Matrix, keep bool) {
 	slices.Sort(s.Sorted[Out])
 }
 
-// areScores refuses a column that is no list of scores of a class.
 func (c *Column) areScores(name string, class int) error {
 	switch {
 	case c.Kind != audit.Real:

@@ -67,7 +67,6 @@ func (t *Table) checkEven(name string) error {
 	return nil
 }
 
-// without are the columns but for one.
 func (t *Table) without(one *Column) []*Column {
 	return slices.DeleteFunc(slices.Clone(t.Columns), func(c *Column) bool { return c == one })
 }
@@ -131,10 +130,10 @@ func (t *tabulator) setNames(line int, names []string, named bool) error {
 	seen := map[string]int{}
 	for i, n := range names {
 		if binaryByte([]byte(n)) >= 0 || !utf8.ValidString(n) || len(n) > maxName {
-			return audit.Refuse(onLine(t.what, line)+fmt.Sprintf(", column %d", i+1), quoted(n), fmt.Sprintf("a name in UTF-8 of at most %d bytes", maxName))
+			return audit.Refuse(t.place(line, i), quoted(n), fmt.Sprintf("a name in UTF-8 of at most %d bytes", maxName))
 		}
 		if j, twice := seen[n]; twice {
-			return audit.Refuse(onLine(t.what, line)+fmt.Sprintf(", column %d", i+1), fmt.Sprintf("%q, the name of column %d too", n, j+1),
+			return audit.Refuse(t.place(line, i), fmt.Sprintf("%q, the name of column %d too", n, j+1),
 				"a unique name", "rename one of them; if the first line holds no names, say that the file has no header")
 		}
 		seen[n] = i
@@ -182,10 +181,8 @@ func (t *tabulator) settle() error {
 
 // kind is that of column i by option, or by most of the rows.
 func (t *tabulator) kind(i int) audit.ColumnKind {
-	for name, k := range t.o.Kinds {
-		if strings.EqualFold(name, t.names[i]) {
-			return k
-		}
+	if kind := t.o.kind(t.names[i]); kind != "" {
+		return kind
 	}
 	texts, numbers := 0, 0
 	for _, h := range t.held {
@@ -237,11 +234,9 @@ func tooManyCells(place string, n int, o *Options) error {
 		"take a random sample of the rows, for example by awk 'NR == 1 || rand() < 0.1', or fewer columns")
 }
 
-func (t *tabulator) close() (*Table, error) {
+func (t *tabulator) close() (table *Table, err error) {
 	if t.table == nil {
-		if err := t.settle(); err != nil {
-			return nil, err
-		}
+		err = t.settle()
 	}
-	return t.table, nil
+	return t.table, err
 }

@@ -302,7 +302,6 @@ func checkSumOneRun(s *Setup, given audit.Params) error {
 	return nil
 }
 
-// fewSquares is up to how many degrees of freedom a chi-square is a sum of squares.
 const fewSquares = 8
 
 // chiSquare draws the squared length of a standard normal vector of n >= 0 dimensions:

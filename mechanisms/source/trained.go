@@ -73,7 +73,6 @@ func DPSGD() Spec {
 	}
 }
 
-// trainParams are the parameters with the canaries that the design means.
 func trainParams(s Setup) audit.Params {
 	p := maps.Clone(s.Params)
 	p["canary"] = audit.ParamValue{Text: map[Design]string{RandomGradients: train.Gradient, DataPoisoning: train.Poison, TailSingular: train.Tail}[s.Design]}

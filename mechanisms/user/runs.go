@@ -38,7 +38,6 @@ func New(columns []audit.Column, call Call) *Mechanism {
 
 func (m *Mechanism) Columns() []audit.Column { return m.columns }
 
-// tried is how many runs decide; they are no outputs.
 const tried = 64
 
 // Sample implements [audit.Mechanism]. It takes one word of the stream for each request.

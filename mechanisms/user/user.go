@@ -118,7 +118,6 @@ func Changes(rows []float64, width int) int {
 	return n
 }
 
-// same compares with NaN equal to itself.
 func same(a, b []float64) bool {
 	return slices.EqualFunc(a, b, func(x, y float64) bool { return x == y || x != x && y != y })
 }

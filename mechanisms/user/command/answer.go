@@ -34,7 +34,6 @@ const (
 	failed         // the run failed; the word says why
 )
 
-// refusal is the error of a run that failed.
 func refusal(why string) error {
 	return &user.Failed{Err: fmt.Errorf("it refuses the request: %s", why)}
 }
@@ -257,7 +256,6 @@ func (s *scanner) array(of asked) ([][]cell, error) {
 	return s.rows(of)
 }
 
-// rows reads the rest of an array.
 func (s *scanner) rows(of asked) (rows [][]cell, err error) {
 	for s.in.More() {
 		t, err := s.next(wantValue)

@@ -115,7 +115,7 @@ func ended(err error) error { return audit.Pick(errors.Is(err, io.ErrUnexpectedE
 
 func floatCell(v float64) cell {
 	if v-v != 0 { // NaN or infinite
-		return cell{form: nonFinite, value: v, word: strconv.FormatFloat(v, 'g', -1, 64)}
+		return cell{form: nonFinite, value: v, word: audit.Exactly(v)}
 	}
 	return cell{value: v + 0} // no negative zero: it equals zero
 }

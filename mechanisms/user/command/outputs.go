@@ -21,7 +21,6 @@ const (
 	mostLetters = 80
 )
 
-// fill writes outputs as the engine sees them.
 func (p *Program) fill(rows [][]cell, out []float64) error {
 	width := audit.Width(p.columns)
 	for i, cells := range rows {
@@ -54,7 +53,6 @@ func checkWidth(i int, cells []cell, want int) error {
 
 func failedRun(cells []cell) bool { return len(cells) == 1 && cells[0].form == failed }
 
-// put writes a value as the engine sees it, and returns how many numbers that took.
 func (p *Program) put(c int, x cell, out []float64) (int, error) {
 	column := p.columns[c]
 	if x.form == nonFinite && column.Kind != audit.Symbol && p.o.NonFinite == recorded.Refuse {
@@ -86,7 +84,7 @@ func (p *Program) put(c int, x cell, out []float64) (int, error) {
 
 func (x cell) text() string {
 	if x.form == numeral {
-		return strconv.FormatFloat(x.value, 'g', -1, 64)
+		return audit.Exactly(x.value)
 	}
 	return x.word
 }
@@ -168,7 +166,6 @@ func (p *Program) learnColumns(answers [][][]cell) error {
 	return nil
 }
 
-// learnLabels notes words for symbols.
 func (p *Program) learnLabels(outputs [][]cell) {
 	add := func(c int, symbol float64, word string) {
 		l := p.columns[c].Labels

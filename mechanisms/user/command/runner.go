@@ -17,7 +17,6 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/user/process"
 )
 
-// runner keeps the processes of a program, or the parent.
 type runner struct {
 	ctx     context.Context
 	command string

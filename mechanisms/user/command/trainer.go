@@ -155,7 +155,6 @@ func (t *Trainer) ask(x *worker, members []bool, seed uint64, check func() error
 	return got, nil
 }
 
-// telling reports whether scores like these hardly come twice.
 func telling(scores []float64) bool { return distinct(scores) >= 8 }
 
 // differing reports whether scores hardly come twice for the same members: many, or a few with

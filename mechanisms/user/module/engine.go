@@ -131,7 +131,6 @@ func (m *engine) call(d audit.Dataset, seed uint64, out []float64) error {
 	})
 }
 
-// instance is one instance of a module, within its time limit.
 type instance struct {
 	m   *engine
 	ctx context.Context
@@ -159,7 +158,6 @@ func (m *engine) instance(do func(*instance) error) error {
 	return do(in)
 }
 
-// call calls an exported function of at most one result.
 func (in *instance) call(name string, args ...uint64) (uint64, error) {
 	out, err := in.ExportedFunction(name).Call(in.ctx, args...)
 	if err != nil {

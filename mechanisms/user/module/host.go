@@ -33,7 +33,6 @@ type question struct {
 	Seed    uint64
 }
 
-// answer answers a job, then questions.
 type answer struct {
 	Width   int
 	Outputs []float64

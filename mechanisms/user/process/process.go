@@ -88,7 +88,6 @@ func (p *Process) End(wait time.Duration) {
 	})
 }
 
-// within reports whether the program ends within that time.
 func (p *Process) within(wait time.Duration) bool {
 	select {
 	case <-p.ended:
