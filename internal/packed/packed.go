@@ -55,10 +55,10 @@ func Unpack(text string, value any) error {
 		return errors.New("the link is incomplete or was changed: copy it again, from its first character to its last")
 	}
 	deflated, err := base64.RawURLEncoding.DecodeString(data)
-	if err != nil {
-		return fmt.Errorf("the link cannot be unpacked: %w", err)
+	var unfolded []byte
+	if err == nil {
+		unfolded, err = io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(deflated)), most+1))
 	}
-	unfolded, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(deflated)), most+1))
 	if err != nil {
 		return fmt.Errorf("the link cannot be unpacked: %w", err)
 	}

@@ -46,15 +46,12 @@ func (r *Reader) Read(path string, o recorded.Options) (*recorded.File, error) {
 	}
 	o.Size = before.Size()
 	file, err := r.Stream(f, o)
-	changed := func() error {
-		after, err := f.Stat()
-		if err != nil || after.Size() == before.Size() && after.ModTime().Equal(before.ModTime()) {
-			return err
-		}
-		return audit.Refuse(o.Name, "changed while it was read", "a complete file", "wait until the program that writes it has ended")
-	}
-	if err := changed(); err != nil { // which may be why it could not be read
-		return nil, err
+	after, failed := f.Stat()
+	switch {
+	case failed != nil:
+		return nil, failed
+	case after.Size() != before.Size() || !after.ModTime().Equal(before.ModTime()): // which may be why it could not be read
+		return nil, audit.Refuse(o.Name, "changed while it was read", "a complete file", "wait until the program that writes it has ended")
 	}
 	return file, err
 }

@@ -260,12 +260,7 @@ func (g *gaussianSum) radius(st *stream.Stream) float64 {
 
 // OneRun implements [OneRunSource] in O(m).
 func (g *gaussianSum) OneRun(st *stream.Stream, scores []float64, member []bool) (bool, error) {
-	m := len(scores)
-	coins := make([]float64, m)
-	st.Bernoulli(coins, 0.5)
-	for i, c := range coins {
-		member[i] = c != 0
-	}
+	coins := flip(st, member)
 	if g.orthogonal {
 		st.Gaussian(scores, g.Sigma)
 		matmul.AddScaled(scores, coins, 1)

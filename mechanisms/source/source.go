@@ -62,6 +62,16 @@ func Useless(side []float64) bool {
 	return any
 }
 
+// flip throws a fair coin for each canary.
+func flip(st *stream.Stream, member []bool) (coins []float64) {
+	coins = make([]float64, len(member))
+	st.Bernoulli(coins, 0.5)
+	for i, c := range coins {
+		member[i] = c != 0
+	}
+	return coins
+}
+
 // Source draws the runs of an audit. It is used by one goroutine at a time.
 type Source interface {
 	// Run draws fresh canaries c_1 .. c_K and c'_1 .. c'_M and runs the mechanism on the

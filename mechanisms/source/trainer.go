@@ -158,10 +158,8 @@ func (t *trainer) Run(st *stream.Stream, in, out []float64) (bool, error) {
 
 // once trains on members of n canaries in random places.
 func (t *trainer) once(st *stream.Stream, members, n int) (diverged bool, err error) {
-	t.room(n)
-	for i := range t.order {
-		t.order[i] = i
-	}
+	t.order = audit.Listed(n, func(i int) int { return i })
+	t.members, t.scores = make([]bool, n), make([]float64, n)
 	for i := range t.order {
 		at := i + st.Intn(n-i)
 		t.order[i], t.order[at] = t.order[at], t.order[i]
@@ -170,15 +168,8 @@ func (t *trainer) once(st *stream.Stream, members, n int) (diverged bool, err er
 	return t.ask(st)
 }
 
-func (t *trainer) room(n int) {
-	if len(t.order) != n {
-		t.order, t.members, t.scores = make([]int, n), make([]bool, n), make([]float64, n)
-	}
-}
-
 // ask trains. A model that is no use has the worst scores.
 func (t *trainer) ask(st *stream.Stream) (diverged bool, err error) {
-	clear(t.scores)
 	if diverged, err = t.train(t.members, st.Uint64()>>11, t.scores, t.check); diverged {
 		for i := range t.scores {
 			t.scores[i] = -math.MaxFloat64
@@ -195,14 +186,7 @@ func (t *trainer) read(side []float64, first int) {
 }
 
 func (t *trainer) OneRun(st *stream.Stream, scores []float64, member []bool) (bool, error) {
-	t.room(len(scores))
-	coins := make([]float64, len(scores))
-	st.Bernoulli(coins, 0.5)
-	for i, c := range coins {
-		t.members[i] = c != 0
-	}
-	diverged, err := t.ask(st)
-	copy(scores, t.scores)
-	copy(member, t.members)
-	return diverged, err
+	flip(st, member)
+	t.members, t.scores = member, scores
+	return t.ask(st)
 }
