@@ -252,7 +252,7 @@ func Check(name string, open Opener) error {
 // mergeGarbage is how much, in percent, memory grows between collections: what is alive is small.
 const mergeGarbage = 30
 
-// Merge makes of partials what one machine would have found. It reads each once, and once more for each audit.
+// Merge makes of partials what one machine would have found. It reads each once more for each audit.
 func Merge(ctx context.Context, names iter.Seq2[string, error], open Opener, g core.Env) (*Audits, error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(mergeGarbage))
 	m, err := newMerge(ctx, names, open)

@@ -53,8 +53,7 @@ func (f *File) names() []string {
 	return audit.Listed(len(f.Tables), func(i int) string { return f.Tables[i].Name })
 }
 
-// NamesOfScores reports whether these columns or arrays are a form of [ReadScores], and no
-// outputs on two datasets.
+// NamesOfScores reports whether these are columns or arrays of [ReadScores], and no outputs.
 func NamesOfScores(names []string) bool {
 	return among(names, "dataset") == "" && (among(names, "score", "scores") != "" && among(names, "member") != "" || among(names, outNames...) != "" && among(names, inNames...) != "")
 }
@@ -92,8 +91,8 @@ func likely(of []string, like func(string) bool) string {
 	return of[i]
 }
 
-// ScoresIn says which columns or arrays may hold scores, and which, of values that mean yes
-// and no, who was in; and which of them seem to, or nothing.
+// ScoresIn says which columns or arrays may hold scores, and which, by yes and no, who was in;
+// and which of them seem to.
 func ScoresIn(f *File) (score, member string, scores, members []string) {
 	if names := f.names(); f.Tables[0].Matrix && NamesOfScores(names) {
 		return among(names, "score", "scores"), among(names, "member"), nil, nil
@@ -119,8 +118,7 @@ func ScoresIn(f *File) (score, member string, scores, members []string) {
 	return likely(scores, func(n string) bool { return Sign(n) != "" }), member, scores, members
 }
 
-// DatasetsIn are the columns of two values, which may tell the datasets of a file apart, and
-// the one that seems to, or nothing.
+// DatasetsIn are the columns that may tell the datasets of a file apart, and that which seems to.
 func DatasetsIn(f *File) (apart string, of []string) {
 	of = f.TwoValued()
 	if apart = among(of, "dataset"); apart != "" {

@@ -12,9 +12,9 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// jsonText is a file of JSON lines, rows one after the other, or of one document: an array of
-// rows, or an object of arrays, each a list of values or of rows. A row is an object of values
-// by column or an array of values. A value is a number, a string, true or false (1 or 0).
+// jsonText is a file of JSON lines, or of one document: an array of rows, or an object of such
+// arrays. A row is an object of values by column, an array of values, or a value: a number, a
+// string, true or false (1 or 0).
 type jsonText struct {
 	p    *parser
 	in   *json.Decoder

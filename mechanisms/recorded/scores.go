@@ -47,14 +47,9 @@ var (
 )
 
 // ReadScores takes scores from two files of one column each, canaries that were in first, or
-// from one file of any of these forms:
-//
-//   - columns or arrays score and member, with 1 for in and 0 for out; with a
-//     column run, or as arrays of two dimensions (runs, canaries), a matrix;
-//   - columns or arrays in and out (or in_canary_scores and out_canary_scores), of any
-//     lengths; as arrays of two dimensions, a matrix of the canaries of in, then of out.
-//
-// The files are read with [Options].Scores.
+// from one of columns or arrays score and member (1 for in, 0 for out), or in and out (or
+// in_canary_scores and out_canary_scores), of any lengths. With a column run, or as arrays of
+// two dimensions (runs, canaries), they are a matrix. Files are read with [Options].Scores.
 func ReadScores(files []*File, columns ScoreColumns) (*Scores, error) {
 	s := &Scores{columns: columns}
 	if columns.Lower {

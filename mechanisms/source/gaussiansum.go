@@ -28,9 +28,7 @@ const (
 // canaries alone (LiDP section 4 and appendix E.1).
 //
 // Sphere, random-gradients and orthogonal canaries are rotation invariant: inner
-// products are drawn without forming vectors, in O(K + M), whatever d is. Those of
-// canaries inside follow the walk of their sums, see [gaussianSum], those of fresh ones
-// their angle with the output.
+// products are drawn without forming vectors, in O(K + M), see [gaussianSum].
 func GaussianSum() Spec {
 	return Spec{
 		Name: "gaussian-sum", Title: "sum of vectors in the unit ball with Gaussian noise", Score: "inner product of the canary and the noisy sum",
@@ -136,7 +134,7 @@ func newSum(s Setup) (Source, error) {
 	return g, nil
 }
 
-// gaussianSum draws canaries that are uniform on the sphere or in the ball; orthonormal ones see
+// gaussianSum draws canaries uniform on the sphere or in the ball, or orthonormal ones, which see
 // themselves and noise alone.
 //
 // The sums S(1), ..., S(K) of the canaries inside are a random walk, and the output Y is
@@ -155,8 +153,7 @@ type gaussianSum struct {
 	walk []sumStep
 }
 
-// sumStep is the length of a sum, and the parts of its last canary along and across it, all
-// across a sum of 0.
+// sumStep is the length of a sum, and its last canary's parts along and across it, all across 0.
 type sumStep struct{ length, along, across float64 }
 
 func (g *gaussianSum) Run(st *stream.Stream, in, out []float64) (bool, error) {
@@ -203,7 +200,7 @@ func (g *gaussianSum) step(st *stream.Stream) {
 	g.walk = append(g.walk, s)
 }
 
-// noisy draws the sum so far with noise: the part along the sum, and the squared length.
+// noisy draws the sum so far with noise: its part along the sum, and its squared length.
 func (g *gaussianSum) noisy(st *stream.Stream) (along, square float64) {
 	var z [1]float64
 	st.Gaussian(z[:], g.Sigma)
@@ -211,7 +208,7 @@ func (g *gaussianSum) noisy(st *stream.Stream) (along, square float64) {
 	return along, float64(along*along) + float64(float64(g.Sigma*g.Sigma)*chiSquare(st, g.D-1))
 }
 
-// release adds the noise, scores the canaries, and returns the length of the output.
+// release scores the canaries and returns the length of the output.
 func (g *gaussianSum) release(st *stream.Stream, scores []float64) float64 {
 	along, square := g.noisy(st) // of the output, along the sum
 	for i := len(scores) - 1; i >= 0; i-- {
@@ -232,8 +229,7 @@ func (g *gaussianSum) release(st *stream.Stream, scores []float64) float64 {
 	return math.Sqrt(square)
 }
 
-// direction draws cosine and sine of the angle between a random direction of n >= 1
-// dimensions and a fixed one.
+// direction draws cosine and sine of the angle of a random direction of n >= 1 dimensions.
 func direction(st *stream.Stream, n int) (cosine, sine float64) {
 	var z [1]float64
 	st.Gaussian(z[:], 1)
@@ -242,8 +238,7 @@ func direction(st *stream.Stream, n int) (cosine, sine float64) {
 	return z[0] / length, math.Sqrt(rest) / length
 }
 
-// fresh draws the inner products of canaries with an output of this length that does not
-// depend on them.
+// fresh draws inner products with an independent output of this length.
 func (g *gaussianSum) fresh(st *stream.Stream, out []float64, length float64) {
 	for j := range out {
 		cosine, _ := direction(st, g.D)
@@ -299,10 +294,10 @@ func checkSumOneRun(s *Setup, given audit.Params) error {
 
 const fewSquares = 8
 
-// chiSquare draws the squared length of a standard normal vector of n >= 0 dimensions:
-// a sum of few squares, else twice a gamma variate of shape n/2 by rejection, exact but
-// for rounding: G. Marsaglia and W. W. Tsang, A simple method for generating gamma
-// variables, ACM TOMS 26(3), 2000.
+// chiSquare draws the squared length of a standard normal vector of n >= 0 dimensions: a
+// sum of few squares, or twice a gamma variate by rejection, exact but for rounding
+// (G. Marsaglia and W. W. Tsang, A simple method for generating gamma variables, ACM TOMS
+// 26(3), 2000).
 func chiSquare(st *stream.Stream, n int) float64 {
 	var z [fewSquares]float64
 	if n <= fewSquares {

@@ -1,5 +1,5 @@
-// Package source holds what audits with canaries run: sums with Gaussian noise, which
-// are the example of LiDP, and models trained by DP-SGD.
+// Package source is what audits with canaries run: sums with Gaussian noise, as in LiDP,
+// and trainings.
 package source
 
 import (
@@ -49,9 +49,8 @@ func (s Spec) Note(setup Setup) Note {
 	return n
 }
 
-// Useless makes scores that are not finite the worst, and reports whether there
-// were any. It leaves the others alone: whether a canary is in the event may not
-// depend on the other canaries that are scored.
+// Useless makes scores that are not finite the worst, and reports whether there were any.
+// Others stay: whether a canary is in the event may not depend on other canaries' scores.
 func Useless(side []float64) bool {
 	any := false
 	for i, x := range side {
@@ -76,13 +75,13 @@ func flip(st *stream.Stream, member []bool) (coins []float64) {
 type Source interface {
 	// Run draws fresh canaries c_1 .. c_K and c'_1 .. c'_M and runs the mechanism on the
 	// dataset with all K and, under add-remove, with the first K-1. It fills in with the K
-	// scores of the canaries inside, and out with the M scores of the c'_j. A score is one
-	// function of canary and output, the larger the likelier the canary was inside.
+	// scores of those inside, and out with the M of the c'_j. A score is one function of
+	// canary and output, the larger the likelier the canary was inside.
 	//
-	// A side whose output is no use (a model that diverged) gets -MaxFloat64 throughout and
-	// diverged is set: the run counts, and none of its canaries is in the event. No side may
-	// change because the other diverged, and no score because another is not finite: its
-	// event would depend on more than its canary and the output.
+	// A side whose output is no use gets -MaxFloat64 throughout and diverged is set: the run
+	// counts, and none of its canaries is in the event. No side may change because the other
+	// diverged, and no score because another is not finite: its event would depend on more
+	// than its canary and the output.
 	Run(st *stream.Stream, in, out []float64) (diverged bool, err error)
 }
 
@@ -92,8 +91,8 @@ type Design string
 const (
 	Sphere          Design = "sphere"
 	RandomGradients Design = "random-gradients" // LiDP appendix D.2
-	// Orthogonal canaries depend on each other, but any K-1 inside with one more, inside or
-	// fresh, are exchangeable, which is all that the recipe uses.
+	// Orthogonal canaries are dependent, but any K-1 inside with one more, inside or fresh, are
+	// exchangeable, which is all that the recipe uses.
 	Orthogonal    Design = "orthogonal"
 	TailSingular  Design = "tail-singular" // LiDP appendix D.1
 	DataPoisoning Design = "data-poisoning"
@@ -128,13 +127,13 @@ type Spec struct {
 	Runs      int      // default n
 	Cheap     bool     // a fixed audit is the default
 	// Check refuses a setup that fits no source and fills in what it leaves open.
-	Check         func(s *Setup) error
-	New           func(s Setup) (Source, error) // nil: it is only named, and draws nothing
-	OneRunDesigns []Design                      // of a [OneRunSource], the default first; none: it is not audited in one run
-	// CheckOneRun is Check of one run, whose K is m; nil: all is right. given are the user's
-	// parameters.
+	Check func(s *Setup) error
+	New   func(s Setup) (Source, error) // nil: it is only named, and draws nothing
+	// OneRunDesigns are those of a [OneRunSource], the default first; none: it is not audited in one run.
+	OneRunDesigns []Design
+	// CheckOneRun is Check of one run, whose K is m; may be nil. given are the user's parameters.
 	CheckOneRun func(s *Setup, given audit.Params) error
-	Facts       func(s Setup) []audit.FactRow // that follow from the setup, such as the noise
+	Facts       func(s Setup) []audit.FactRow // such as the noise
 	Idle        func(s Setup) []string        // parameters that mean nothing beside the others
 }
 
@@ -150,7 +149,7 @@ type Setup struct {
 	Data     []byte     // the user's file
 	vectors  [][]float64
 	Trainer  *Trainer // of the source of that name, else nil
-	// Interrupt is asked now and then, by sources whose runs take long, whether to go on; may be nil.
+	// Interrupt is asked now and then whether to go on, where runs take long; may be nil.
 	Interrupt func() error
 }
 

@@ -60,9 +60,9 @@ func (t Trainer) Check() error {
 }
 
 // Training trains on the canaries that are members and fills in the score of every canary,
-// the larger the likelier it was a member; one that is not finite is none. All follows from
-// the seed, and the canaries not from members. diverged says that the model is no use. check
-// is asked now and then whether to go on, and may be nil.
+// the larger the likelier a member; one that is not finite is none. All follows from the
+// seed, and the canaries not from members. diverged: the model is no use. check, which may
+// be nil, is asked whether to go on.
 type Training func(members []bool, seed uint64, scores []float64, check func() error) (diverged bool, err error)
 
 // TrainerSpec is the source of trainings that train does; nil: it is only named, and draws
@@ -70,9 +70,8 @@ type Training func(members []bool, seed uint64, scores []float64, check func() e
 //
 // The auditor says who is a member: a run plants K of K + M canaries, whose places are drawn
 // anew, and under add-remove, in a second training, K - 1. So K members, and K - 1 members
-// with one more that is none, have the same law of places, whatever canary stands in which
-// place: the draw gives what the recipe asks for, where canaries and scores know of the
-// members by the output alone.
+// with one more that is none, have the same law of places: what the recipe asks for, where
+// canaries and scores know of the members by the output alone.
 func TrainerSpec(train Training) Spec {
 	s := Spec{
 		Name: TrainerName, Title: "trainings by a user's program", Score: "program's own, of a canary and the model",

@@ -10,17 +10,17 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// Failed is the error of a request in which a run of the user's code raised an error, trapped
-// or ended. Such a run is an outcome like any other, [audit.ErrorOutcome].
+// Failed is the error of a request in which a run raised an error, trapped or ended: an outcome
+// like any other, [audit.ErrorOutcome].
 type Failed struct{ Err error }
 
 func (f *Failed) Error() string { return f.Err.Error() }
 
 func (f *Failed) Unwrap() error { return f.Err }
 
-// Mechanism is outside code as a [audit.Mechanism]. A request for many outputs that fails does
-// not say which run did, and to leave it out would make another mechanism of the rest. So a few
-// runs on each dataset decide beforehand whether outputs are asked for one by one.
+// Mechanism is outside code as a [audit.Mechanism]. A request that fails does not say which of
+// its runs did, and to leave it out would make another mechanism of the rest. So a few runs on
+// each dataset decide beforehand whether outputs are asked for one by one.
 type Mechanism struct {
 	Most    int // outputs of a request; 0: any number
 	columns []audit.Column

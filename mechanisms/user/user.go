@@ -17,8 +17,7 @@ const MostColumns = 1000
 // keeps neither d nor out.
 type Call func(d audit.Dataset, seed uint64, out []float64) error
 
-// Columns names the columns of an output of so many numbers c1, c2, ... Their kind is that of
-// kinds, or usual, or real.
+// Columns names the columns of an output c1, c2, ... Their kind is that of kinds, or usual, or real.
 func Columns(width int, usual audit.ColumnKind, kinds map[string]audit.ColumnKind) ([]audit.Column, error) {
 	if width < 1 || width > MostColumns {
 		return nil, audit.Refuse("numbers of one output", fmt.Sprint(width), fmt.Sprintf("in [1, %d]", MostColumns))
@@ -50,8 +49,8 @@ const (
 )
 
 // Try draws some outputs on both datasets of a pair, by default the space's [audit.Space.Trial].
-// unseeded says why the same seed does not give the same outputs, where it does not. Errors are
-// those of the code, and of [Judge].
+// unseeded says why the same seed does not give the same outputs. Errors are the code's, and
+// those of [Judge].
 func Try(call Call, width int, space audit.Space, pair *audit.Pair) (unseeded string, err error) {
 	if pair == nil {
 		pair = new(space.Trial())
@@ -94,8 +93,7 @@ func Telling(rows []float64, width int) bool {
 }
 
 // Judge refuses outputs for two seeds, at least as many for the second, that are not
-// independent: the same for both though [Telling], or one repeated for each seed, which comes
-// with probability below 2^-390.
+// independent: the same though [Telling], or one repeated for each, of probability below 2^-390.
 func Judge(one, two []float64, width int) error {
 	switch alike := same(one, two[:len(one)]); {
 	case alike && Telling(one, width):

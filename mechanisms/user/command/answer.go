@@ -54,7 +54,7 @@ func (a asked) not(found string) error {
 	return audit.Refuse("its answer", "of "+found+" "+a.things, a.want)
 }
 
-// outputs are those of an answer, one for each that was asked for. frames: it offers frames.
+// outputs are those of an answer, as many as were asked for. frames: it offers frames.
 func outputs(kind string, body []byte, n int) (rows [][]cell, frames bool, err error) {
 	switch kind {
 	case frameFail:
@@ -87,8 +87,8 @@ type scanner struct {
 // words are strings, and what stands between other signs.
 var words = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[\w.]+`)
 
-// newScanner reads a line. In what the decoder reads, numbers of the same length stand for
-// NaN and the infinities: [scanner.number] looks into the line.
+// newScanner reads a line. The decoder sees numbers of the same length for NaN and infinities:
+// [scanner.number] looks into the line.
 func newScanner(line []byte) *scanner {
 	data := line
 	if bytes.Contains(line, []byte("NaN")) || bytes.Contains(line, []byte("Infinity")) {
@@ -120,7 +120,7 @@ func (s *scanner) next(want string) (json.Token, error) {
 	return t, nil
 }
 
-// fault says what stands where the last token begins, and what belongs there.
+// fault says what stands where the last token begins.
 func (s *scanner) fault(want string) error {
 	at := int(s.from)
 	for at < len(s.line) && strings.IndexByte(" \t\r,:", s.line[at]) >= 0 {
@@ -164,8 +164,8 @@ func scan(line []byte, of asked) (rows [][]cell, frames bool, err error) {
 	return rows, s.frames, err
 }
 
-// numbers are the outputs of an answer of numbers alone, nil of any other: most answers are,
-// and this is several times as fast as token by token.
+// numbers are the outputs of an answer of numbers alone, else nil: most answers are, and this is
+// several times as fast as token by token.
 func numbers(line []byte, of asked) (rows [][]cell) {
 	text := bytes.TrimSpace(line)
 	if rest, object := bytes.CutPrefix(text, []byte(`{"outputs":`)); object && bytes.HasSuffix(rest, []byte("}")) {
@@ -301,7 +301,7 @@ func (s *scanner) failedRun() error {
 	return nil
 }
 
-// columns reads the rest of one output of several columns, whose first cell is that of a number.
+// columns reads the rest of one output, whose first cell is that of a number.
 func (s *scanner) columns(first int) error {
 	for s.in.More() {
 		t, err := s.next(wantValue)

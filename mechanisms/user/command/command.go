@@ -21,10 +21,11 @@ import (
 
 // Options say how a program is run and how its outputs are read.
 type Options struct {
-	Command string                      // line, see [audit.ShellWords]
-	Space   audit.Space                 // where the datasets live
-	Pair    *audit.Pair                 // that is asked about at the start; default: the first of the space
-	Kinds   map[string]audit.ColumnKind // of columns c1, c2, ...; default: as the outputs at the start
+	Command string      // line, see [audit.ShellWords]
+	Space   audit.Space // of datasets
+	Pair    *audit.Pair // asked about at the start; default: the space's [audit.Space.Trial]
+	// Kinds of columns c1, c2, ...; default: as the outputs at the start.
+	Kinds map[string]audit.ColumnKind
 	// NonFinite: "refuse" refuses NaN and infinities, and "symbol" makes columns of
 	// numbers mixed, and them symbols; default: each is an [audit.Outcome] of its column.
 	NonFinite string
@@ -33,8 +34,8 @@ type Options struct {
 	Parent    *Parent        // answers instead, and Command is only its name in a report; may be nil
 }
 
-// Parent is a program that runs already, such as the one that started this one. As it is a
-// single process, requests wait for each other.
+// Parent is a program that runs already, such as the one that started this one. Its requests
+// wait for each other.
 type Parent struct {
 	Requests io.WriteCloser
 	Answers  io.Reader
@@ -61,8 +62,8 @@ type Program struct {
 	deaths          atomic.Int64  // of processes, after the start
 }
 
-// Open starts the program and asks what its outputs are. Requests under way end with ctx, by
-// killing their processes; Close ends all of them.
+// Open starts the program and asks what its outputs are. With ctx requests under way and their
+// processes end; Close ends all.
 func Open(ctx context.Context, o Options) (*Program, error) {
 	if err := recorded.CheckReading(audit.Reading{Kinds: o.Kinds, NonFinite: o.NonFinite}); err != nil {
 		return nil, err
@@ -114,7 +115,7 @@ func (p *Program) call(d audit.Dataset, seed uint64, out []float64) error {
 	return nil
 }
 
-// ask sends a request to the process. An error ends it, but for that of a run that it says has failed.
+// ask sends a request. An error ends the process, unless it says itself that the run failed.
 func (p *Program) ask(x *worker, d audit.Dataset, n int, seed uint64) (rows [][]cell, err error) {
 	first, start := !x.answered, time.Now()
 	if x.frames {
@@ -170,8 +171,8 @@ func line(v any) []byte {
 	return append(b, '\n')
 }
 
-// note refuses outputs that another seed gave before. Independent ones agree with probability
-// below 1e-12, see [user.Telling]; any two of 250,000 requests for 4096 outputs, below 1e-14.
+// note refuses outputs that another seed gave. Independent ones agree with probability below
+// 1e-12, see [user.Telling]; any two of 250,000 requests for 4096 outputs, below 1e-14.
 func (p *Program) note(seed uint64, out []float64) error {
 	width := audit.Width(p.columns)
 	if !user.Telling(out, width) {

@@ -22,8 +22,8 @@ const FramesVariable = "DPSCOPE_FRAMES"
 // where its dataset is empty.
 const ColumnsVariable = "DPSCOPE_COLUMNS"
 
-// framesVersion is the version of frames: a kind of four letters, the length of the body
-// in bytes as uint32, and the body. All numbers are little-endian.
+// framesVersion is that of frames: a kind of four letters, the length of the body in bytes as
+// uint32, and the body. Numbers are little-endian.
 const framesVersion = 1
 
 // Kinds of frames.
@@ -35,13 +35,13 @@ const (
 	frameFail    = "FAIL" // why the request is refused, in UTF-8
 )
 
-// What stands before a body, and before its numbers, in bytes.
+// Bytes before a body, and before its numbers.
 const (
 	frameHead = 8
 	blockHead = 8
 )
 
-// requestFrame is a request as a frame. A dataset without rows has its columns.
+// requestFrame is a request; a dataset without rows has its columns.
 func requestFrame(b []byte, d audit.Dataset, columns, n int, seed uint64) []byte {
 	if d.Len() > 0 {
 		columns = len(d.Row(0))

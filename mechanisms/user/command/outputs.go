@@ -187,7 +187,7 @@ func (p *Program) learnLabels(outputs [][]cell) {
 	}
 }
 
-// checkColumns refuses columns of a report whose labels are not those of their words.
+// checkColumns refuses a report's columns with other labels than their words have.
 func checkColumns(columns []audit.Column) error {
 	for i, c := range columns {
 		for _, l := range c.Labels {
@@ -199,9 +199,9 @@ func checkColumns(columns []audit.Column) error {
 	return nil
 }
 
-// probeRows is how many outputs the requests at the start ask for. For the second seed it is
-// one more: that shows a program that keeps half of a pair of random numbers for the next
-// request, and one that answers the request before.
+// probeRows is how many outputs the requests at the start ask for. One more for the second seed
+// shows a program that keeps half of a pair of random numbers for the next request, and one
+// that answers the request before.
 const probeRows = 200
 
 // Seeds of these requests: large, for programs whose generator takes no such seed.
@@ -216,9 +216,9 @@ const (
 	otherDiffers = "another process of the program gave different outputs for the same seed"
 )
 
-// probe asks for outputs on both datasets of the pair, with two seeds, with the first again,
-// and with that in a second process. It learns the columns and whether seeds fix the outputs,
-// and refuses outputs that cannot be independent.
+// probe asks for outputs on both datasets of the pair, with two seeds, the first again, and that
+// in a second process: it learns the columns and whether seeds fix the outputs, and refuses
+// what cannot be independent.
 func (p *Program) probe() error {
 	datasets := [2]audit.Dataset{p.o.Pair.First, p.o.Pair.Second}
 	sizes := [3]int{probeRows, probeRows + 1, probeRows}

@@ -43,8 +43,8 @@ func (t *trained) same(o *trained) bool {
 	return t.diverged == o.diverged && slices.EqualFunc(t.scores, o.scores, func(x, y float64) bool { return x == y || x != x && y != y })
 }
 
-// OpenTrainer finds the program of a command line, see [Options]. It is started when it is
-// asked. timeout is of one training; where it is not above 0, [DefaultTrainingTimeout].
+// OpenTrainer finds the program of a command line, see [Options]; it is started when it is asked.
+// timeout is of one training; where it is not above 0, [DefaultTrainingTimeout].
 func OpenTrainer(ctx context.Context, line string, timeout time.Duration, parent *Parent) (*Trainer, error) {
 	r, err := newRunner(ctx, line, parent, cmp.Or(max(0, timeout), DefaultTrainingTimeout))
 	if err != nil {
@@ -53,9 +53,9 @@ func OpenTrainer(ctx context.Context, line string, timeout time.Duration, parent
 	return &Trainer{runner: r}, nil
 }
 
-// Train trains with these members and seed, and fills in the score of every canary, NaN for
-// none. diverged says that the model is no use. The error of check, which may be nil, ends
-// the training; others are the context's, and *[Error]. Any goroutine may call it.
+// Train fills in the score of every canary, NaN for none. diverged: the model is no use. The
+// error of check, which may be nil, ends the training; others are the context's, and *[Error].
+// Any goroutine may call it.
 func (t *Trainer) Train(members []bool, seed uint64, scores []float64, check func() error) (diverged bool, err error) {
 	if len(scores) != len(members) {
 		panic("command: as many scores as canaries")
@@ -84,9 +84,8 @@ func (t *Trainer) Train(members []bool, seed uint64, scores []float64, check fun
 type Checked func(training, of int)
 
 // Check asks for a training, for one with another seed in another process, and for the first
-// again there. It reports whether the same request gave the same scores, and refuses that
-// another seed does. The first answer is kept for [Trainer.Train]. tell, which may be nil, is
-// called before each training.
+// again there: whether the same request gives the same scores; that another seed does is
+// refused. The first answer is kept for [Trainer.Train]. tell may be nil.
 func (t *Trainer) Check(members []bool, seed uint64, tell Checked) (same bool, err error) {
 	next := 0
 	ask := func(x *worker, seed uint64) (*trained, error) {
@@ -157,15 +156,15 @@ func (t *Trainer) ask(x *worker, members []bool, seed uint64, check func() error
 
 func telling(scores []float64) bool { return distinct(scores) >= 8 }
 
-// differing reports whether scores hardly come twice for the same members: many, or a few with
-// more digits than are written by hand.
+// differing reports whether scores hardly come twice: many, or a few of more digits than are
+// written by hand.
 func differing(scores []float64) bool {
 	return telling(scores) || distinct(scores) == len(scores) && slices.ContainsFunc(scores, func(v float64) bool {
 		return len(strconv.FormatFloat(math.Abs(v), 'e', -1, 64)) > len("0.00000e+00")
 	})
 }
 
-// distinct is how many different numbers there are, not counting beyond eight.
+// distinct counts different numbers, up to eight.
 func distinct(scores []float64) int {
 	var found []float64
 	for _, v := range scores {

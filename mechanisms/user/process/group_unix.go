@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// ownGroup puts the process in a process group of its own: Ctrl-C in a terminal
-// does not reach it, and it can be killed with all that it starts.
+// ownGroup gives the process a group: Ctrl-C in a terminal does not reach it, and it can be
+// killed with all that it starts.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	diesWithUs(cmd.SysProcAttr)

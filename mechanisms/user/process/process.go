@@ -24,9 +24,8 @@ const (
 	tailBytes, tailLines = 2048, 12
 )
 
-// Process is a program that runs. When it ends, the rest of its process group is
-// killed. When this program is killed, Linux kills it, though not what it started;
-// elsewhere it sees the end of its standard input.
+// Process is a program that runs. When it ends, the rest of its process group is killed.
+// When this program is killed, Linux kills it; elsewhere it sees the end of its standard input.
 type Process struct {
 	In  io.WriteCloser
 	Out *bufio.Reader
