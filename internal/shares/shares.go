@@ -121,14 +121,12 @@ func Names(args []string, stdin io.Reader) iter.Seq2[string, error] {
 				continue
 			}
 			info, err := os.Stat(arg)
-			if err != nil || !info.IsDir() {
-				if !yield(arg, err) {
-					return
-				}
-				continue
+			folder := err == nil && info.IsDir()
+			var entries []os.DirEntry
+			if folder {
+				entries, err = os.ReadDir(arg)
 			}
-			entries, err := os.ReadDir(arg)
-			if err != nil && !yield(arg, err) {
+			if (err != nil || !folder) && !yield(arg, err) {
 				return
 			}
 			for _, e := range entries {

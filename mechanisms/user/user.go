@@ -60,8 +60,7 @@ func Try(call Call, width int, space audit.Space, pair *audit.Pair) (unseeded st
 		var draws [3][]float64
 		for i, seed := range []uint64{trySeed, trySeed, trySeed + 1<<40} {
 			draws[i] = make([]float64, tryRows*width)
-			copied := audit.Dataset{Columns: d.Columns, Values: slices.Clone(d.Values)}
-			err = call(copied, seed, draws[i])
+			err = call(d, seed, draws[i])
 			if err != nil && !errors.As(err, new(*Failed)) {
 				return "", err
 			}
