@@ -2,6 +2,7 @@ package recorded
 
 import (
 	"archive/zip"
+	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/binary"
@@ -111,28 +112,23 @@ func (p *parser) npy(what string, in io.Reader) (*Table, error) {
 	}
 	rows, columns := h.Shape[0], len(t.Columns)
 	total := rows * columns
-	buf := make([]byte, min(total*elem.size, pieceBytes))
-	for done := 0; done < total; {
-		some := buf[:min(len(buf), (total-done)*elem.size)]
-		n, err := io.ReadFull(in, some)
-		for ; n >= elem.size && len(some) >= elem.size; n, some = n-elem.size, some[elem.size:] {
-			column := done % columns
-			if h.Fortran {
-				column = done / rows
-			}
-			c := t.Columns[column]
-			if bad := elem.add(c, some, &p.o); bad != nil {
-				bad.Field = fmt.Sprintf("%s, row %d, column %d, byte %d", what, c.Len()+1, column+1, len(head)+done*elem.size)
-				return nil, bad
-			}
-			done++
-		}
-		if err != nil {
+	data, b := bufio.NewReaderSize(in, pieceBytes), make([]byte, elem.size)
+	for done := range total {
+		if n, err := io.ReadFull(data, b); err != nil {
 			return nil, audit.Refuse(place(len(head)+done*elem.size+n), fmt.Sprintf("the end, after %d of %d values", done, total),
 				fmt.Sprintf("a file of %d bytes", len(head)+total*elem.size), again)
 		}
+		column := done % columns
+		if h.Fortran {
+			column = done / rows
+		}
+		c := t.Columns[column]
+		if bad := elem.add(c, b, &p.o); bad != nil {
+			bad.Field = fmt.Sprintf("%s, row %d, column %d, byte %d", what, c.Len()+1, column+1, len(head)+done*elem.size)
+			return nil, bad
+		}
 	}
-	if n, _ := io.ReadFull(in, make([]byte, 1)); n > 0 {
+	if _, err := data.ReadByte(); err == nil {
 		return nil, audit.Refuse(place(len(head)+total*elem.size), "more data", "the end of the file, after the array", "save several arrays with numpy.savez")
 	}
 	return t, nil
