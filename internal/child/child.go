@@ -1,5 +1,4 @@
-// Package child lets tests depend on what their child processes read: the cache of go test knows only the files
-// at which a test looks itself.
+// Package child lets tests depend on what their child processes read, of which the cache of go test does not know.
 package child
 
 import (

@@ -1,4 +1,4 @@
-// Package cli is what the commands share: flags and their checks, exit codes, what is registered, errors.
+// Package cli is what the commands share.
 package cli
 
 import (
@@ -126,7 +126,7 @@ type Meter struct {
 // MeterWidth is that of a usual terminal.
 const MeterWidth = 79
 
-// NewMeter is the meter of a terminal or, with lines, of the program that started this one.
+// NewMeter is that of a terminal or, with lines, of the program that started this one.
 func NewMeter(w io.Writer, lines bool) Meter {
 	if !lines && !IsTerminal(w) {
 		return Meter{}
@@ -134,7 +134,7 @@ func NewMeter(w io.Writer, lines bool) Meter {
 	return Meter{W: w, Now: Clock(), Lines: lines, last: math.Inf(-1)}
 }
 
-// Sometimes shows a line if the last one has been there for a while.
+// Sometimes shows a line if the last has been there for a while.
 func (m *Meter) Sometimes(line string) {
 	if m.W != nil && m.Now()-m.last >= 0.1 {
 		m.last = m.Now()
@@ -168,7 +168,7 @@ func (m *Meter) Clear() {
 // Unfinished begins the name of a file until [WriteWhole] has written all of it.
 const Unfinished = ".dpscope-"
 
-// WriteWhole writes a file whole or not at all; a pipe or a device is written as it is.
+// WriteWhole writes a file whole or not at all, unless it is a pipe or a device.
 func WriteWhole(path string, data []byte) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -267,7 +267,7 @@ func (f *Flags) parse(args []string) (code int, ok bool) {
 	return ExitOK, true
 }
 
-// known is the error of parsing arguments, with the nearest flag where there is none of a name.
+// known names the nearest flag where there is none of a name.
 func (f *Flags) known(args []string, err error) error {
 	at := len(args) - f.NArg() - 1 // the argument before what is left
 	if at < 0 {
@@ -310,7 +310,7 @@ func (f *Flags) Several(p *[]string, name, usage string) {
 	})
 }
 
-// Format is a flag -format: one of the formats, the first by default.
+// Format is a flag -format; the first is the default.
 func (f *Flags) Format(p *string, usage string, formats ...string) {
 	f.StringVar(p, "format", formats[0], usage)
 	f.Check(func() error { return CheckFormat(*p, formats...) })

@@ -47,8 +47,8 @@ func (s Search) After(name string, open Opener) (Search, error) {
 	return done, err
 }
 
-// Draw draws a share, or only searches where of is 0; it searches where that is not done. It returns the file, and of
-// how many pieces the longest audit is. watch, which may be nil, is called before each audit.
+// Draw draws a share, after the search where that is not done; where of is 0 it only searches. It returns the file,
+// and of how many pieces the longest audit is. watch, which may be nil, is called before each audit.
 func (s Search) Draw(ctx context.Context, g core.Env, index, of int, watch Watch) (data []byte, most int, err error) {
 	audits, err := s.Audits(g)
 	if err != nil {
@@ -182,7 +182,7 @@ func (s Search) audits(g core.Env) (*Audits, error) {
 	return a, nil
 }
 
-// named knows a user's mechanism by its name alone, as a merge starts nothing: see [pair.Named].
+// named knows a user's mechanism by its name alone: a merge starts nothing.
 func (s Search) named(g core.Env) (core.Env, error) {
 	if s.Kind != report.Pair || len(s.Data) == 0 {
 		return g, nil
@@ -195,7 +195,7 @@ func (s Search) named(g core.Env) (core.Env, error) {
 	return g, err
 }
 
-// Dividable refuses audits that need a program, outputs or scores of the user's on every machine.
+// Dividable refuses audits that need something of the user's on every machine.
 func Dividable(file *suite.File, chosen []int) error {
 	for _, i := range chosen {
 		if e := file.Audits[i]; e.User != nil || e.Recorded != nil || e.Scores != nil || e.Trains() {
@@ -205,7 +205,7 @@ func Dividable(file *suite.File, chosen []int) error {
 	return nil
 }
 
-// Watch is called before each audit with what is given to it, see [Search.Draw].
+// Watch gets what an audit is given.
 type Watch func(name string, plan any, g *core.Env)
 
 // Report is that of the single audit, or of the file.

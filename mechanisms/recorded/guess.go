@@ -66,8 +66,8 @@ func among(names []string, of ...string) string {
 	return ""
 }
 
-// MembersIn is what holds the scores of members alone: the first of two files, or the column
-// or array in; empty for other forms.
+// MembersIn is what holds the scores of members alone, the first of two files, or the column or
+// array in; else empty.
 func MembersIn(files []*File) string {
 	if len(files) > 1 {
 		return files[0].Name

@@ -44,8 +44,7 @@ const (
 
 // Options say how a file is read. The zero value tells everything by content.
 type Options struct {
-	// Name of the file, for messages.
-	Name string
+	Name string // of the file, for messages
 	// Reading: by default the first line of a CSV or TSV names the columns if none of its cells
 	// is a number, kinds are told by the first rows, and NaN and infinities are refused;
 	// "symbol" makes them symbols beside numbers. Dataset and Outputs are of [Pair].
@@ -82,7 +81,7 @@ func (o *Options) kind(column string) audit.ColumnKind {
 	return ""
 }
 
-// CheckReading refuses words that a reading does not know.
+// CheckReading refuses words that are unknown.
 func CheckReading(r audit.Reading) error {
 	if r.Header != "" && r.Header != HeaderYes && r.Header != HeaderNo {
 		return audit.UnknownName("header", r.Header, []string{HeaderYes, HeaderNo})
@@ -98,7 +97,7 @@ func CheckReading(r audit.Reading) error {
 	return nil
 }
 
-// CheckSize refuses a file that is too large, before any of it is read.
+// CheckSize refuses a file that is too large.
 func CheckSize(name string, size int64, o Options) error {
 	o, err := o.filled()
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// Read reads all of r. After a fault in a row of text the file has the columns without values,
-// as far as they are known: so that one may set their kinds.
+// Read reads all of r. After a fault in a row of text the file has the known columns, without
+// values: one may set their kinds.
 func Read(r io.Reader, o Options) (*File, error) {
 	o, err := o.filled()
 	if err != nil {
@@ -201,7 +201,7 @@ func (p *parser) unpacked(in *bufio.Reader, size int64) ([]*Table, error) {
 	return []*Table{t}, err
 }
 
-// fits refuses a text that has too many cells, by its first rows and size.
+// fits refuses too many cells, by a text's first rows and size.
 func (p *parser) fits(head []byte, size int64) error {
 	cells := 0
 	for i, c := range head {

@@ -48,9 +48,8 @@ func (r *recorded) Recorded(seed uint64, side, at int, out []float64) error {
 	return nil
 }
 
-// Replay takes from files, which were read with the report's reading, what a report was
-// computed on. Those of another SHA-256 are refused; two may come in either order. They get
-// the report's names: they may have moved.
+// Replay takes a report's samples from files that were read with its reading, two in any order.
+// Those of another SHA-256 are refused. They get the report's names: they may have moved.
 func Replay(rec *audit.Recording, files []*File) (*Samples, error) {
 	if len(rec.Files) != len(files) {
 		names := audit.Listed(len(rec.Files), func(i int) string { return rec.Files[i].Name })

@@ -21,7 +21,7 @@ type Samples struct {
 	Files    []*File
 	Reading  audit.Reading
 	By       string   // the column that tells the dataset; empty where each has a file or an array
-	Notes    []string // what was taken for granted or left out, in words
+	Notes    []string // what was taken for granted or left out
 
 	columns [2][]*Column
 	rows    [2][]uint32 // of each dataset, in its table
@@ -58,9 +58,9 @@ func (s *Samples) arranged(seed uint64, side int) []uint32 {
 
 func upTo(n int) []uint32 { return audit.Listed(n, func(i int) uint32 { return uint32(i) }) }
 
-// Pair takes the outputs on two datasets from one file, with a column or an array that
-// tells the dataset, or with one array for each; or from two files of one table each. The
-// files were read as r says.
+// Pair takes the outputs on two datasets from two files of one table each, or from one with
+// a column or an array that tells the dataset, or with an array for each. They were read as
+// r says.
 func Pair(files []*File, r audit.Reading) (*Samples, error) {
 	s := &Samples{Files: files, Reading: r}
 	for _, f := range files {
@@ -330,8 +330,7 @@ func (s *Samples) chooseColumns() error {
 		if len(chosen) > 0 && !chosen[c] {
 			continue
 		}
-		// A column that numbers the rows, of the file or of each dataset, tells how the file was
-		// written, and nothing of the mechanism.
+		// A column that numbers the rows tells how the file was written, not the mechanism.
 		other := all[1][i]
 		if len(chosen) == 0 && (c == other && c.counter(upTo(c.Len())) || c.counter(s.rows[0]) && other.counter(s.rows[1])) {
 			s.note("the column %q is ignored: it counts the rows", c.Name)

@@ -166,7 +166,7 @@ func (t *tabulator) row(cells []string) error {
 	return t.settle()
 }
 
-// settle decides the kinds of columns and adds the rows that were held.
+// settle decides kinds and adds the rows that were held.
 func (t *tabulator) settle() error {
 	t.table = &Table{Columns: audit.Listed(len(t.names), func(i int) *Column { return newColumn(t.names[i], t.kind(i)) })}
 	t.ended = make([]int, len(t.names))
@@ -221,10 +221,10 @@ func (t *tabulator) add(cells []string, line func() int) error {
 	return nil
 }
 
-// bytesEach is about how much memory an audit takes for each number at its peak.
+// bytesEach is about how much memory an audit takes for a number.
 const bytesEach = 40
 
-// tooManyCells refuses a file of so many cells, 0 where that is not known.
+// tooManyCells refuses so many cells, 0 where that is not known.
 func tooManyCells(place string, n int, o *Options) error {
 	found := "too large for memory"
 	if n > 0 {

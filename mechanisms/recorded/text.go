@@ -122,8 +122,8 @@ func (t *textReader) record(cells []string) error {
 var columnWords = map[string]bool{"dataset": true, "score": true, "member": true, "in": true, "out": true, "run": true,
 	"in_canary_scores": true, "out_canary_scores": true}
 
-// settleHeader decides whether the first line is a header: if none of its cells is a number,
-// or one is a word that only a header holds. second may be nil.
+// settleHeader takes the first line for a header if none of its cells is a number, or one is a
+// word that only a header holds. second may be nil.
 func (t *textReader) settleHeader(second []string) error {
 	tab := &tabulator{o: &t.p.o, what: t.p.o.Name, left: &t.p.left, text: true, line: func() int { return t.cut.Line }}
 	t.p.tab = tab

@@ -27,7 +27,7 @@ import (
 	"github.com/dpscope/dpscope/internal/try"
 )
 
-// platform is what Go and Python's installers call it. The binary is static: one wheel serves both C libraries.
+// platform has the names of Go and of Python's installers. A static binary serves both C libraries.
 type platform struct {
 	goos, goarch string
 	tags         string // of the name, joined by dots
