@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -164,8 +163,7 @@ const (
 
 func sum(v any) (digest string, data []byte, err error) {
 	data, err = json.Marshal(v)
-	h := sha256.Sum256(data)
-	return hex.EncodeToString(h[:]), data, err
+	return fmt.Sprintf("%x", sha256.Sum256(data)), data, err
 }
 
 func (p partial) encode(s Search) ([]byte, error) {
@@ -191,15 +189,13 @@ func read(name string, open Opener) (p partial, digest string, err error) {
 		return p, "", err
 	}
 	body, end, _ := bytes.Cut(data, []byte("\n"))
-	h := sha256.Sum256(body)
-	digest = hex.EncodeToString(h[:])
+	digest = fmt.Sprintf("%x", sha256.Sum256(body))
 	refuse := func(found, want, remedy string) (partial, string, error) {
 		return p, "", audit.Refuse(name, found, want, remedy)
 	}
-	start := `{"schema":"` + schema + `",`
-	n := min(len(start), len(body))
+	start := []byte(`{"schema":"` + schema + `",`)
 	switch {
-	case string(body[:n]) != start[:n]:
+	case !bytes.HasPrefix(start, body) && !bytes.HasPrefix(body, start):
 		return refuse("another file", "a partial", "dpscope audit -shards I/N -partial FILE writes one")
 	case string(end) != digest+"\n":
 		return refuse("incomplete or damaged", "a whole partial, whose last line is the SHA-256 of its first", "copy the file again, or draw this share again")

@@ -50,7 +50,7 @@ func (f *File) names() []string {
 	if len(f.Tables) == 1 {
 		return f.Tables[0].names()
 	}
-	return audit.Listed(len(f.Tables), func(i int) string { return f.Tables[i].Name })
+	return audit.Each(f.Tables, func(t *Table) string { return t.Name })
 }
 
 // NamesOfScores reports whether these are columns or arrays of [ReadScores], and no outputs.

@@ -16,10 +16,8 @@ func (s *Samples) Spec() audit.MechanismSpec {
 	if r.Reading.NonFinite == Refuse {
 		r.Reading.NonFinite = ""
 	}
-	r.Files = audit.Listed(len(s.Files), func(i int) audit.RecordedFile { return s.Files[i].RecordedFile })
-	r.Columns = audit.Listed(len(s.Columns), func(i int) audit.Column {
-		return audit.Column{Name: s.Columns[i].Name, Kind: s.Columns[i].Kind}
-	})
+	r.Files = audit.Each(s.Files, func(f *File) audit.RecordedFile { return f.RecordedFile })
+	r.Columns = audit.Each(s.Columns, func(c audit.Column) audit.Column { return audit.Column{Name: c.Name, Kind: c.Kind} })
 	return r.Spec(&recorded{samples: s}) // every task resolves its plan: the order is made once
 }
 
@@ -52,7 +50,7 @@ func (r *recorded) Recorded(seed uint64, side, at int, out []float64) error {
 // Those of another SHA-256 are refused. They get the report's names: they may have moved.
 func Replay(rec *audit.Recording, files []*File) (*Samples, error) {
 	if len(rec.Files) != len(files) {
-		names := audit.Listed(len(rec.Files), func(i int) string { return rec.Files[i].Name })
+		names := audit.Each(rec.Files, func(f audit.RecordedFile) string { return f.Name })
 		return nil, audit.Refuse("samples", countFiles(len(files)), countFiles(len(rec.Files))+", as the report has: "+firstFew(names))
 	}
 	if len(files) == 2 && files[0].SHA256 == rec.Files[1].SHA256 {

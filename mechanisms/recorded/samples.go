@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -141,7 +142,7 @@ func (s *Samples) oneFile(f *File) error {
 }
 
 func arrayNames(f *File) string {
-	return firstFew(audit.Listed(len(f.Tables), func(i int) string { return fmt.Sprintf("%q", f.Tables[i].Name) }))
+	return firstFew(audit.Each(f.Tables, func(t *Table) string { return strconv.Quote(t.Name) }))
 }
 
 // Columns are those of all tables, of several with the array's name.
@@ -306,7 +307,7 @@ func unify(s *Samples, a, b *Column) error {
 	if a.Kind == audit.Real {
 		return nil
 	}
-	to := audit.Listed(len(b.Symbols), func(i int) uint32 { return a.code(b.Symbols[i]) })
+	to := audit.Each(b.Symbols, a.code)
 	for i, k := range b.codes {
 		b.codes[i] = to[k]
 	}

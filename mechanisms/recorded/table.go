@@ -72,7 +72,7 @@ func (t *Table) without(one *Column) []*Column {
 }
 
 func (t *Table) names() []string {
-	return audit.Listed(len(t.Columns), func(i int) string { return t.Columns[i].Name })
+	return audit.Each(t.Columns, func(c *Column) string { return c.Name })
 }
 
 // Table finds an array by name, or nil.

@@ -41,7 +41,7 @@ func (c *Child) Ask(ctx context.Context, question, answer any) error {
 		return nil
 	}
 	c.End(5 * Grace) // it is about to say how
-	said := c.Stderr()
+	said := c.Begin()
 	// Where the limit strikes outside of Go's allocator, its runtime falls by a fault of memory,
 	// or for want of a thread.
 	for _, word := range []string{"out of memory", "cannot allocate", "SIGSEGV", "pthread_create", "OS thread"} {
@@ -50,8 +50,8 @@ func (c *Child) Ask(ctx context.Context, question, answer any) error {
 		}
 	}
 	how := c.Death()
-	if first, _, _ := strings.Cut(said, "\n"); first != "" {
-		how += fmt.Sprintf(" (%s)", first)
+	if said != "" {
+		how += fmt.Sprintf(" (%s)", said)
 	}
 	return &Lost{How: how}
 }

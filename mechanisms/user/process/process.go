@@ -22,6 +22,8 @@ const (
 	Grace = time.Second
 	// tailBytes and tailLines are how much is kept of its standard error.
 	tailBytes, tailLines = 2048, 12
+	// beginBytes is how much is kept of its beginning.
+	beginBytes = 200
 )
 
 // Process is a program that runs. When it ends, the rest of its process group is killed.
@@ -100,6 +102,14 @@ func (p *Process) within(wait time.Duration) bool {
 	}
 }
 
+// Begin is the first line of its standard error, or as much as is kept of it.
+func (p *Process) Begin() string {
+	p.stderr.mu.Lock()
+	defer p.stderr.mu.Unlock()
+	line, _, _ := strings.Cut(strings.ToValidUTF8(string(p.stderr.begun), "\uFFFD"), "\n")
+	return plain(line)
+}
+
 // Death says how the program ended, after End.
 func (p *Process) Death() string {
 	if p.cmd == nil {
@@ -122,16 +132,18 @@ func (p *Process) Death() string {
 // Failed reports whether it ended by itself with an exit code that is not 0, after End.
 func (p *Process) Failed() bool { return !p.killed && p.within(0) && p.cmd.ProcessState.ExitCode() > 0 }
 
-// tail keeps the end of what is written.
+// tail keeps the end and the beginning of what is written.
 type tail struct {
-	mu   sync.Mutex
-	kept []byte
-	cut  bool
+	mu    sync.Mutex
+	begun []byte
+	kept  []byte
+	cut   bool
 }
 
 func (t *tail) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.begun = append(t.begun, b[:min(len(b), beginBytes-len(t.begun))]...)
 	t.kept = append(t.kept, b...)
 	if over := len(t.kept) - tailBytes; over > 0 {
 		t.kept, t.cut = append(t.kept[:0], t.kept[over:]...), true
