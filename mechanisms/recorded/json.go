@@ -204,10 +204,11 @@ func (j *jsonText) row(want string) error {
 		}
 		j.object, j.matrix = object, matrix
 	}
-	switch words := map[bool]string{true: "an object", false: "an array or a value"}; {
+	switch {
 	case matrix != j.matrix && j.p.format == JSON:
 		return j.bad(quoted([]byte(j.raw)), "a row like the first")
 	case object != j.object:
+		words := map[bool]string{true: "an object", false: "an array or a value"}
 		return j.bad(words[object], words[j.object]+", as the first row")
 	case !object || slices.Equal(j.keys, j.tab.names):
 		return j.tab.row(j.cells)
@@ -229,19 +230,15 @@ func (j *jsonText) split(row string) error {
 		}
 		n, cell := 0, ""
 		if row[0] == '"' {
-			if n = 1 + strings.IndexAny(row[1:], `"\\`); row[n] == '"' {
-				cell = row[1:n]
-			} else { // with escapes
-				for ; row[n] != '"'; n++ {
-					if row[n] == '\\' {
-						n++
-					}
-				}
-				if err := json.Unmarshal([]byte(row[:n+1]), &cell); err != nil {
-					return j.bad(quoted(row[:n+1]), "a string of JSON")
+			for n = 1; row[n] != '"'; n++ {
+				if row[n] == '\\' {
+					n++
 				}
 			}
 			n++
+			if cell = row[1 : n-1]; strings.IndexByte(cell, '\\') >= 0 {
+				json.Unmarshal([]byte(row[:n]), &cell) // which is valid
+			}
 		} else {
 			if n = strings.IndexAny(row, " \t\r\n,]}"); n < 0 {
 				n = len(row)

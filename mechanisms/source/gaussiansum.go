@@ -12,7 +12,6 @@ import (
 	"github.com/dpscope/dpscope/bounds/accounting"
 )
 
-// Limits of a Gaussian sum.
 const (
 	mostDimensions = 1_000_000
 	mostCanaries   = 4096

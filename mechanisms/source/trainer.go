@@ -51,10 +51,10 @@ func (t Trainer) Limitations() []string {
 // Check refuses what no program is.
 func (t Trainer) Check() error {
 	if t.Command == "" {
-		return &audit.InputError{Field: "trainer.command", Path: "/trainer/command", Found: `""`, Want: "the command line of a program that trains (docs/training.md)"}
+		return audit.At("/trainer/command", audit.Refuse("trainer.command", `""`, "the command line of a program that trains (docs/training.md)"))
 	}
 	if known := []Repeats{"", SameScores, OtherScores}; !slices.Contains(known, t.Repeats) {
-		return &audit.InputError{Field: "trainer.repeats", Path: "/trainer/repeats", Found: fmt.Sprintf("%q", t.Repeats), Want: fmt.Sprintf("%q, %q or absent", SameScores, OtherScores)}
+		return audit.At("/trainer/repeats", audit.Refuse("trainer.repeats", fmt.Sprintf("%q", t.Repeats), fmt.Sprintf("%q, %q or absent", SameScores, OtherScores)))
 	}
 	return nil
 }

@@ -42,7 +42,6 @@ func Columns(width int, usual audit.ColumnKind, kinds map[string]audit.ColumnKin
 	return columns, nil
 }
 
-// Trial sizes.
 const (
 	tryRows = 200
 	trySeed = 20_001

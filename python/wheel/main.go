@@ -92,14 +92,17 @@ func choose(only string) ([]platform, error) {
 	}
 	var chosen []platform
 	for name := range strings.SplitSeq(only, ",") {
-		i := slices.IndexFunc(platforms, func(p platform) bool { return p.goos+"/"+p.goarch == name })
+		i := slices.IndexFunc(platforms, func(p platform) bool { return p.String() == name })
 		if i < 0 {
-			return nil, fmt.Errorf("no wheel is built for %q: choose from linux/amd64, linux/arm64, darwin/amd64, darwin/arm64, windows/amd64", name)
+			names := audit.Each(platforms, platform.String)
+			return nil, fmt.Errorf("no wheel is built for %q: choose from %s", name, strings.Join(names, ", "))
 		}
 		chosen = append(chosen, platforms[i])
 	}
 	return chosen, nil
 }
+
+func (p platform) String() string { return p.goos + "/" + p.goarch }
 
 func (p platform) name() string {
 	return fmt.Sprintf("dpscope-%s-py3-none-%s.whl", audit.Version, p.tags)
@@ -113,7 +116,7 @@ func build(dir string, p platform) (name string, err error) {
 	c.Dir, c.Stderr = dir, os.Stderr
 	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+p.goos, "GOARCH="+p.goarch)
 	if err := c.Run(); err != nil {
-		return "", fmt.Errorf("go build for %s/%s: %w", p.goos, p.goarch, err)
+		return "", fmt.Errorf("go build for %v: %w", p, err)
 	}
 	return file.Name(), nil
 }

@@ -65,16 +65,11 @@ type Program struct {
 // Open starts the program and asks what its outputs are. With ctx requests under way and their
 // processes end; Close ends all.
 func Open(ctx context.Context, o Options) (*Program, error) {
-	if err := recorded.CheckReading(audit.Reading{Kinds: o.Kinds, NonFinite: o.NonFinite}); err != nil {
-		return nil, err
-	}
-	if err := checkColumns(o.Columns); err != nil {
+	reading := audit.Reading{Kinds: o.Kinds, NonFinite: o.NonFinite}
+	if err := audit.First(recorded.CheckReading(reading), checkColumns(o.Columns), o.Space.Validate()); err != nil {
 		return nil, err
 	}
 	o.Timeout = cmp.Or(max(0, o.Timeout), DefaultTimeout)
-	if err := o.Space.Validate(); err != nil {
-		return nil, err
-	}
 	if o.Pair == nil {
 		o.Pair = new(o.Space.Trial())
 	}

@@ -210,7 +210,6 @@ const (
 	seedTwo = 9007199254740881
 )
 
-// Reasons why outputs cannot be drawn again.
 const (
 	againDiffers = "the same request with the same seed gave different outputs"
 	otherDiffers = "another process of the program gave different outputs for the same seed"

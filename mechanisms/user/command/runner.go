@@ -60,7 +60,6 @@ func (r *runner) Close() {
 	r.pool.Close(process.Grace)
 }
 
-// take returns a process that waits for a request.
 func (r *runner) take() (*worker, error) {
 	if err := r.ctx.Err(); err != nil {
 		return nil, err
@@ -110,7 +109,7 @@ func (r *runner) start() (*worker, error) {
 	return &worker{Process: p}, nil
 }
 
-// drop ends a process because of an error, and returns what to tell of it.
+// drop ends a process and returns what to tell of it.
 func (r *runner) drop(x *worker, err error) error {
 	x.dropped = true
 	told := r.fault(x, err)

@@ -196,7 +196,7 @@ func (in *instance) failure(what string, err error) error {
 	return &user.Failed{Err: audit.Refuse(in.m.name+": "+what, "ended by a trap: "+firstLine(err), "a result")}
 }
 
-// firstLine is an error without its stack trace, but with the function where it happened.
+// firstLine is an error without its stack, but with the function where it happened.
 func firstLine(err error) string {
 	text, trace, found := strings.Cut(err.Error(), "\nwasm stack trace:\n\t")
 	text, _, _ = strings.Cut(text, "\n")

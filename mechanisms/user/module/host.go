@@ -18,7 +18,6 @@ import (
 // while it grows, and for its compiler.
 const mostMemory = 1 << 30
 
-// job is what a host hears first.
 type job struct {
 	Name     string
 	Module   []byte

@@ -98,7 +98,6 @@ func (m *Module) call(d audit.Dataset, seed uint64, out []float64) error {
 	return err
 }
 
-// hosted is a process that has compiled the module.
 type hosted struct {
 	*process.Child
 	width int
