@@ -50,7 +50,8 @@ func (r *Reader) Read(path string, o recorded.Options) (*recorded.File, error) {
 	switch {
 	case failed != nil:
 		return nil, failed
-	case after.Size() != before.Size() || !after.ModTime().Equal(before.ModTime()): // which may be why it could not be read
+	case after.Size() != before.Size() || !after.ModTime().Equal(before.ModTime()):
+		// This may be why it could not be read.
 		return nil, audit.Refuse(o.Name, "changed while it was read", "a complete file", "wait until the program that writes it has ended")
 	}
 	return file, err

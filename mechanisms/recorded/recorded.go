@@ -17,7 +17,9 @@ func (s *Samples) Spec() audit.MechanismSpec {
 		r.Reading.NonFinite = ""
 	}
 	r.Files = audit.Each(s.Files, func(f *File) audit.RecordedFile { return f.RecordedFile })
-	r.Columns = audit.Each(s.Columns, func(c audit.Column) audit.Column { return audit.Column{Name: c.Name, Kind: c.Kind} })
+	r.Columns = audit.Each(s.Columns, func(c audit.Column) audit.Column {
+		return audit.Column{Name: c.Name, Kind: c.Kind}
+	})
 	return r.Spec(&recorded{samples: s}) // every task resolves its plan: the order is made once
 }
 

@@ -126,7 +126,8 @@ func checkSum(s *Setup) error {
 }
 
 func newSum(s Setup) (Source, error) {
-	g := &gaussianSum{D: s.Params.Int("d"), Sigma: sumSigma(s), Relation: s.Relation, ball: s.Design == RandomGradients, orthogonal: s.Design == Orthogonal}
+	g := &gaussianSum{D: s.Params.Int("d"), Sigma: sumSigma(s), Relation: s.Relation}
+	g.ball, g.orthogonal = s.Design == RandomGradients, s.Design == Orthogonal
 	if s.Design == Vectors {
 		return &vectorSum{gaussianSum: g, vectors: s.vectors}, nil
 	}

@@ -185,8 +185,9 @@ func numbers(line []byte, of asked) (rows [][]cell) {
 	if err != nil || len(all) > of.n {
 		return nil
 	}
+	rounded := func(v float64) bool { return math.Abs(v) >= 1<<53 } // it may be
 	for _, row := range all {
-		if len(row) > user.MostColumns || slices.ContainsFunc(row, func(v float64) bool { return math.Abs(v) >= 1<<53 }) { // it may be rounded
+		if len(row) > user.MostColumns || slices.ContainsFunc(row, rounded) {
 			return nil
 		}
 		rows = append(rows, audit.Each(row, floatCell))

@@ -39,7 +39,8 @@ func newRunner(ctx context.Context, command string, parent *Parent, timeout time
 	}
 	r := &runner{ctx: ctx, command: command, timeout: timeout, argv: argv, env: env, turn: make(chan *worker, 1)}
 	if parent != nil {
-		r.parent = &worker{Process: process.Running(parent.Requests, parent.Answers), parent: true, frames: parent.Frames}
+		p := process.Running(parent.Requests, parent.Answers)
+		r.parent = &worker{Process: p, parent: true, frames: parent.Frames}
 		r.turn <- r.parent
 		return r, nil
 	}
