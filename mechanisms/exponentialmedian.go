@@ -8,13 +8,11 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// exponentialMedian draws point g of a grid in [lo, hi] with probability
-// proportional to exp(-epsilon distance/2), where distance = |#{records < g} -
-// #{records > g}|/2: a record that is replaced moves it by at most 1, one that is
-// added or removed by 1/2. One word an output.
+// exponentialMedian draws point g of a grid in [lo, hi] with probability ∝ exp(-epsilon
+// distance/2), where distance = |#{records < g} - #{records > g}|/2: a record that is
+// replaced moves it by at most 1, one that is added or removed by 1/2. One word an output.
 var exponentialMedian = mechanism{
-	Name:    "exponential-median",
-	Title:   "Median by the exponential mechanism, on a grid",
+	Name: "exponential-median", Title: "Median by the exponential mechanism, on a grid",
 	Source:  "McSherry and Talwar, Mechanism Design via Differential Privacy, FOCS 2007; Gillenwater, Joseph and Kulesza, Differentially Private Quantiles, ICML 2021 (JointExp; Joint in RényiTester)",
 	Epsilon: 1,
 	Params: []audit.ParamSpec{
@@ -45,8 +43,8 @@ var exponentialMedian = mechanism{
 		}
 		var list pairs
 		if len(g) > 2 {
-			// The point before the last goes from the middle of the records to
-			// their end, most others from the end to the middle.
+			// The point before the last goes from the middle of the records to their end,
+			// most others the other way.
 			list = pairs{{"a record either side of the last point but one, the upper one replaced by one below all", of(behind(2), behind(1)), of(behind(2), lo)}}
 		}
 		return append(list, neighbours{"one record, at either end", of(lo), of(hi)})
@@ -68,42 +66,29 @@ var exponentialMedian = mechanism{
 }
 
 func gridOf(p audit.Params) []float64 {
-	grid, lo := make([]float64, p.Int("points")), p.Num("lo")
-	width, last := p.Num("hi")-lo, p.Num("points")-1
-	for i := range grid {
-		grid[i] = lo + float64(width*float64(i))/last
-	}
-	grid[len(grid)-1] = p.Num("hi")
+	lo, last := p.Num("lo"), p.Int("points")-1
+	width := p.Num("hi") - lo
+	grid := audit.Listed(last+1, func(i int) float64 { return lo + float64(width*float64(i))/float64(last) })
+	grid[last] = p.Num("hi")
 	return grid
 }
 
 // medianWeights are the running sums of the points' weights, the largest of which is 1.
 func medianWeights(grid, records []float64, rate float64) []float64 {
-	distance := make([]float64, len(grid))
-	least := math.Inf(1)
-	for i, g := range grid {
-		var balance float64
-		for _, v := range records {
-			if v < g {
-				balance++
-			} else if v > g {
-				balance--
-			}
-		}
-		distance[i] = math.Abs(balance) / 2
-		least = min(least, distance[i])
-	}
-	var sum float64
-	for i, d := range distance {
+	distances := audit.Each(grid, func(g float64) float64 {
+		below := audit.Count(records, func(v float64) bool { return v < g })
+		above := audit.Count(records, func(v float64) bool { return v > g })
+		return math.Abs(float64(below-above)) / 2
+	})
+	least, sum := slices.Min(distances), 0.0
+	return audit.Each(distances, func(d float64) float64 {
 		sum += stream.Exp(-float64(rate * (d - least)))
-		distance[i] = sum
-	}
-	return distance
+		return sum
+	})
 }
 
-// medianLoss is the loss with 21 points at epsilon 1 on the first pair: the point before
-// the last is alone in the middle of the first dataset's records, and behind both of the
-// second's.
+// medianLoss is the loss with 21 points at epsilon 1 on the first pair: the point before the last
+// is alone in the middle of the first dataset's records, and behind both of the second's.
 func medianLoss() float64 {
 	near, far := stream.Exp(-0.25), stream.Exp(-0.5)
 	first := 1 / (1 + float64(20*far))

@@ -6,10 +6,9 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// descent is differentially private gradient descent on the loss Σ w x over
-// records x in [-2, 2], whose gradients are the records. It starts at w = 0 with
-// rate 1 and releases w after each step. With clip(g) = min(max(g, -G), G) and
-// z = N(0, σ²G²), new for each output, a step is
+// descent is private gradient descent on the loss Σ w x over records x in [-2, 2], whose
+// gradients are the records. It starts at w = 0 with rate 1 and releases w after each step.
+// With clip(g) = min(max(g, -G), G) and z = N(0, σ²G²), new for each output, a step is
 //
 //	dp-sgd               w - (Σ clip(x) + z)
 //	dp-sgd-scaled-noise  w - (Σ clip(x) + s z), 0 < s < 1
@@ -17,10 +16,9 @@ import (
 //	dp-sgd-reused-key    w - (Σ clip(x) over the step's batch + z), the same z in each of T steps
 //	dp-sgd-clip-late     w - (clip(Σ x/B) + z/B), B the nominal batch size
 //
-// Micro-batches and the batches of T steps are parts that each record falls into
-// with equal probability, whatever its place in the dataset. All claim what
-// clipping each record's gradient and adding z to the sum costs when a record is
-// added or removed: order-alpha Rényi divergence T alpha/(2σ²), for every alpha.
+// Micro-batches and the batches of T steps are parts that each record falls into with equal
+// probability. All claim what clipping each record's gradient and adding z to the sum costs
+// when a record is added or removed: Rényi divergence T alpha/(2σ²) at every order alpha.
 type descent struct {
 	mechanism
 
@@ -28,10 +26,8 @@ type descent struct {
 	steps    bool                                             // one step a part
 	noise    func(audit.Params) float64                       // factor of z; nil: 1
 	gradient func(part partSums, clip, batch float64) float64 // of one part, before noise
-	// ratio of the true sensitivity to the claimed one at clip norm G; nil
-	// where no noise is left
-	ratio func(p audit.Params, clip float64) float64
-	first func(clip float64) neighbours // the best pair
+	ratio    func(p audit.Params, clip float64) float64       // of the true sensitivity to the claimed one; nil where no noise is left
+	first    func(clip float64) neighbours                    // the best pair
 }
 
 // partSums are sums over the records of a part.
@@ -74,8 +70,7 @@ var (
 		},
 		// A record of 2 that joins one of -G moves the clipped average from -G to
 		// min((2-G)/2, G). Other sizes and values move it less, and where G is beyond 2
-		// nothing is clipped and -2 joined by 2 moves it by 2. So it is 2G for G up to 2/3
-		// only, and 1.5 for G = 1.
+		// nothing is clipped and -2 joined by 2 moves it by 2.
 		ratio: func(_ audit.Params, clip float64) float64 {
 			return min(2*clip, (gradientReach+clip)/2, gradientReach) / clip
 		},
@@ -138,8 +133,7 @@ func (f descent) complete() mechanism {
 	return m
 }
 
-// cost is the guarantee of T steps with ratio times the claimed sensitivity G
-// against noise of σG, in the terms that are asked for.
+// cost is the guarantee of T steps with ratio times the claimed sensitivity, as notion asks for it.
 func (f descent) cost(p audit.Params, ratio float64) audit.Claim {
 	perStep := ratio / p.Num("sigma")
 	square := float64(perStep * perStep)
@@ -194,14 +188,10 @@ func (f descent) release(p audit.Params, d audit.Dataset) sampler {
 			}
 			var w, g float64
 			for k, gradient := range gradients {
-				g += gradient
-				if f.steps {
+				if g += gradient; f.steps || k == count-1 {
 					w -= g + z
-					out[i*width+k], g = w, 0
+					out[i*width+min(k, width-1)], g = w, 0
 				}
-			}
-			if !f.steps {
-				out[i] = -(g + z)
 			}
 		}
 	}

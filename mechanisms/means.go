@@ -19,22 +19,18 @@ import (
 //	raw-denominator:  sum/n + noise/ñ
 //	clamped-scale:    sum/m + noise·max(1e-12, s/m)/s,  m = n + Lap(2/epsilon)
 //
-// where noise is Lap(2/epsilon), or N(0, s²): s = sqrt(2 ln(1.25/delta)) 2/epsilon
-// under an (epsilon, delta) claim; s = sqrt(alpha/epsilon) under a Rényi claim, so
-// that the sum, of sensitivity 1, costs alpha/(2s²) = epsilon/2 at order alpha, and
-// the count at most the other epsilon/2.
-// Dividing noise by n scales it, so this is the published sum/n + Lap(2/(n epsilon)).
-// In clamped-scale, s is the scale of the noise: the count m may be negative.
+// where noise is of scale s: Lap(s), s = 2/epsilon; or N(0, s²), s = sqrt(2 ln(1.25/delta))
+// 2/epsilon under an (epsilon, delta) claim, s = sqrt(alpha/epsilon) under a Rényi claim, so
+// that the sum, of sensitivity 1, costs alpha/(2s²) = epsilon/2 at order alpha, and the
+// count at most the other epsilon/2.
 type meanFamily struct {
 	mechanism
 
-	gaussian bool
-	renyi    bool // gaussian, under a Rényi claim
-	rawMean  bool // the sum is divided by the true n
-	rawNoise bool // the noise is divided by the true n
-	// The noisy count has no lower end, but the scale of the noise that is
-	// divided by it has.
-	clampedScale bool
+	gaussian     bool
+	renyi        bool // gaussian, under a Rényi claim
+	rawMean      bool // the sum is divided by the true n
+	rawNoise     bool // so is the noise
+	clampedScale bool // not the noisy count has a lower end, but the noise's scale over it
 }
 
 const (
@@ -120,7 +116,7 @@ func (f meanFamily) complete() mechanism {
 		m.Params[0].Default, m.Relations = smallEpsilon, only(audit.Replace, audit.AddRemove)
 	}
 	domain := records(0, 1)
-	domain.MinRows = audit.Pick(f.rawMean, 1, 0) // the mean of no records is 0/0
+	domain.MinRows = audit.Pick(f.rawMean, 1, 0)
 	m.Domain, m.Pairs = in(domain), f.pairs
 	m.Output, m.Release = oneColumn(audit.Real, "mean"), f.release
 	return m
@@ -130,7 +126,7 @@ func (f meanFamily) claim(p audit.Params) audit.Claim {
 	if f.renyi {
 		return audit.Claim{Kind: audit.Renyi, Alpha: p.Num("alpha"), Epsilon: p.Num("epsilon")}
 	}
-	return audit.DPClaim(p.Num("epsilon"), p["delta"].Number) // which the pure ones do not have
+	return audit.DPClaim(p.Num("epsilon"), p["delta"].Number)
 }
 
 func (f meanFamily) truth(p audit.Params) string {
@@ -179,8 +175,7 @@ func (f meanFamily) pairs(_ audit.Params, r audit.Relation) pairs {
 		{"{1} against none", of(1), of()},
 		{"five ones against five ones and a zero", of(1, 1, 1, 1, 1), of(1, 1, 1, 1, 1, 0)},
 	}
-	if f.clampedScale {
-		// Loudest where one of the sums is 0.
+	if f.clampedScale { // loudest where one of the sums is 0
 		list[0], list[2] = list[2], list[0]
 	}
 	if f.rawMean {
@@ -201,32 +196,28 @@ func (f meanFamily) scales(p audit.Params) (laplace, sigma float64) {
 	return laplace, sigma
 }
 
-// release draws, for each block, the noise of the counts, where it has any, then that of
-// the sums. Outputs are at most about 1e20 at the smallest epsilon: finite also where ñ is
-// at its lower end.
+// release draws, for each block, the noise of the counts, where it has any, then that of the
+// sums. Outputs are at most about 1e20: finite also where ñ is at its lower end.
 func (f meanFamily) release(p audit.Params, d audit.Dataset) sampler {
 	scale, sigma := f.scales(p)
 	sum, n := clippedSum(d.Values), float64(d.Len())
 	least := audit.Pick(f.clampedScale, math.Inf(-1), leastCount)
 	return func(b *block) {
-		var counts []float64
-		if !f.rawNoise {
-			counts = b.laplace(1, scale)
-			noisyCounts(counts, n, least)
+		counts := b.room(1)
+		if f.rawNoise {
+			clear(counts)
+		} else {
+			b.Laplace(counts, scale)
 		}
+		noisyCounts(counts, n, least)
 		if f.gaussian {
 			b.Gaussian(b.out, sigma)
 		} else {
 			b.Laplace(b.out, scale)
 		}
-		out := b.out
+		out := b.out[:len(counts)]
 		switch mean := sum / n; {
-		case f.rawNoise:
-			for i, z := range out {
-				out[i] = (sum + z) / n
-			}
-		case f.rawMean:
-			counts := counts[:len(out)]
+		case f.rawMean && !f.rawNoise:
 			for i, z := range out {
 				out[i] = mean + z/counts[i]
 			}
@@ -236,7 +227,6 @@ func (f meanFamily) release(p audit.Params, d audit.Dataset) sampler {
 				out[i] = sum/count + float64(z/scale*max(leastScale, scale/count))
 			}
 		default:
-			counts := counts[:len(out)]
 			for i, z := range out {
 				out[i] = (sum + z) / counts[i]
 			}

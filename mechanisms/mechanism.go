@@ -10,8 +10,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// mechanism is what there is to say of one mechanism: what it claims, what it is
-// audited on, and how it makes its outputs.
+// mechanism is what there is to say of one mechanism.
 type mechanism struct {
 	Name, Title, Source string
 	Fault               string // what is wrong with it; empty where it keeps its claim
@@ -33,11 +32,9 @@ type mechanism struct {
 	Release func(audit.Params, audit.Dataset) sampler
 }
 
-// sampler fills a block with outputs.
 type sampler func(*block)
 
-// blockRows is how many outputs a mechanism makes at a time. It is part of what
-// a seed means: another value gives other outputs.
+// blockRows is how many outputs a mechanism makes at a time: part of what a seed means.
 const blockRows = 1024
 
 // block is up to blockRows outputs in the making, with the stream to draw from.
@@ -49,6 +46,9 @@ type block struct {
 	rooms [][]float64
 	used  int // of rooms
 }
+
+// complete makes it as a family does.
+func (m mechanism) complete() mechanism { return m }
 
 // room is n numbers a row beside the outputs. Every block of a call has the same.
 func (b *block) room(n int) []float64 {
@@ -66,14 +66,21 @@ func (b *block) laplace(n int, scale float64) []float64 {
 }
 
 func (m mechanism) spec() audit.MechanismSpec {
-	spec := audit.MechanismSpec{
+	if m.Epsilon != 0 {
+		m.Params = append([]audit.ParamSpec{epsilonParam(m.Epsilon)}, m.Params...)
+	}
+	if m.Claim == nil {
+		m.Claim = pureClaim
+	}
+	if m.Truth == nil {
+		m.Truth = func(p audit.Params) string { return "epsilon = " + audit.Number(p.Num("epsilon")) }
+	}
+	return audit.MechanismSpec{
 		Name: m.Name, Title: m.Title, Source: m.Source, Fault: m.Fault, Mended: m.Mended, Params: m.Params,
 		Relations: m.Relations, Claim: m.Claim, Truth: m.Truth, Tight: m.Tight,
 		Domain: func(p audit.Params, r audit.Relation) audit.Domain {
 			d := m.Domain(p)
-			if r == audit.Replace {
-				d.MinRows = max(d.MinRows, 1)
-			}
+			d.MinRows = max(d.MinRows, audit.Pick(r == audit.Replace, 1, 0))
 			return d
 		},
 		Pairs: func(p audit.Params, r audit.Relation) []audit.Pair {
@@ -88,16 +95,6 @@ func (m mechanism) spec() audit.MechanismSpec {
 			return &built{m, maps.Clone(p), m.Domain(p), audit.Width(m.Output(p))}, nil
 		},
 	}
-	if m.Epsilon != 0 {
-		spec.Params = append([]audit.ParamSpec{epsilonParam(m.Epsilon)}, m.Params...)
-	}
-	if m.Claim == nil {
-		spec.Claim = pureClaim
-	}
-	if m.Truth == nil {
-		spec.Truth = func(p audit.Params) string { return "epsilon = " + audit.Number(p.Num("epsilon")) }
-	}
-	return spec
 }
 
 // built is a mechanism at fixed parameters.
@@ -124,37 +121,29 @@ func (m *built) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
 	return nil
 }
 
-// checkData refuses a dataset that a mechanism cannot release anything of. The engine checks
-// the whole domain; other callers may go beyond what finders propose, with more records
-// and with values that the mechanism clips.
+// checkData refuses a dataset that a mechanism cannot release anything of. Callers but the
+// engine may go beyond the domain, with more records and with values that are clipped.
 func checkData(d audit.Dataset, dom audit.Domain) error {
-	if d.Columns != dom.Columns {
-		return &audit.InputError{Field: "dataset.columns", Found: fmt.Sprint(d.Columns), Want: fmt.Sprint(dom.Columns)}
-	}
-	fixed := dom.MinRows == dom.MaxRows
-	if n := d.Len(); n < dom.MinRows || fixed && n > dom.MaxRows {
-		want := audit.Pick(fixed, "", "at least ") + fmt.Sprintf("%d rows", dom.MinRows)
-		if dom.Reach > 0 {
-			want += ", the answer of one query each"
-		}
-		return &audit.InputError{Field: "dataset", Found: fmt.Sprintf("%d rows", n), Want: want}
+	n, fixed := d.Len(), dom.MinRows == dom.MaxRows
+	err := audit.First(
+		audit.Require(d.Columns == dom.Columns, "dataset.columns", d.Columns, "%d", dom.Columns),
+		audit.Require(n >= dom.MinRows && !(fixed && n > dom.MaxRows), "dataset", fmt.Sprintf("%d rows", n), "%s%d rows%s",
+			audit.Pick(fixed, "", "at least "), dom.MinRows, audit.Pick(dom.Reach > 0, ", the answer of one query each", "")))
+	if err != nil {
+		return err
 	}
 	for i, v := range d.Values {
-		if v-v != 0 { // NaN or infinite
-			return notIn(i, v, "a finite number")
+		want := "a finite number"
+		if v-v == 0 { // false for NaN and infinities
+			lo, hi := dom.Lower[i%d.Columns], dom.Upper[i%d.Columns]
+			if !dom.Integer || v == math.Floor(v) && v >= lo && v <= hi {
+				continue
+			}
+			want = fmt.Sprintf("a whole number in [%s, %s]", audit.Number(lo), audit.Number(hi))
 		}
-		if !dom.Integer {
-			continue
-		}
-		if lo, hi := dom.Lower[i%d.Columns], dom.Upper[i%d.Columns]; v != math.Floor(v) || v < lo || v > hi {
-			return notIn(i, v, fmt.Sprintf("a whole number in [%s, %s]", audit.Number(lo), audit.Number(hi)))
-		}
+		return &audit.InputError{Field: fmt.Sprintf("dataset.values[%d]", i), Found: audit.Number(v), Want: want}
 	}
 	return nil
-}
-
-func notIn(i int, v float64, want string) error {
-	return &audit.InputError{Field: fmt.Sprintf("dataset.values[%d]", i), Found: audit.Number(v), Want: want}
 }
 
 // neighbours are two datasets, row after row, and what they are in words.
@@ -177,12 +166,11 @@ func (list pairs) of(columns int) []audit.Pair {
 // of is a dataset of [neighbours].
 func of(values ...float64) []float64 { return values }
 
-// always are the pairs of a mechanism that has these whatever its parameters.
+// always are pairs whatever the parameters.
 func always(list pairs) func(audit.Params, audit.Relation) pairs {
 	return func(audit.Params, audit.Relation) pairs { return list }
 }
 
-// only are the relations of a mechanism that defines these whatever its parameters.
 func only(r ...audit.Relation) func(audit.Params) []audit.Relation {
 	return func(audit.Params) []audit.Relation { return r }
 }
@@ -204,12 +192,10 @@ func answers(m int, lo, hi, sensitivity float64) audit.Domain {
 	return audit.Domain{Columns: 1, MinRows: m, MaxRows: m, Lower: []float64{lo}, Upper: []float64{hi}, Reach: sensitivity}
 }
 
-// in is the domain of a mechanism that has this one whatever its parameters.
 func in(d audit.Domain) func(audit.Params) audit.Domain {
 	return func(audit.Params) audit.Domain { return d }
 }
 
-// oneColumn is the output of a mechanism that has one column.
 func oneColumn(kind audit.ColumnKind, name string, labels ...audit.Label) func(audit.Params) []audit.Column {
 	return func(audit.Params) []audit.Column { return []audit.Column{{Name: name, Kind: kind, Labels: labels}} }
 }
@@ -221,20 +207,18 @@ func columnsOf(n int, kind audit.ColumnKind, format string, from int, labels ...
 	})
 }
 
-// epsilonParam is what nearly every mechanism has. Its range keeps the noise finite.
+// epsilonParam's range keeps the noise finite.
 func epsilonParam(byDefault float64) audit.ParamSpec {
 	return audit.ParamSpec{Name: "epsilon", Doc: "privacy parameter that sets the noise", Default: byDefault, Min: 1e-6, Max: 100, Noise: true}
 }
 
-// pureClaim is the claim of most mechanisms: (epsilon, 0).
 func pureClaim(p audit.Params) audit.Claim { return audit.DPClaim(p.Num("epsilon"), 0) }
 
 func neverPrivate(more string) func(audit.Params) string {
 	return func(audit.Params) string { return "not private for any epsilon" + more }
 }
 
-// plusLaplace releases answers with Laplace noise of their own, drawn for all answers of
-// all rows of a block at once.
+// plusLaplace releases answers with Laplace noise of their own, drawn for a whole block at once.
 func plusLaplace(scale float64, answers ...float64) sampler {
 	return func(b *block) {
 		b.Laplace(b.out, scale)
@@ -248,7 +232,7 @@ func plusLaplace(scale float64, answers ...float64) sampler {
 }
 
 // sideBySide puts the outputs of two samplers, of these widths, beside each other. A block
-// draws all noise of the first one, then that of the second.
+// draws all noise of the first, then that of the second.
 func sideBySide(first sampler, width1 int, second sampler, width2 int) sampler {
 	return func(b *block) {
 		all, left, right := b.out, b.room(width1), b.room(width2)

@@ -4,11 +4,9 @@ import "github.com/dpscope/dpscope/audit"
 
 const histogramSource = "Dwork, McSherry, Nissim and Smith, Calibrating Noise to Sensitivity in Private Data Analysis, TCC 2006"
 
-// histogram completes a mechanism that counts records by bin and adds Laplace noise to
-// each count; of scale 1/epsilon where it does not say otherwise. Adding or removing a
-// record changes one count by 1. Where a record is replaced two counts change and the loss
-// doubles: noisy-histogram-replace has noise for that and count-replace-as-add has not, the
-// others claim add/remove only.
+// histogram completes a mechanism that counts records by bin and adds Laplace noise to each
+// count; of scale 1/epsilon, for a record that is added or removed, where it does not say
+// otherwise. Where a record is replaced two counts change and the loss doubles.
 func histogram(m mechanism) mechanism {
 	m.Domain = func(p audit.Params) audit.Domain { return whole(0, proposedRows, p.Num("bins")-1) }
 	if m.Pairs == nil {
@@ -47,13 +45,12 @@ var noisyHistogramWrongScale = histogram(mechanism{
 	},
 })
 
-// oneMoves are pairs in which a record is replaced: two counts move by 1.
+// oneMoves are pairs in which a record is replaced.
 var oneMoves = always(pairs{
 	{"{0} against {1}", of(0), of(1)},
 	{"{0, 0} against {0, 1}", of(0, 0), of(0, 1)},
 })
 
-// noisyHistogramReplace has the noise for two counts that move by 1 each.
 var noisyHistogramReplace = histogram(mechanism{
 	Name: "noisy-histogram-replace", Title: "Histogram with Laplace noise on each count, where a record is replaced", Source: histogramSource,
 	Epsilon: 1, Params: []audit.ParamSpec{binsParam(2, 2)},
@@ -75,7 +72,7 @@ var countReplaceAsAdd = histogram(mechanism{
 	Relations: only(audit.Replace), Pairs: oneMoves,
 })
 
-// domainFromData leaves out empty bins. It draws their noise too.
+// domainFromData draws the noise of empty bins too.
 var domainFromData = histogram(mechanism{
 	Name: "domain-from-data", Title: "Histogram over the categories that occur in the data",
 	Source: histogramSource + "; the fault: bins taken from the data, as in the class domain of a classifier (models/forest.py of diffprivlib warns of it)",
@@ -99,8 +96,8 @@ var domainFromData = histogram(mechanism{
 	},
 })
 
-// binPairs all tell the same, for one count differs by 1; except where only bins that
-// occur are released: there the first one tells for certain.
+// binPairs all tell the same, except where only bins that occur are released: there the first
+// one tells for certain.
 func binPairs(p audit.Params, _ audit.Relation) pairs {
 	list := pairs{
 		{"none against {0}", of(), of(0)},
@@ -110,11 +107,29 @@ func binPairs(p audit.Params, _ audit.Relation) pairs {
 	return list[:min(len(list), 1+p.Int("bins"))] // with one bin there is no record 1
 }
 
-// binCounts counts records, which are bins 0 to bins-1.
 func binCounts(d audit.Dataset, bins int) []float64 {
 	counts := make([]float64, bins)
 	for _, v := range d.Values {
 		counts[int(v)]++
 	}
 	return counts
+}
+
+// laplaceCount takes an answer above 1/2 for a yes.
+var laplaceCount = mechanism{
+	Name: "laplace-count", Title: "Number of people who say yes, with Laplace noise", Source: histogramSource,
+	Epsilon:   1,
+	Relations: only(audit.AddRemove),
+	Domain:    in(records(0, 1)),
+	Pairs: always(pairs{
+		{"three yes against four", of(1, 1, 1), of(1, 1, 1, 1)},
+		{"nobody against one yes", of(), of(1)},
+	}),
+	Tight: &audit.Tight{Pair: 1, Floats: true, Why: "a count beyond both true values"},
+
+	Output: oneColumn(audit.Real, "noisy count"),
+	Release: func(p audit.Params, d audit.Dataset) sampler {
+		yes := audit.Count(d.Values, func(v float64) bool { return v > 0.5 })
+		return plusLaplace(1/p.Num("epsilon"), float64(yes))
+	},
 }

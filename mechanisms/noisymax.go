@@ -7,9 +7,8 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// noisyMax adds noise of scale 2/epsilon to each of m query answers of
-// sensitivity 1 and reports which is the largest, or, broken, how large it is.
-// It draws the noise of all queries of all rows of a block at once.
+// noisyMax adds noise of scale 2/epsilon to each of m query answers of sensitivity 1 and
+// reports which is the largest, or, broken, how large it is. A block draws all noise at once.
 type noisyMax struct {
 	mechanism
 
@@ -37,10 +36,9 @@ var (
 	noisyMaxValueLaplace = noisyMax{value: true, shapes: valueLaplaceShapes, mechanism: mechanism{
 		Name: "noisy-max-value-laplace", Title: "Report noisy max with Laplace noise, releasing the value", Source: noisyMaxSource + "3",
 		Fault: "reports the maximum itself instead of its index: with m queries its epsilon is m epsilon/2", Mended: "noisy-max-laplace",
-		// The maximum is at most t with probability Π F(t-q_i); its density is a sum of terms of
-		// one density and m-1 distribution functions of Lap(2/epsilon), each of which moves by at
-		// most e^(epsilon/2) when its answer moves by 1. Where all answers are equal and all move,
-		// every factor does so for t below them, so the bound is met.
+		// The density of the maximum is a sum of terms of one density and m-1 distribution
+		// functions of Lap(2/epsilon), each of which moves by at most e^(epsilon/2) when its answer
+		// moves by 1. Where all answers are equal and all move, every factor does so below them.
 		Truth: func(p audit.Params) string {
 			return "epsilon = m/2 times the claimed = " + audit.Number(p.Num("m")*p.Num("epsilon")/2)
 		},
@@ -63,8 +61,7 @@ func (n noisyMax) complete() mechanism {
 	return m
 }
 
-// reach is how far answers lie from 0 at most: enough, where a lone query tells
-// most, for ten scales of noise between it and the others.
+// reach is how far answers lie from 0 at most: where a lone query tells most, ten scales of noise.
 func (n noisyMax) reach(p audit.Params) float64 {
 	return max(noisyMaxReach, audit.Pick(n.value && n.exponential, 20/p.Num("epsilon"), 0))
 }
@@ -107,12 +104,11 @@ func largest(noise, q []float64) (at int, most float64) {
 }
 
 // shape is a pattern of two vectors of m answers that differ by at most 1 in
-// each: at(i, m) are the two answers of query i. Those but the last are
-// StatDP's (Ding et al. 2018).
+// each. Those but the last are StatDP's (Ding et al. 2018).
 type shape struct {
 	label string
-	at    func(i, m int) (first, second float64)
-	alone bool // only the first query runs: the others are at the domain's lower end
+	at    func(i, m int) (first, second float64) // answers of query i
+	alone bool                                   // only the first query runs: the others are at the domain's lower end
 }
 
 var (
@@ -135,16 +131,11 @@ var (
 )
 
 func shapePairs(shapes []shape, m int, lower float64) pairs {
-	list := make(pairs, len(shapes))
-	for k, s := range shapes {
-		first, second := make([]float64, m), make([]float64, m)
-		for i := range m {
+	return audit.Each(shapes, func(s shape) neighbours {
+		first, second := vector(m, lower), vector(m, lower)
+		for i := range audit.Pick(s.alone, 1, m) {
 			first[i], second[i] = s.at(i, m)
-			if s.alone && i > 0 {
-				first[i], second[i] = lower, lower
-			}
 		}
-		list[k] = neighbours{s.label, first, second}
-	}
-	return list
+		return neighbours{s.label, first, second}
+	})
 }

@@ -2,14 +2,11 @@ package mechanisms
 
 import "github.com/dpscope/dpscope/audit"
 
-// prefixSum releases the running sums of m answers with Laplace noise of scale
-// 1/epsilon each. It draws the noise of all answers of all rows of a block at
-// once. What it costs depends on how many answers move: one where they are
-// counts of events and an event is added or removed; all where the answers are
-// the dataset, so that the loss is m epsilon.
+// prefixSum releases the running sums of m answers with Laplace noise of scale 1/epsilon
+// each. It costs epsilon for each answer that may move: one where they are counts of events
+// and an event is added or removed; all where the answers are the dataset.
 var prefixSum = mechanism{
-	Name:    "prefix-sum",
-	Title:   "Running sums of answers with Laplace noise on each answer",
+	Name: "prefix-sum", Title: "Running sums of answers with Laplace noise on each answer",
 	Source:  "Wang, Ding, Wang, Kifer and Zhang, Proving Differential Privacy with Shadow Execution, PLDI 2019: PrefixSum; Chan, Shi and Song, Private and Continual Release of Statistics, ICALP 2010",
 	Epsilon: 1,
 	Params: []audit.ParamSpec{
@@ -33,11 +30,10 @@ var prefixSum = mechanism{
 			}
 		}
 		m := p.Int("m")
-		list := pairs{{"all answers 0 against all answers 1", vector(m, 0), vector(m, 1)}}
-		if m > 1 {
-			list = append(list, neighbours{"the first answer 0 against 1, the others 0", vector(m, 0), append(of(1), vector(m-1, 0)...)})
-		}
-		return list
+		return pairs{
+			{"all answers 0 against all answers 1", vector(m, 0), vector(m, 1)},
+			{"the first answer 0 against 1, the others 0", vector(m, 0), append(of(1), vector(m-1, 0)...)},
+		}[:min(m, 2)]
 	},
 	Tight: &audit.Tight{Pair: 1, Floats: true, Why: "a first sum beyond both true values"},
 
@@ -61,7 +57,6 @@ var prefixSum = mechanism{
 
 func countsEvents(p audit.Params) bool { return p.Word("data") == "events" }
 
-// prefixSumLoss is epsilon for every answer that may move.
 func prefixSumLoss(p audit.Params) float64 {
 	return audit.Pick(countsEvents(p), 1, p.Num("m")) * p.Num("epsilon")
 }

@@ -9,7 +9,6 @@ import (
 )
 
 // randomisedResponse tells one bit truthfully with a probability, and else its opposite.
-// It draws one Bernoulli an output.
 var randomisedResponse = mechanism{
 	Name: "randomised-response", Title: "Randomised response of one bit",
 	Source:  "Warner, Randomized response, JASA 60 (1965); Dwork and Roth, The Algorithmic Foundations of Differential Privacy (2014), section 3.2",
@@ -34,7 +33,7 @@ var randomisedResponse = mechanism{
 			return "epsilon = ln(p/(1-p)) = " + audit.Number(logOddsUp(truthful))
 		}
 		epsilon := p.Num("epsilon")
-		if epsilon > coarseFrom {
+		if epsilon > 30 { // rounding p to a double shows: it changes epsilon by 1e-3
 			return "epsilon = ln(p/(1-p)) = " + audit.Number(logOddsUp(truthfulProbability(epsilon))) + ", below the epsilon given: 1-p is a few multiples of 2^-53"
 		}
 		return "epsilon = ln(p/(1-p)) = " + audit.Number(epsilon)
@@ -57,25 +56,18 @@ var randomisedResponse = mechanism{
 	},
 }
 
-// coarseFrom is the epsilon above which rounding p to a double shows: at 30 it
-// changes epsilon by 1e-3.
-const coarseFrom = 30
-
-// truthfulProbability is e^epsilon/(1+e^epsilon) as a multiple of 2^-53, which a
-// Bernoulli hits exactly, rounded down so that its log odds stay at or below
-// epsilon. It stays above 1/2: below epsilon = 2^-50 there is no such
-// multiple, and the range of epsilon ends before.
+// truthfulProbability is e^epsilon/(1+e^epsilon) as a multiple of 2^-53, which a Bernoulli hits
+// exactly, rounded down so that its log odds are at most epsilon. It is above 1/2 from epsilon
+// = 2^-50 on.
 func truthfulProbability(epsilon float64) float64 {
-	// The probability of the lie, rounded up. The logistic function is good
-	// to 2 ulp; 4 ulp are added.
+	// The probability of the lie, rounded up: the logistic function is good to 2 ulp, 4 are added.
 	lie := stream.Logistic(-epsilon)
 	lie += float64(lie * 0x1p-50)
 	return 1 - float64(math.Ceil(float64(lie*0x1p53))*0x1p-53)
 }
 
-// logOddsUp is ln(p/(1-p)) rounded up to a multiple of 1e-9, so that a claim of
-// it is never below the truth. 1-p is exact for p in [1/2, 1); the quotient and
-// the logarithm are good to 1 ulp, far less than the margin of 1e-12.
+// logOddsUp is ln(p/(1-p)) rounded up, so that a claim of it is never below the truth. 1-p is
+// exact for p in [1/2, 1); quotient and logarithm are good to 1 ulp, far below the margin.
 func logOddsUp(p float64) float64 { return upToNano(stream.Log(p / (1 - p))) }
 
 // upToNano rounds up to a multiple of 1e-9, a margin of 1e-12 added.

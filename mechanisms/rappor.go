@@ -7,12 +7,11 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// rapporFamily reports one value through a Bloom filter. The permanent response
-// replaces each bit, with probability f, by a fair coin; the instantaneous one
-// then reports 1 with probability q where that is 1 and p where it is 0. Of one
-// report the bits are independent, 1 with probability f(p+q)/2 + (1-f)q or
-// f(p+q)/2 + (1-f)p, and are drawn so: one word a bit. rappor-once reports the
-// permanent response, p = 0 and q = 1.
+// rapporFamily reports one value through a Bloom filter. The permanent response replaces
+// each bit, with probability f, by a fair coin; the instantaneous one then reports 1 with
+// probability q where that is 1 and p where it is 0. Of one report the bits are independent,
+// 1 with probability f(p+q)/2 + (1-f)q or f(p+q)/2 + (1-f)p, and are drawn so: one word a
+// bit. rappor-once has p = 0 and q = 1.
 type rapporFamily struct {
 	mechanism
 
@@ -77,15 +76,13 @@ func (f rapporFamily) complete() mechanism {
 // bitNoise is the probability of reporting 1 for a bit that is 1, and for one that is 0.
 type bitNoise struct{ one, zero float64 }
 
-// loss is the largest log ratio of the probabilities of a report where so many
-// bits are 1 and 0 on one side, and so many 0 and 1.
+// loss is the largest log ratio of the probabilities of a report between values of which the
+// first alone sets gone bits, and the second alone come.
 func (n bitNoise) loss(gone, come int) float64 {
 	return float64(float64(gone)*stream.Log(n.one/n.zero)) + float64(float64(come)*stream.Log((1-n.zero)/(1-n.one)))
 }
 
-// noise is that of f, or else of the smallest f whose loss, hashes times that of
-// a bit gone and a bit come (theorems 1 and 2), is at most epsilon; none is too
-// large where even f = 0 loses less.
+// noise is that of f, or else of the smallest f whose loss (theorems 1 and 2) is at most epsilon.
 func (f rapporFamily) noise(p audit.Params) bitNoise {
 	zero, one := 0.0, 1.0
 	if f.instant {
@@ -98,22 +95,21 @@ func (f rapporFamily) noise(p audit.Params) bitNoise {
 	if given := p.Num("f"); given != 0 {
 		return with(given)
 	}
+	enough := func(f float64) bool { return float64(p.Num("hashes")*with(f).loss(1, 1)) <= p.Num("epsilon") }
+	if f.instant && enough(0) {
+		return with(0)
+	}
 	lo, hi := 0.0, 1.0
 	for range 60 {
-		mid := float64((lo + hi) * 0.5)
-		if float64(p.Num("hashes")*with(mid).loss(1, 1)) > p.Num("epsilon") {
-			lo = mid
-		} else {
+		if mid := float64((lo + hi) * 0.5); enough(mid) {
 			hi = mid
+		} else {
+			lo = mid
 		}
-	}
-	if f.instant && float64(p.Num("hashes")*with(0).loss(1, 1)) <= p.Num("epsilon") {
-		hi = 0
 	}
 	return with(hi)
 }
 
-// release draws one uniform number a bit.
 func (f rapporFamily) release(p audit.Params, d audit.Dataset) sampler {
 	noise := f.noise(p)
 	filter := bloom(int(d.Values[0]), p.Int("bits"), p.Int("hashes"))
@@ -128,8 +124,8 @@ func (f rapporFamily) release(p audit.Params, d audit.Dataset) sampler {
 	}
 }
 
-// bloom is the Bloom filter of a value. Hash i is SplitMix64's output function
-// (Steele, Lea and Flood 2014) of 64 times the value plus i.
+// bloom is the Bloom filter of a value. Hash i is SplitMix64's output function (Steele, Lea
+// and Flood 2014) of 64 times the value plus i.
 func bloom(value, size, hashes int) (filter uint64) {
 	for i := range hashes {
 		z := (uint64(value*64+i) + 1) * 0x9e3779b97f4a7c15
@@ -140,8 +136,8 @@ func bloom(value, size, hashes int) (filter uint64) {
 	return filter
 }
 
-// rapporPair is the first pair of values whose filters differ in most bits, with
-// the numbers of bits that are 1 in the first only and in the second only.
+// rapporPair is the first pair of values whose filters differ in most bits, with the numbers
+// of bits that only the first and only the second sets.
 func rapporPair(p audit.Params) (pair neighbours, gone, come int) {
 	size, hashes := p.Int("bits"), p.Int("hashes")
 	best := -1

@@ -1,40 +1,39 @@
 // Package mechanisms holds the mechanisms to audit: textbook ones that keep
 // what they claim, and others that were published or shipped broken. Each
-// family has a file of its own; [All] names them.
+// family has a file of its own.
 //
-// Every Sample draws its noise in blocks of [blockRows] outputs, in the order
-// that the family's type documents, and adds and divides with plain IEEE
-// arithmetic alone. So outputs have the same bits on every platform, and two
-// calls that ask for n1 and n2 outputs give what one call for n1+n2 gives
-// wherever n1 is a multiple of blockRows.
+// Sample draws its noise in blocks of [blockRows] outputs and uses plain IEEE
+// arithmetic alone. So outputs have the same bits on every platform, and calls
+// for n1 and n2 outputs give what one for n1+n2 gives where n1 is a multiple of
+// blockRows.
 package mechanisms
 
 import "github.com/dpscope/dpscope/audit"
 
 // All is the registry: one line a mechanism.
 func All() []audit.MechanismSpec {
-	list := []mechanism{
+	list := []interface{ complete() mechanism }{
 		randomisedResponse,
 		laplaceCount,
 
-		laplaceMean.complete(),
-		laplaceMeanRawCount.complete(),
-		laplaceMeanRawDenominator.complete(),
-		gaussianMean.complete(),
-		gaussianMeanRawCount.complete(),
-		gaussianMeanRawDenominator.complete(),
+		laplaceMean,
+		laplaceMeanRawCount,
+		laplaceMeanRawDenominator,
+		gaussianMean,
+		gaussianMeanRawCount,
+		gaussianMeanRawDenominator,
 
-		svt1.complete(),
-		svt2.complete(),
-		svt3.complete(),
-		svt4.complete(),
-		svt5.complete(),
-		svt6.complete(),
+		svt1,
+		svt2,
+		svt3,
+		svt4,
+		svt5,
+		svt6,
 
-		noisyMaxLaplace.complete(),
-		noisyMaxExponential.complete(),
-		noisyMaxValueLaplace.complete(),
-		noisyMaxValueExponential.complete(),
+		noisyMaxLaplace,
+		noisyMaxExponential,
+		noisyMaxValueLaplace,
+		noisyMaxValueExponential,
 
 		noisyHistogram,
 		noisyHistogramWrongScale,
@@ -42,24 +41,24 @@ func All() []audit.MechanismSpec {
 		exponentialMedian,
 		geoSample,
 		truncatedGeometric,
-		rapporOnce.complete(),
-		rappor.complete(),
-		numericSVT.complete(),
+		rapporOnce,
+		rappor,
+		numericSVT,
 		svtParallel,
 		svt34Parallel,
 		prefixSum,
 		laplaceParallel,
 
-		laplaceMeanClampedScale.complete(),
-		gaussianMeanRenyi.complete(),
-		gaussianMeanRawCountRenyi.complete(),
-		gaussianMeanRawDenominatorRenyi.complete(),
+		laplaceMeanClampedScale,
+		gaussianMeanRenyi,
+		gaussianMeanRawCountRenyi,
+		gaussianMeanRawDenominatorRenyi,
 
-		dpSGD.complete(),
-		dpSGDScaledNoise.complete(),
-		dpSGDMicrobatch.complete(),
-		dpSGDReusedKey.complete(),
-		dpSGDClipLate.complete(),
+		dpSGD,
+		dpSGDScaledNoise,
+		dpSGDMicrobatch,
+		dpSGDReusedKey,
+		dpSGDClipLate,
 
 		laplaceFloat,
 		laplaceSnapping,
@@ -73,5 +72,5 @@ func All() []audit.MechanismSpec {
 		domainFromData,
 		sizeLeak(),
 	}
-	return audit.Listed(len(list), func(i int) audit.MechanismSpec { return list[i].spec() })
+	return audit.Listed(len(list), func(i int) audit.MechanismSpec { return list[i].complete().spec() })
 }

@@ -20,7 +20,6 @@ func sum(m mechanism, total func([]float64) float64) mechanism {
 	return m
 }
 
-// A record that is added or removed moves a sum of clipped records by 1 at most.
 var sumClipped = sum(mechanism{
 	Name: "sum-clipped", Title: "Sum of records, clipped to [0, 1], with Laplace noise", Source: histogramSource,
 	Params: []audit.ParamSpec{{Name: "most", Doc: "largest record that occurs; those above 1 are clipped", Default: 5, Min: 1, Max: 1000}},
@@ -43,7 +42,7 @@ var sumUnclipped = sum(mechanism{
 })
 
 // ratios completes a mechanism that adds the ratios a/b of rows (a, b), clipped to [0, 1], and
-// Laplace noise. NaN is a symbol, as outputs are finite.
+// Laplace noise. NaN is a symbol, as outputs are finite. A row moves the sum by 1 at most.
 func ratios(m mechanism, clip func(float64) float64) mechanism {
 	m.Epsilon, m.Relations = 1, only(audit.AddRemove, audit.Replace)
 	m.Domain = in(audit.Domain{Columns: 2, MaxRows: proposedRows, Lower: []float64{0, 0}, Upper: []float64{10, 10}, Integer: true})
@@ -80,7 +79,6 @@ func ratios(m mechanism, clip func(float64) float64) mechanism {
 	return m
 }
 
-// A row moves a sum of ratios by 1 at most, also where it is replaced: 0/0 counts as 0.
 var sumRatios = ratios(mechanism{
 	Name: "sum-ratios", Title: "Sum of ratios, clipped to [0, 1], 0/0 taken for 0, with Laplace noise", Source: histogramSource,
 	Tight: &audit.Tight{Pair: 3, Floats: true, Why: "a sum beyond both true values"},
@@ -91,12 +89,4 @@ var sumNaN = ratios(mechanism{
 	Source: sumSource + "a clip by two comparisons, both false for NaN (IEEE 754, section 5.11)",
 	Fault:  "clips with comparisons, which are false for NaN: one record 0/0 makes the sum, and the output, NaN", Mended: "sum-ratios",
 	Truth: neverPrivate(": a record 0/0 is revealed with certainty"),
-}, func(v float64) float64 {
-	if v < 0 {
-		v = 0
-	}
-	if v > 1 {
-		v = 1
-	}
-	return v
-})
+}, func(v float64) float64 { return audit.Pick(v < 0, 0, audit.Pick(v > 1, 1, v)) })

@@ -11,30 +11,21 @@ import (
 
 // svtVariant is one of the six sparse-vector algorithms that Lyu, Su and Li
 // (2017) compare. It answers m queries in turn, each of sensitivity Δ: is
-// query + ν at or above T + ρ? Scales, with epsilon1 = share * epsilon and
-// epsilon2 = epsilon - epsilon1:
-//
-//	       epsilon1   ρ              ν               at or above   stops
-//	svt1   epsilon/2  Δ/epsilon1     2cΔ/epsilon2    ⊤             after c ⊤
-//	svt2   epsilon/2  cΔ/epsilon1 *  2cΔ/epsilon1    ⊤             after c ⊤
-//	svt3   epsilon/2  Δ/epsilon1     cΔ/epsilon2     query + ν     after c ⊤
-//	svt4   epsilon/4  Δ/epsilon1     Δ/epsilon2      ⊤             after c ⊤
-//	svt5   epsilon/2  Δ/epsilon1     none            ⊤             never
-//	svt6   epsilon/2  Δ/epsilon1     Δ/epsilon2      ⊤             never
-//
-//	* drawn again with scale cΔ/epsilon2 after each ⊤
-//
+// query + ν at or above T + ρ? If so it says ⊤, and stops after c of them.
 // numeric-svt is a seventh: it releases the query with noise of its own.
+//
+// The scale of the noise is a factor times Δ/epsilon1 (ρ, where epsilon1 is share *
+// epsilon) or Δ/epsilon2 (ν and more, where epsilon2 is the rest).
 type svtVariant struct {
 	mechanism
 
-	share float64 // epsilon1/epsilon, a power of 2
-	// scales of the noise. more is that of ρ when it is drawn again, or of the noise of a
-	// released value; 0: query + ν is released.
-	scales  func(e1, e2, delta, c float64) (rho, nu, more float64)
-	redraws bool // ρ is drawn again after each ⊤
-	values  bool // ⊤ carries query + ν
-	endless bool // c is ignored
+	share   float64 // a power of 2
+	rho, nu float64 // factors
+	more    float64 // factor, times c, of ρ when it is drawn again, or of the noise of a released value; 0: none
+	fixed   bool    // the factor nu is not multiplied by c
+	redraws bool    // ρ, with rho times c, is drawn again after each ⊤
+	values  bool    // ⊤ carries query + ν, or query + more
+	endless bool    // it never stops
 }
 
 const svtSource = "Lyu, Su and Li, Understanding the Sparse Vector Technique for Differential Privacy, PVLDB 10(6) (2017), algorithm "
@@ -44,22 +35,20 @@ var loneQuery = &audit.Tight{Params: audit.Params{"epsilon": {Number: 1}, "m": {
 	Why: "a single query that crosses the threshold: exact"}
 
 var (
-	svt1 = svtVariant{share: 0.5, mechanism: mechanism{
+	svt1 = svtVariant{share: 0.5, rho: 1, nu: 2, mechanism: mechanism{
 		Name: "svt1", Title: "Sparse vector technique, standard", Source: svtSource + "1", Tight: loneQuery,
-	}, scales: func(e1, e2, delta, c float64) (rho, nu, more float64) { return delta / e1, 2 * c * delta / e2, 0 }}
-	svt2 = svtVariant{share: 0.5, redraws: true, mechanism: mechanism{
+	}}
+	svt2 = svtVariant{share: 0.5, rho: 1, nu: 2, more: 1, redraws: true, mechanism: mechanism{
 		Name: "svt2", Title: "Sparse vector technique, threshold drawn again after each positive answer",
 		Source: svtSource + "2 (Dwork and Roth 2014, algorithm 2)", Tight: loneQuery,
-	}, scales: func(e1, e2, delta, c float64) (rho, nu, more float64) {
-		return c * delta / e1, 2 * c * delta / e1, c * delta / e2
 	}}
-	svt3 = svtVariant{share: 0.5, values: true, mechanism: mechanism{
+	svt3 = svtVariant{share: 0.5, rho: 1, nu: 1, values: true, mechanism: mechanism{
 		Name: "svt3", Title: "Sparse vector technique that releases the noisy answers",
 		Source: svtSource + "3 (Roth's lecture notes, 2011)",
 		Fault:  "releases the noisy answer that was compared with the threshold: it bounds the noisy threshold from above, so negative answers are no longer free", Mended: "numeric-svt",
 		Truth: neverPrivate(""),
-	}, scales: func(e1, e2, delta, c float64) (rho, nu, more float64) { return delta / e1, c * delta / e2, 0 }}
-	svt4 = svtVariant{share: 0.25, mechanism: mechanism{
+	}}
+	svt4 = svtVariant{share: 0.25, rho: 1, nu: 1, fixed: true, mechanism: mechanism{
 		Name: "svt4", Title: "Sparse vector technique with query noise that ignores the cut-off",
 		Source: svtSource + "4 (Lee and Clifton 2014)",
 		Fault:  "the noise on the queries does not grow with the cut-off c, and is half of what even c = 1 needs", Mended: "svt1",
@@ -69,35 +58,31 @@ var (
 			c := min(p.Num("c"), p.Num("m"))
 			return "at most epsilon = (1+6c)/4 times the claimed = " + audit.Number((1+float64(6*c))/4*p.Num("epsilon"))
 		},
-	}, scales: func(e1, e2, delta, c float64) (rho, nu, more float64) { return delta / e1, delta / e2, 0 }}
-	svt5 = svtVariant{share: 0.5, endless: true, mechanism: mechanism{
+	}}
+	svt5 = svtVariant{share: 0.5, rho: 1, endless: true, mechanism: mechanism{
 		Name: "svt5", Title: "Sparse vector technique without noise on the queries",
 		Source: svtSource + "5 (Stoddard, Chen and Machanavajjhala 2014)",
 		Fault:  "adds no noise to the queries: two queries whose order differs between neighbouring datasets distinguish them with certainty", Mended: "svt1",
 		Truth: neverPrivate(""),
-	}, scales: func(e1, e2, delta, c float64) (rho, nu, more float64) { return delta / e1, 0, 0 }}
-	svt6 = svtVariant{share: 0.5, endless: true, mechanism: mechanism{
+	}}
+	svt6 = svtVariant{share: 0.5, rho: 1, nu: 1, fixed: true, endless: true, mechanism: mechanism{
 		Name: "svt6", Title: "Sparse vector technique without a limit on positive answers",
 		Source: svtSource + "6 (Chen, Xiao, Zhang and Xu 2015)",
 		Fault:  "answers any number of positive queries with the noise for one", Mended: "svt1",
 		Truth: neverPrivate("; the loss grows with the number of queries"),
-	}, scales: func(e1, e2, delta, c float64) (rho, nu, more float64) { return delta / e1, delta / e2, 0 }}
+	}}
 
-	// numericSVT has noise 3Δ/epsilon on T, 6cΔ/epsilon in the comparison and 3cΔ/epsilon
-	// on the released value, written with epsilon1 = epsilon2 = epsilon/2: a third of
-	// epsilon each.
-	numericSVT = svtVariant{share: 0.5, values: true, mechanism: mechanism{
+	// numericSVT spends a third of epsilon on each of T, the comparison and the released value:
+	// scales 3Δ/epsilon, 6cΔ/epsilon and 3cΔ/epsilon.
+	numericSVT = svtVariant{share: 0.5, rho: 1.5, nu: 3, more: 1.5, values: true, mechanism: mechanism{
 		Name: "numeric-svt", Title: "Numeric sparse vector technique: positive answers with fresh noise",
 		Source: "Wang, Ding, Wang, Kifer and Zhang, Proving Differential Privacy with Shadow Execution, PLDI 2019: NumSVT; Dwork and Roth (2014), algorithm 3",
 		Tight: &audit.Tight{Params: loneQuery.Params, Pair: 1, Exact: loneLoss(6, 3) + 1.0/3, Floats: true,
 			Why: "a single query that crosses the threshold, and a value beyond both answers: exact"},
-	}, scales: func(e1, e2, delta, c float64) (rho, nu, more float64) {
-		return 1.5 * delta / e1, 3 * c * delta / e2, 1.5 * c * delta / e2
 	}}
 )
 
-// besides completes a mechanism of two sparse vector techniques beside each other, each with
-// this share of epsilon.
+// besides completes a mechanism of two variants beside each other, each with this share of epsilon.
 func besides(m mechanism, first, second svtVariant, share float64) mechanism {
 	all := first.complete()
 	all.Name, all.Title, all.Source, all.Fault, all.Mended, all.Truth, all.Tight = m.Name, m.Title, m.Source, m.Fault, m.Mended, m.Truth, m.Tight
@@ -138,10 +123,9 @@ var svt34Parallel = besides(mechanism{
 	},
 }, svt3, svt4, 1)
 
-// loneLoss is the loss of a sparse vector technique on one query that is half a
-// sensitivity above the threshold or below it, with noise of scales nu and rho,
-// not equal: by symmetry that of randomised response. The sum of two Laplace
-// variables is beyond t > 0 with probability
+// loneLoss is the loss on one query that is half a sensitivity above the threshold or below
+// it, with noise of scales nu and rho, not equal: by symmetry that of randomised response.
+// The sum of two Laplace variables is beyond t > 0 with probability
 // (nu² e^(-t/nu) - rho² e^(-t/rho)) / (2 (nu² - rho²)).
 func loneLoss(nu, rho float64) float64 {
 	const t = 0.5
@@ -172,9 +156,8 @@ func (v svtVariant) complete() mechanism {
 		return audit.Pick(direct(p), []audit.Relation{audit.LInfinity}, []audit.Relation{audit.AddRemove, audit.Replace})
 	}
 	if m.Fault != "" {
-		// The queries cannot show the fault where there is a single one, or copies of one
-		// that all move alike and release no value, so that the answers tell of the
-		// threshold's noise only.
+		// A single query cannot show the fault. Nor can copies of one, which move alike, where
+		// no value is released: the answers tell of the threshold's noise only.
 		m.Truth = func(p audit.Params) string {
 			if p.Int("m") == 1 || p.Word("queries") == "sum" && !v.values {
 				return "keeps its claim on these queries, but not on others"
@@ -182,12 +165,10 @@ func (v svtVariant) complete() mechanism {
 			return v.Truth(p)
 		}
 	}
-	// The domain of direct is the cube of half-width 5 sensitivities around the threshold,
-	// beyond which an answer is hardly ever in doubt.
 	m.Domain = func(p audit.Params) audit.Domain {
 		if direct(p) {
 			t, reach := p.Num("threshold"), p.Num("sensitivity")
-			wide := float64(5 * reach)
+			wide := float64(5 * reach) // beyond, an answer is hardly ever in doubt
 			return answers(p.Int("m"), t-wide, t+wide, reach)
 		}
 		return records(0, 1)
@@ -215,14 +196,18 @@ type svtRun struct {
 	queries       int     // m
 	threshold     float64 // T
 	cutoff        int     // positive answers before it stops
-	rho, nu, more float64
+	rho, nu, more float64 // scales
 }
 
 func (v svtVariant) run(p audit.Params) svtRun {
-	m, e1 := p.Int("m"), float64(v.share*p.Num("epsilon"))
-	r := svtRun{queries: m, threshold: p.Num("threshold"), cutoff: audit.Pick(v.endless, m+1, p.Int("c"))} // m+1 is out of reach
-	r.rho, r.nu, r.more = v.scales(e1, p.Num("epsilon")-e1, p.Num("sensitivity"), p.Num("c"))
-	return r
+	m, e1, delta, c := p.Int("m"), float64(v.share*p.Num("epsilon")), p.Num("sensitivity"), p.Num("c")
+	e2 := p.Num("epsilon") - e1
+	return svtRun{
+		queries: m, threshold: p.Num("threshold"), cutoff: audit.Pick(v.endless, m+1, p.Int("c")), // m+1 is out of reach
+		rho:  v.rho * audit.Pick(v.redraws, c, 1) * delta / e1,
+		nu:   v.nu * audit.Pick(v.fixed, 1, c) * delta / e2,
+		more: v.more * c * delta / e2,
+	}
 }
 
 func (v svtVariant) output(p audit.Params) []audit.Column {
@@ -236,14 +221,13 @@ func (v svtVariant) output(p audit.Params) []audit.Column {
 
 // release draws ρ for all rows of a block, then ν for all queries of all its rows (none
 // where its scale is zero), whether or not a row stops early. Then follows the noise of
-// all values (numeric-svt), or as many further ρ for each row as it can use: one less
-// than the positive answers that it can give (svt2).
+// all values, or as many further ρ for each row as it can use.
 func (v svtVariant) release(p audit.Params, d audit.Dataset) sampler {
 	r, q := v.run(p), d.Values
 	if !direct(p) {
 		q = family(p).answers(d.Values, r.queries)
 	}
-	further := audit.Pick(v.redraws, min(r.cutoff, r.queries)-1, 0)
+	further := audit.Pick(v.redraws, min(r.cutoff, r.queries)-1, 0) // none after the last ⊤
 	return func(b *block) {
 		rho, nu := b.laplace(1, r.rho), b.out
 		if v.values {
@@ -270,7 +254,7 @@ func (v svtVariant) release(p audit.Params, d audit.Dataset) sampler {
 }
 
 // compare turns the noise of the queries, a row of len(q) for each ρ, into
-// symbols. The answers are as good as coin flips, so there is no branch on them.
+// symbols. It does not branch on answers, which are as good as coin flips.
 func compare(rows, rho, q []float64, threshold float64, cutoff int) {
 	for _, z := range rho {
 		row := rows[:len(q)]
@@ -292,10 +276,9 @@ func compare(rows, rho, q []float64, threshold float64, cutoff int) {
 	}
 }
 
-// compareMore is compare where more is released than symbols, or other thresholds are drawn. An
-// out of two numbers a query has a value beside each symbol: query + the query's number of more
-// beside ⊤, else 0. Else the k-th ⊤ of a row replaces the threshold by T plus the row's k-th
-// number of more.
+// compareMore is compare for an out of two numbers a query, where query + its number of more
+// stands beside ⊤ and 0 beside others; or where the k-th ⊤ of a row replaces the threshold by
+// T plus the row's k-th number of more.
 func compareMore(out, rho, noise, more, q []float64, threshold float64, cutoff int) {
 	values, further := len(out) > len(noise), len(more)/len(rho)
 	for r, z := range rho {

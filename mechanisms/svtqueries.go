@@ -7,14 +7,13 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// queryFamily is where the answers to an SVT's m queries come from, where not from the
+// queryFamily is where the true answers to an SVT's m queries come from, where not from the
 // dataset directly. Each moves by at most 1.
 type queryFamily struct {
-	name string
-	// answers are the m true answers on records.
+	name    string
 	answers func(records []float64, m int) []float64
-	// pairs where a record is added, and where one is replaced. A sum of below records of 1
-	// is just below the threshold.
+	// pairs where a record is added, and where one is replaced; below records of 1 sum to
+	// just below the threshold.
 	pairs func(below int) (added, replaced pairs)
 }
 
@@ -32,10 +31,9 @@ var queryFamilies = []queryFamily{
 					{"{0} against {1}", of(0), of(1)},
 				}
 		}},
-	// m-1 queries are the last record and one is the record before it, clipped to [0, 1]; a
-	// record that is not there counts 0. The pairs swap the two, so that m-1 queries fall as
-	// one rises. The order of rows carries no meaning, so datasets that are permuted and
-	// differ in one row are neighbours.
+	// m-1 queries are the last record and one is the record before it, clipped to [0, 1]; 0
+	// where there is none. The pairs swap the two, so that m-1 queries fall as one rises: the
+	// order of rows carries no meaning, so they are neighbours.
 	{name: "reveal-records",
 		answers: func(records []float64, m int) []float64 {
 			n := len(records)
@@ -52,8 +50,7 @@ var queryFamilies = []queryFamily{
 					{"{0} against {1}", of(0), of(1)},
 				}
 		}},
-	// Query i = 1..m is the number of records above the cut point (i-1/2)/m. The pairs move
-	// half of the queries, or all, across the threshold.
+	// Query i = 1..m is the number of records above (i-1/2)/m.
 	{name: "count-above",
 		answers: func(records []float64, m int) []float64 {
 			return audit.Listed(m, func(i int) float64 {
@@ -87,21 +84,17 @@ func family(p audit.Params) queryFamily {
 // beside is rows of 1, then others.
 func beside(ones int, others ...float64) []float64 { return append(vector(ones, 1), others...) }
 
-// flip is the pair 1^falls 0^rises against 0^falls 1^rises of answers half a
-// sensitivity above (1) and below (0) the threshold; queries beyond are below
-// it in both.
+// flip is a pair of answers half a sensitivity above or below the threshold: the first ones
+// fall below it, the next ones rise above it, others are below it in both.
 type flip struct{ falls, rises int }
 
 // manyQueries is how many queries flips spread over: later ones are hardly reached.
 const manyQueries = 10
 
-// flips are the variant's pairs of m direct answers, the best first. Exact
-// distributions at m = 10, c = 1 and epsilon = 1 put the balanced flip first:
-// the hockey-stick divergence at the claim is 0.029 for svt3, 0.030 for svt4
-// and 0.123 for svt6, against 0.025, 0.019 and 0.038 for 5+1, and 0.221 for
-// svt5 with every flip. Where a variant stops after one positive answer, 9+1
-// has the rarer event with the larger ratio; 3+2 and 3+1 have the more frequent
-// one.
+// flips are the variant's pairs of m direct answers, the best first: by the exact
+// hockey-stick divergence at the claim with m = 10, c = 1 and epsilon = 1 the balanced flip.
+// Where a variant stops after one positive answer, 9+1 has the rarer event with the larger
+// ratio; 3+2 and 3+1 have the more frequent one.
 func (v svtVariant) flips(m int) []flip {
 	spread := audit.Pick(v.endless, m, min(m, manyQueries))
 	var flips []flip
@@ -129,19 +122,11 @@ func (v svtVariant) directPairs(m int, threshold, sensitivity float64) pairs {
 
 func (f flip) pair(m int, low, high float64) neighbours {
 	first, second := vector(m, low), vector(m, low)
-	for i := range f.falls + f.rises {
-		if i < f.falls {
-			first[i] = high
-		} else {
-			second[i] = high
-		}
-	}
-	label := fmt.Sprintf("%d+%d: the first %d answers fall below the threshold, the next %d rise above it", f.falls, f.rises, f.falls, f.rises)
-	switch {
-	case f.rises == 0 && f.falls == m:
-		label = "all answers fall below the threshold"
-	case f.rises == 0:
-		label = "the first answer falls below the threshold"
+	copy(first, vector(f.falls, high))
+	copy(second[f.falls:], vector(f.rises, high))
+	label := fmt.Sprintf("%d+%d: the first %[1]d answers fall below the threshold, the next %[2]d rise above it", f.falls, f.rises)
+	if f.rises == 0 {
+		label = audit.Pick(f.falls == m, "all answers fall below the threshold", "the first answer falls below the threshold")
 	}
 	return neighbours{label, first, second}
 }

@@ -8,11 +8,10 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// truncated completes a mechanism that counts the ones among n bits and adds two-sided
-// geometric noise, P(z) proportional to (1-p)^|z|, clamped to [0, n]. With p = 1/(2^k+1) that
-// is the distribution of GeoSample: P(output <= z) = (1-p)^(c-z)/(2-p) for z < c, of which the
-// epsilon is ln(1 + 2^-k). A block draws the positive parts of all its rows, then the negative
-// ones.
+// truncated completes a mechanism that counts the ones among n bits and adds two-sided geometric
+// noise, P(z) ∝ (1-p)^|z|, clamped to [0, n]. With p = 1/(2^k+1), k by shift, that is the
+// distribution of GeoSample: P(output <= z) = (1-p)^(c-z)/(2-p) for z < c, of which the epsilon is
+// ln(1 + 2^-k). A block draws the positive parts of all its rows, then the negative ones.
 func truncated(m mechanism, shift func(epsilon float64) int) mechanism {
 	m.Source = "Balcer and Vadhan, Differential Privacy on Finite Computers, ITCS 2018, algorithm 4.8 (GeoSample)" + m.Source
 	m.Epsilon, m.Relations, m.Output = 0.1, only(audit.Replace), oneColumn(audit.Symbol, "count")
@@ -25,11 +24,10 @@ func truncated(m mechanism, shift func(epsilon float64) int) mechanism {
 	m.Pairs = func(p audit.Params, _ audit.Relation) pairs {
 		n := p.Int("n")
 		some := func(ones int) []float64 { return append(vector(ones, 1), vector(n-ones, 0)...) }
-		list := pairs{{"no ones against one", some(0), some(1)}}
-		if n > 1 {
-			list = append(list, neighbours{"all ones against all but one", some(n), some(n - 1)})
-		}
-		return list
+		return pairs{
+			{"no ones against one", some(0), some(1)},
+			{"all ones against all but one", some(n), some(n - 1)},
+		}[:min(n, 2)]
 	}
 	m.Release = func(p audit.Params, d audit.Dataset) sampler {
 		geometric := 1 / (1 + math.Ldexp(1, shift(p.Num("epsilon"))))

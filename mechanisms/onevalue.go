@@ -8,15 +8,54 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
+const valueReach = 10 // values lie in [-10, 10]
+
+// oneValue completes a mechanism that releases a single value of sensitivity 1 with Laplace noise.
+func oneValue(m mechanism) mechanism {
+	m.Epsilon, m.Relations = 1, only(audit.LInfinity)
+	m.Domain = in(answers(1, -valueReach, valueReach, 1))
+	m.Pairs = always(pairs{
+		{"{0} against {1}", of(0), of(1)},
+		{"{9} against {10}", of(9), of(10)},
+	})
+	return m
+}
+
+var laplaceParallel = oneValue(mechanism{
+	Name: "laplace-parallel", Title: "One value released several times, with Laplace noise scaled for all releases",
+	Source: "Bichsel, Steffen, Bogunovic and Vechev, DP-Sniper, S&P 2021: LaplaceParallel; Dwork and Roth (2014), theorems 3.6 and 3.16",
+	Params: []audit.ParamSpec{{Name: "copies", Doc: "how often the value is released, each time with epsilon/copies", Default: 20, Min: 1, Max: 64, Integer: true}},
+	Tight:  &audit.Tight{Params: audit.Params{"copies": {Number: 2}}, Pair: 1, Floats: true, Why: "both copies beyond both values"},
+
+	Output: func(p audit.Params) []audit.Column { return columnsOf(p.Int("copies"), audit.Real, "answer %d", 1) },
+	Release: func(p audit.Params, d audit.Dataset) sampler {
+		return plusLaplace(p.Num("copies")/p.Num("epsilon"), vector(p.Int("copies"), d.Values[0])...)
+	},
+})
+
+var budgetSpentTwice = oneValue(mechanism{
+	Name: "budget-spent-twice", Title: "One question answered several times, each time with the full epsilon",
+	Source: "Dwork and Roth, The Algorithmic Foundations of Differential Privacy (2014), theorem 3.16 (composition), which it ignores",
+	Fault:  "answers each time with noise for epsilon and claims epsilon for all answers together: budgets add up", Mended: "laplace-parallel",
+	Params: []audit.ParamSpec{{Name: "copies", Doc: "how often it is answered, each time with epsilon", Default: 2, Min: 2, Max: 64, Integer: true, Fault: true}},
+	Truth: func(p audit.Params) string {
+		return "epsilon = " + audit.Number(p.Num("copies")) + " times the claimed = " + audit.Number(p.Num("copies")*p.Num("epsilon"))
+	},
+
+	Output: laplaceParallel.Output,
+	Release: func(p audit.Params, d audit.Dataset) sampler {
+		return plusLaplace(1/p.Num("epsilon"), vector(p.Int("copies"), d.Values[0])...)
+	},
+})
+
 const mironov = "Mironov, On Significance of the Least Significant Bits for Differential Privacy, CCS 2012"
 
-// doubles is a real column of a mechanism whose claim is about doubles.
+// doubles is the output of a mechanism whose claim is about doubles.
 func doubles(audit.Params) []audit.Column {
 	return []audit.Column{{Name: "value", Kind: audit.Real, Bits: true}}
 }
 
-// laplaceFloat adds noise by the inverse of the distribution function, from one
-// uniform multiple of 2^-53 an output.
+// laplaceFloat inverts the distribution function of its noise, at one uniform multiple of 2^-53.
 var laplaceFloat = oneValue(mechanism{
 	Name: "laplace-float", Title: "Textbook Laplace mechanism in floating-point arithmetic",
 	Source: mironov + ", section 4",
@@ -76,12 +115,11 @@ var laplaceSnapping = oneValue(mechanism{
 	},
 })
 
-// snapping is clamp(round_Λ(clamp(value) + S λ ln U)): clamp to [-B, B], S a fair
-// sign, U uniform on (0, 1) to the full precision of doubles, Λ the least power
-// of 2 at or above λ = 1/epsilon, ties rounded up. B is 64 Λ and at least 16, in
-// which the values lie, so that λ < B < 2^46 λ. Two words an output: the first one
-// is the sign and 52 bits of U, the second one U's exponent, cut at 2^-64. ln is
-// good to 1 ulp, where Mironov asks for a correctly rounded one.
+// snapping is clamp(round_Λ(clamp(value) + S λ ln U)): clamp to [-B, B], S a fair sign, U
+// uniform on (0, 1) to the full precision of doubles, Λ the least power of 2 at or above λ =
+// 1/epsilon, ties rounded up. B is 64 Λ and at least 16, so that λ < B < 2^46 λ. Two words an
+// output: first the sign and 52 bits of U, then U's exponent, cut at 2^-64. ln is good to 1
+// ulp, where Mironov asks for a correctly rounded one.
 type snapping struct{ scale, grid, bound float64 }
 
 func newSnapping(p audit.Params) snapping {
