@@ -30,16 +30,13 @@ func countFamily(f family, repeated bool) family {
 	}
 	most := func(p audit.Params) float64 { return cmp.Or(p["contributions"].Number, 1) }
 	f.truth = func(p audit.Params) string {
-		if repeated {
-			return times(most(p), p, "one unit counts for "+audit.Number(most(p)))
-		}
-		return exactly(p)
+		return audit.Pick(repeated, times(most(p), p, "one unit counts for "+audit.Number(most(p))), exactly(p))
 	}
-	f.unit = func(p audit.Params) []interval { return same(p.Int(maxPartitions.Name), interval{0, most(p)}) }
+	f.unit = func(p audit.Params) []interval { return same(declared(p), interval{0, most(p)}) }
 	f.whole = always
-	f.outputs = func(p audit.Params) []string { return partitions(p.Int(maxPartitions.Name), "count") }
+	f.outputs = func(p audit.Params) []string { return partitions(declared(p), "count") }
 	f.release = func(p audit.Params) release {
-		s, l0 := spends(p), int64(p.Int(maxPartitions.Name))
+		s, l0 := spends(p), int64(declared(p))
 		return each(func(d audit.Dataset, j int) (float64, error) { return s.count(int(sum(d, j)), l0) })
 	}
 	return f
@@ -47,15 +44,20 @@ func countFamily(f family, repeated bool) family {
 
 func (s spending) count(n int, l0 int64) (float64, error) {
 	c, err := dpagg.NewCount(&dpagg.CountOptions{Epsilon: s.epsilon, Delta: s.delta, MaxPartitionsContributed: l0, Noise: s.noise})
+	for range n {
+		if err == nil {
+			err = c.Increment()
+		}
+	}
+	return told(err, c.Result)
+}
+
+// told is the result of an object of the library, unless something failed before.
+func told[T int64 | float64](err error, result func() (T, error)) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	for range n {
-		if err := c.Increment(); err != nil {
-			return 0, err
-		}
-	}
-	v, err := c.Result()
+	v, err := result()
 	return float64(v), err
 }
 
@@ -67,7 +69,7 @@ func sumFamily(f family, unbounded bool) family {
 		f.params = append(f.params, audit.ParamSpec{Name: "contributed", Doc: "partitions that a unit really contributes to, in multiples of max-partitions-contributed; one output each", Default: 2, Min: 2, Max: 16, Integer: true, Fault: true})
 	}
 	whole := func(p audit.Params) bool { return p.Word("type") == "int64" }
-	width := func(p audit.Params) int { return p.Int(maxPartitions.Name) * int(cmp.Or(p["contributed"].Number, 1)) }
+	width := func(p audit.Params) int { return declared(p) * int(cmp.Or(p["contributed"].Number, 1)) }
 	f.truth = func(p audit.Params) string {
 		if unbounded {
 			return times(p.Num("contributed"), p, "one unit is in "+audit.Number(float64(width(p)))+" partitions")
@@ -81,7 +83,7 @@ func sumFamily(f family, unbounded bool) family {
 	f.whole = whole
 	f.outputs = func(p audit.Params) []string { return partitions(width(p), "sum") }
 	f.release = func(p audit.Params) release {
-		s, l0, lower, upper := spends(p), int64(p.Int(maxPartitions.Name)), p.Num("lower"), p.Num("upper")
+		s, l0, lower, upper := spends(p), int64(declared(p)), p.Num("lower"), p.Num("upper")
 		one := audit.Pick(whole(p), s.sumInt64, s.sumFloat64)
 		return each(func(d audit.Dataset, j int) (float64, error) { return one(d, j, l0, lower, upper) })
 	}
@@ -90,13 +92,7 @@ func sumFamily(f family, unbounded bool) family {
 
 func (s spending) sumFloat64(d audit.Dataset, j int, l0 int64, lower, upper float64) (float64, error) {
 	sum, err := dpagg.NewBoundedSumFloat64(&dpagg.BoundedSumFloat64Options{Epsilon: s.epsilon, Delta: s.delta, MaxPartitionsContributed: l0, Lower: lower, Upper: upper, Noise: s.noise})
-	if err == nil {
-		err = contributions(d, j, 1, sum.Add)
-	}
-	if err != nil {
-		return 0, err
-	}
-	return sum.Result()
+	return told(contributions(err, d, j, 1, sum.Add), sum.Result)
 }
 
 func (s spending) sumInt64(d audit.Dataset, j int, l0 int64, lower, upper float64) (float64, error) {
@@ -104,22 +100,7 @@ func (s spending) sumInt64(d audit.Dataset, j int, l0 int64, lower, upper float6
 		return 0, fmt.Errorf("lower %s and upper %s for a sum of whole numbers", audit.Number(lower), audit.Number(upper))
 	}
 	sum, err := dpagg.NewBoundedSumInt64(&dpagg.BoundedSumInt64Options{Epsilon: s.epsilon, Delta: s.delta, MaxPartitionsContributed: l0, Lower: int64(lower), Upper: int64(upper), Noise: s.noise})
-	if err == nil {
-		err = contributions(d, j, 1, func(v float64) error { return sum.Add(int64(v)) })
-	}
-	if err != nil {
-		return 0, err
-	}
-	v, err := sum.Result()
-	return float64(v), err
-}
-
-// exactly is the truth of noise whose sensitivity a unit reaches.
-func exactly(p audit.Params) string {
-	if gaussian(p) {
-		return atMost(p)
-	}
-	return aggregateClaim(p).String()
+	return told(contributions(err, d, j, 1, func(v float64) error { return sum.Add(int64(v)) }), sum.Result)
 }
 
 var boundedMeanSpec = family{
@@ -127,36 +108,30 @@ var boundedMeanSpec = family{
 	expensive: true,
 	params:    with(maxPartitions, maxContributions, lowerBound, upperBound),
 	unit: func(p audit.Params) []interval {
-		return same(p.Int(maxPartitions.Name)*p.Int(maxContributions.Name), beyond(p))
+		return same(declared(p)*p.Int(maxContributions.Name), beyond(p))
 	},
-	outputs: func(p audit.Params) []string { return partitions(p.Int(maxPartitions.Name), "mean") },
+	outputs: func(p audit.Params) []string { return partitions(declared(p), "mean") },
 	release: func(p audit.Params) release {
 		s := spends(p)
 		options := dpagg.BoundedMeanOptions{Epsilon: s.epsilon, Delta: s.delta, Noise: s.noise, Lower: p.Num("lower"), Upper: p.Num("upper"),
-			MaxPartitionsContributed: int64(p.Int(maxPartitions.Name)), MaxContributionsPerPartition: int64(p.Int(maxContributions.Name))}
+			MaxPartitionsContributed: int64(declared(p)), MaxContributionsPerPartition: int64(p.Int(maxContributions.Name))}
 		return each(func(d audit.Dataset, j int) (float64, error) {
 			m, err := dpagg.NewBoundedMean(&options)
-			if err == nil {
-				err = contributions(d, j, int(options.MaxContributionsPerPartition), m.Add)
-			}
-			if err != nil {
-				return 0, err
-			}
-			return m.Result()
+			return told(contributions(err, d, j, int(options.MaxContributionsPerPartition), m.Add), m.Result)
 		})
 	},
 }
 
-// contributions hands on the values of partition j, so many of every unit.
-func contributions(d audit.Dataset, j, each int, add func(float64) error) error {
+// contributions hands on the values of partition j, so many of every unit, unless there is an error.
+func contributions(err error, d audit.Dataset, j, each int, add func(float64) error) error {
 	for i := range d.Len() {
 		for _, v := range d.Row(i)[j*each : (j+1)*each] {
-			if err := add(v); err != nil {
-				return err
+			if err == nil {
+				err = add(v)
 			}
 		}
 	}
-	return nil
+	return err
 }
 
 var boundedMeanBudgetTwice = family{
@@ -165,16 +140,14 @@ var boundedMeanBudgetTwice = family{
 	fault: "spends the budget twice: sum and count each get all of epsilon, while BoundedMean gives each half", mended: "google-bounded-mean",
 	expensive: true,
 	params:    with(maxPartitions, lowerBound, upperBound),
-	truth: func(p audit.Params) string {
-		return times(2, p, "the budget is spent on the sum and on the count")
-	},
-	unit: func(p audit.Params) []interval { return same(p.Int(maxPartitions.Name), beyond(p)) },
+	truth:     func(p audit.Params) string { return times(2, p, "the budget is spent on the sum and on the count") },
+	unit:      func(p audit.Params) []interval { return same(declared(p), beyond(p)) },
 	outputs: func(p audit.Params) []string {
-		n := p.Int(maxPartitions.Name)
+		n := declared(p)
 		return append(partitions(n, "sum"), partitions(n, "count")...)
 	},
 	release: func(p audit.Params) release {
-		s, n, lower, upper := spends(p), p.Int(maxPartitions.Name), p.Num("lower"), p.Num("upper")
+		s, n, lower, upper := spends(p), declared(p), p.Num("lower"), p.Num("upper")
 		return each(func(d audit.Dataset, j int) (float64, error) {
 			if j < n {
 				return s.sumFloat64(d, j, int64(n), lower, upper)
@@ -201,32 +174,32 @@ func quantilesFamily(f family, anew bool) family {
 	if anew {
 		f.params[len(f.params)-3].Min = 2
 		f.truth = func(p audit.Params) string {
-			return "at most " + audit.Number(p.Num("ranks")) + " times the claim, because every rank spends it"
+			return "at most " + p["ranks"].String() + " times the claim, because every rank spends it"
 		}
 	}
 	f.unit = boundedMeanSpec.unit
-	f.outputs = func(p audit.Params) []string {
-		return partitions(p.Int(maxPartitions.Name)*p.Int("ranks"), "quantile")
-	}
+	f.outputs = func(p audit.Params) []string { return partitions(declared(p)*p.Int("ranks"), "quantile") }
 	f.release = func(p audit.Params) release {
 		s, ranks := spends(p), p.Int("ranks")
 		options := dpagg.BoundedQuantilesOptions{Epsilon: s.epsilon, Delta: s.delta, Noise: s.noise, Lower: p.Num("lower"), Upper: p.Num("upper"),
-			MaxPartitionsContributed: int64(p.Int(maxPartitions.Name)), MaxContributionsPerPartition: int64(p.Int(maxContributions.Name)),
+			MaxPartitionsContributed: int64(declared(p)), MaxContributionsPerPartition: int64(p.Int(maxContributions.Name)),
 			TreeHeight: p.Int("tree-height"), BranchingFactor: p.Int("branching-factor")}
-		return func(d audit.Dataset) func(int) (float64, error) {
+		return func(d audit.Dataset, out []float64) (err error) {
 			var q *dpagg.BoundedQuantiles
-			return func(k int) (_ float64, err error) {
+			for k := range out {
 				j, rank := k/ranks, k%ranks
 				if rank == 0 || anew {
-					if q, err = dpagg.NewBoundedQuantiles(&options); err == nil {
-						err = contributions(d, j, int(options.MaxContributionsPerPartition), q.Add)
-					}
-					if err != nil {
-						return 0, err
-					}
+					q, err = dpagg.NewBoundedQuantiles(&options)
+					err = contributions(err, d, j, int(options.MaxContributionsPerPartition), q.Add)
 				}
-				return q.Result(float64(rank+1) / float64(ranks+1))
+				if err == nil {
+					out[k], err = q.Result(float64(rank+1) / float64(ranks+1))
+				}
+				if err != nil {
+					return err
+				}
 			}
+			return nil
 		}
 	}
 	return f
@@ -248,9 +221,8 @@ var (
 		fault: "gives the library a smaller sensitivity than the largest amount that one unit adds", mended: "google-gaussian"}, noise.Gaussian(), 4)
 )
 
-// noiseFamily is noise on the sum of the units' values in every partition. most,
-// above 0, is by default how many times the sensitivity that the library is given
-// one value may be.
+// noiseFamily is noise on the sum of the units' values in every partition. most, above 0, is
+// by default how many times the sensitivity that the library is given one value may be.
 func noiseFamily(f family, n noise.Noise, most float64) family {
 	f.params = []audit.ParamSpec{epsilon}
 	normal, whole := noise.ToKind(n) == noise.GaussianNoise, f.whole != nil
@@ -267,20 +239,17 @@ func noiseFamily(f family, n noise.Noise, most float64) family {
 	f.claim = func(p audit.Params) audit.Claim { return audit.DPClaim(p.Num("epsilon"), p["delta"].Number) }
 	f.truth = func(p audit.Params) string {
 		k := times(p)
-		if !normal {
+		switch {
+		case !normal:
 			return "epsilon = " + audit.Number(k*p.Num("epsilon"))
+		case !whole:
+			return noFloat64
 		}
 		l0 := int64(p.Int("l0-sensitivity"))
 		// Of sensitivity 1 in every partition: the noise grows with it.
 		mu := k * math.Sqrt(float64(l0)) / noise.SigmaForGaussian(l0, 1, p.Num("epsilon"), p.Num("delta"))
-		gdp := audit.Claim{Kind: audit.GaussianDP, Mu: math.Floor(mu*1e4) / 1e4}.String()
-		switch {
-		case !whole:
-			return noFloat64
-		case most > 0:
-			return "not the claim, but " + gdp
-		}
-		return fmt.Sprintf("%s, that is %s", f.claim(p), gdp)
+		gdp := audit.Claim{Kind: audit.GaussianDP, Mu: math.Floor(mu*1e4) / 1e4}
+		return audit.Pick(most > 0, "not the claim, but ", f.claim(p).String()+", that is ") + gdp.String()
 	}
 	f.unit = func(p audit.Params) []interval {
 		reach := times(p) * p.Num("linf-sensitivity")

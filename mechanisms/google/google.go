@@ -1,12 +1,10 @@
 // Package google holds mechanisms of Google's differential privacy library for
-// Go (github.com/google/differential-privacy/go/v3, packages noise and dpagg) as
-// mechanisms to audit: the library's own code makes every output, and beside each
-// mechanism stands a misuse of it that the library cannot see.
+// Go (github.com/google/differential-privacy/go/v3, packages noise and dpagg) to
+// audit, and beside each a misuse of it that the library cannot see.
 //
 // A row of a dataset is one privacy unit, and neighbours differ by one: the
 // library's own relation. One output is one run of the library, from the making
-// of its object to its result. The library draws from the operating system's
-// generator, so no seed gives the same outputs again.
+// of its object to its result.
 package google
 
 import (
@@ -25,8 +23,6 @@ const (
 	Title   = "Google's differential privacy library"
 	Library = "github.com/google/differential-privacy/go/v3 v3.0.0"
 )
-
-const unseeded = "the library draws from the operating system's generator and takes no seed"
 
 // All lists the mechanisms, each before its misuse.
 func All() []audit.MechanismSpec {
@@ -48,7 +44,7 @@ var families = []family{
 func Samples(name string) int {
 	for _, f := range families {
 		if f.name == name {
-			return map[bool]int{false: 20_000, true: 10_000}[f.expensive]
+			return audit.Pick(f.expensive, 10_000, 20_000)
 		}
 	}
 	return 0
@@ -64,10 +60,9 @@ type family struct {
 	params []audit.ParamSpec
 	claim  func(audit.Params) audit.Claim // nil: the budget
 	truth  func(audit.Params) string      // nil: at most the budget
-	// unit is what one privacy unit holds: a column each.
-	unit func(audit.Params) []interval
-	// whole: values are whole numbers.
-	whole     func(audit.Params) bool // nil: never
+	unit   func(audit.Params) []interval  // what one privacy unit holds: a column each
+	whole  func(audit.Params) bool        // values are whole numbers; nil: never
+
 	outputs   func(audit.Params) []string
 	release   func(audit.Params) release
 	expensive bool // an output takes several draws
@@ -75,13 +70,18 @@ type family struct {
 
 type interval struct{ lower, upper float64 }
 
-// release makes one output on d: what it returns is the j-th number of it, asked for in turn.
-type release func(d audit.Dataset) func(j int) (float64, error)
+// release makes one output on d.
+type release func(d audit.Dataset, out []float64) error
 
 // each is the release of numbers that know nothing of each other.
 func each(number func(d audit.Dataset, j int) (float64, error)) release {
-	return func(d audit.Dataset) func(int) (float64, error) {
-		return func(j int) (float64, error) { return number(d, j) }
+	return func(d audit.Dataset, out []float64) (err error) {
+		for j := range out {
+			if out[j], err = number(d, j); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 }
 
@@ -103,14 +103,10 @@ func (f family) spec() audit.MechanismSpec {
 		Claim:     f.claim,
 		Truth:     f.truth,
 		Domain: func(p audit.Params, _ audit.Relation) audit.Domain {
-			unit := f.unit(p)
-			dom := audit.Domain{Columns: len(unit), MaxRows: mostRows, Integer: f.wholeAt(p)}
-			for _, v := range unit {
-				dom.Lower, dom.Upper = append(dom.Lower, v.lower), append(dom.Upper, v.upper)
-			}
-			return dom
+			lower, upper := ends(f.unit(p))
+			return audit.Domain{Columns: len(lower), MaxRows: mostRows, Lower: lower, Upper: upper, Integer: f.wholeAt(p)}
 		},
-		Pairs: func(p audit.Params, _ audit.Relation) []audit.Pair { return pairs(f.unit(p)) },
+		Pairs: func(p audit.Params, _ audit.Relation) []audit.Pair { return pairs(ends(f.unit(p))) },
 		New: func(p audit.Params) (audit.Mechanism, error) {
 			columns := audit.Each(f.outputs(p), func(name string) audit.Column {
 				return audit.Column{Name: name, Kind: audit.Real, Bits: !f.wholeAt(p)}
@@ -118,25 +114,25 @@ func (f family) spec() audit.MechanismSpec {
 			m := &mechanism{release: f.release(p), columns: columns, unit: len(f.unit(p))}
 			err := checkBounds(p)
 			if err == nil { // the library checks its parameters when it is used
-				err = m.once(audit.Dataset{Columns: m.unit}, make([]float64, len(m.columns)))
+				err = m.release(audit.Dataset{Columns: m.unit}, make([]float64, len(m.columns)))
 			}
 			if err != nil {
 				return nil, &audit.InputError{Field: "parameters", Path: "/parameters", Found: err.Error(), Want: "what the library takes"}
 			}
 			return m, nil
 		},
-		Unseeded: unseeded,
+		Unseeded: "the library draws from the operating system's generator and takes no seed",
 	}
 }
 
+func ends(unit []interval) (lower, upper []float64) {
+	return audit.Each(unit, func(v interval) float64 { return v.lower }), audit.Each(unit, func(v interval) float64 { return v.upper })
+}
+
 // pairs: one unit at an end of its ranges, alone and beside another at the other.
-func pairs(unit []interval) []audit.Pair {
-	upper, lower := make([]float64, len(unit)), make([]float64, len(unit))
-	for i, v := range unit {
-		upper[i], lower[i] = v.upper, v.lower
-	}
+func pairs(lower, upper []float64) []audit.Pair {
 	data := func(rows ...[]float64) audit.Dataset {
-		return audit.Dataset{Columns: len(unit), Values: append([]float64{}, slices.Concat(rows...)...)}
+		return audit.Dataset{Columns: len(lower), Values: append([]float64{}, slices.Concat(rows...)...)}
 	}
 	return []audit.Pair{
 		{Label: "none against one unit at the upper ends", First: data(), Second: data(upper)},
@@ -153,10 +149,10 @@ type mechanism struct {
 
 func (m *mechanism) Columns() []audit.Column { return m.columns }
 
-// Sample does not draw from the stream.
+// Sample draws nothing from the stream.
 func (m *mechanism) Sample(d audit.Dataset, _ *stream.Stream, out []float64) error {
-	if d.Columns != m.unit {
-		return &audit.InputError{Field: "dataset.columns", Found: fmt.Sprint(d.Columns), Want: fmt.Sprint(m.unit)}
+	if err := audit.Require(d.Columns == m.unit, "dataset.columns", d.Columns, "%d", m.unit); err != nil {
+		return err
 	}
 	for i, v := range d.Values {
 		if v-v != 0 { // NaN or infinite
@@ -165,17 +161,7 @@ func (m *mechanism) Sample(d audit.Dataset, _ *stream.Stream, out []float64) err
 	}
 	width := len(m.columns)
 	for ; len(out) > 0; out = out[width:] {
-		if err := m.once(d, out[:width]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (m *mechanism) once(d audit.Dataset, out []float64) (err error) {
-	number := m.release(d)
-	for j := range out {
-		if out[j], err = number(j); err != nil {
+		if err := m.release(d, out[:width]); err != nil {
 			return err
 		}
 	}
@@ -183,13 +169,10 @@ func (m *mechanism) once(d audit.Dataset, out []float64) (err error) {
 }
 
 // Parameters, named as the library's own.
-
 var (
 	epsilon = audit.ParamSpec{Name: "epsilon", Doc: "Epsilon: privacy parameter given to the library", Default: 1, Min: 1e-6, Max: 100, Noise: true}
 	delta   = audit.ParamSpec{Name: "delta", Doc: "Delta: privacy parameter given to the library with Gaussian noise", Default: 1e-5, Min: 1e-300, Max: 0.5}
-)
 
-var (
 	maxPartitions    = audit.ParamSpec{Name: "max-partitions-contributed", Doc: "MaxPartitionsContributed: partitions that a unit contributes to; one output each", Default: 1, Min: 1, Max: 16, Integer: true}
 	maxContributions = audit.ParamSpec{Name: "max-contributions-per-partition", Doc: "MaxContributionsPerPartition: contributions of a unit to each partition", Default: 1, Min: 1, Max: 16, Integer: true}
 
@@ -222,8 +205,7 @@ func aggregateClaim(p audit.Params) audit.Claim {
 	return audit.DPClaim(s.epsilon, s.delta)
 }
 
-// times is the truth of a misuse that releases as much as n runs do, or one with n
-// times the sensitivity.
+// times is the truth of a misuse that releases as much as n runs, or one of n times the sensitivity.
 func times(n float64, p audit.Params, why string) string {
 	s := spends(p)
 	if s.delta > 0 {
@@ -235,15 +217,14 @@ func times(n float64, p audit.Params, why string) string {
 // noFloat64 is the truth of Gaussian noise on doubles.
 const noFloat64 = "not the claim, because the last bits tell the sum"
 
-// atMost is the truth of what keeps its claim.
-func atMost(p audit.Params) string { return "at most " + aggregateClaim(p).String() }
+// exactly is the truth of noise whose sensitivity a unit reaches.
+func exactly(p audit.Params) string {
+	return audit.Pick(gaussian(p), "at most ", "") + aggregateClaim(p).String()
+}
 
 // computed is the truth of what the library computes with noise on doubles.
 func computed(p audit.Params) string {
-	if gaussian(p) {
-		return "not known: the last bits of noisy sums, with which it computes, break the claim"
-	}
-	return atMost(p)
+	return audit.Pick(gaussian(p), "not known: the last bits of noisy sums, with which it computes, break the claim", "at most "+aggregateClaim(p).String())
 }
 
 func partitions(n int, word string) []string {
@@ -253,19 +234,20 @@ func partitions(n int, word string) []string {
 	return audit.Listed(n, func(i int) string { return fmt.Sprintf("%s %d", word, i+1) })
 }
 
+func declared(p audit.Params) int { return p.Int(maxPartitions.Name) }
+
 func same(n int, v interval) []interval { return slices.Repeat([]interval{v}, n) }
 
 // checkBounds refuses bounds that the library refuses too, or that it would warn
 // of in a log file, or whose distance is so small that it draws without end.
 func checkBounds(p audit.Params) error {
-	const least = 1e-100
-	if _, bounded := p["lower"]; !bounded || p.Num("upper")-p.Num("lower") >= least {
+	if _, bounded := p["lower"]; !bounded || p.Num("upper")-p.Num("lower") >= 1e-100 {
 		return nil
 	}
 	return fmt.Errorf("lower %s and upper %s", audit.Number(p.Num("lower")), audit.Number(p.Num("upper")))
 }
 
-// beyond is where values lie that the library clamps to [lower, upper].
+// beyond holds values that the library clamps to [lower, upper].
 func beyond(p audit.Params) interval {
 	lower, upper := p.Num("lower"), p.Num("upper")
 	wide := math.Abs(upper - lower)
