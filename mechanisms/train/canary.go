@@ -13,16 +13,15 @@ import (
 // canaries are those of a run, of one kind: inside ones, which are trained on,
 // and fresh ones, which are only scored.
 type canaries interface {
-	// count is the number of canaries.
 	count() int
-	// part returns those numbered from up to, without, to.
-	part(from, to int) canaries
+	part(from, to int) canaries // those from the first number to before the second
 	// add writes what those present give to a step's sum.
 	add(t *Model, present, sum []float64)
-	// gradients returns every canary's clipped gradient at the model, weights
-	// long, one after another, until the next call; and by how much those of a
-	// training that forgets to clip are longer.
+	// gradients returns every canary's clipped gradient at the model, one after another, until
+	// the next call; and by how much those of a training that forgets to clip are longer.
 	gradients(t *Model) (clipped, stretch []float64)
+	// final writes scores by the final model, r being the reference.
+	final(t *Model, r *network, scores []float64)
 }
 
 // vectors are canaries whose gradient is the same at every step.
@@ -86,8 +85,7 @@ func (v points) gradients(t *Model) (clipped, stretch []float64) {
 	n, p := v.count(), len(m.theta)
 	m.forward(v.x, v.labels)
 	m.backward(v.labels)
-	s.factors = m.clipping(t.config.Clip, s.factors)
-	m.weigh(s.factors)
+	s.factors = m.clip(t.config.Clip, s.factors)
 	s.clipped, s.stretch = matmul.Resized(s.clipped, n*p), matmul.Resized(s.stretch, n)
 	for k := range n {
 		m.gradient(k, s.clipped[k*p:(k+1)*p])
@@ -96,10 +94,9 @@ func (v points) gradients(t *Model) (clipped, stretch []float64) {
 	return s.clipped, s.stretch
 }
 
-// tailPool makes the canaries that tail ones are drawn from, with replacement: the last
-// right singular vectors of the examples, at one norm, each with the label that has the
-// largest loss at the reference (ClipBKD, lifted; LiDP appendix D.1). The first weights are
-// public and every training starts from them, so that one reference tells the label.
+// tailPool makes what tail canaries are drawn from, with replacement: the last right singular
+// vectors of the examples, at one norm, each with the label that has the largest loss at the
+// reference (ClipBKD, lifted; LiDP appendix D.1).
 func (t *Model) tailPool(r *network) (points, error) {
 	d, n, p := len(t.data.Features), t.data.Len(), t.config.Tail
 	gram, part := make([]float64, d*d), make([]float64, d*d)
@@ -127,9 +124,7 @@ func (t *Model) tailPool(r *network) (points, error) {
 			return points{}, &audit.InputError{Field: "scale", Found: `"median", of examples of which most are zero`, Want: `"unit"`}
 		}
 	}
-	for i := range x {
-		x[i] = float64(x[i] * norm)
-	}
+	scaleBy(x, norm)
 	pool := points{x: x, labels: make([]int32, p), features: d}
 	most := make([]float64, p)
 	for y := range t.data.Classes {
@@ -200,10 +195,9 @@ func (v members) add(t *Model, present, sum []float64) {
 
 const worst = -math.MaxFloat64
 
-// LogLikelihood is the log likelihood ratio of one step: of a canary that takes
-// part with probability q against one that is not among the examples. inner is
-// what remained of the noisy sum times the canary's clipped gradient g, square
-// is |g|^2.
+// LogLikelihood is the log likelihood ratio of one step: of a canary that takes part with
+// probability q against one that is not among the examples. inner is what remained of the
+// noisy sum times the canary's clipped gradient g, square is |g|^2.
 func LogLikelihood(inner, square, variance, q float64) float64 {
 	x := (inner - float64(square/2)) / variance
 	switch {
@@ -215,64 +209,56 @@ func LogLikelihood(inner, square, variance, q float64) float64 {
 	return stream.Log1p(float64(q * stream.Expm1(x)))
 }
 
-// witness scores canaries of one training: over its steps, whose other examples
-// it knows, or by the final model. Over the steps a score is the sum of log
-// likelihood ratios, at the variance that what remains of the noisy sum itself
-// has: 1/p of its squared norm, within sqrt(2/p) of the truth. So it is also the
-// right one where less noise is added than claimed.
+// witness scores canaries of one training: over its steps, whose other examples it knows, or
+// by the final model. Over the steps a score is the sum of log likelihood ratios, at the
+// variance that what remains of the noisy sum itself has: 1/p of its squared norm, within
+// sqrt(2/p) of the truth. So it is right also where less noise is added than claimed.
 type witness struct {
 	scored canaries
 	scores []float64
 
-	// inside is how many of the scored, the first ones, are trained on, in that
-	// order: what such a canary gave to a sum remains when all others are taken
-	// away.
-	inside int
-	// lend: the others are scored in the place of one inside, round and round,
-	// whose part therefore remains.
-	lend bool
-	// coins: every canary is inside with probability 1/2, so what is taken away
-	// is only what the others are expected to give.
-	coins bool
-
-	residual []float64
+	inside int  // how many of the scored, the first ones, are trained on: their own part of a sum remains
+	lend   bool // the others are scored in the place of one inside, round and round, whose part remains
+	coins  bool // every canary is inside with probability 1/2: taken away is what others are expected to give
 }
 
-func (w *witness) see(t *Model, s step) {
-	c, p := t.config, len(s.released)
-	gradients, stretch := w.scored.gradients(t)
+func (s *Source) see(w *witness, at step) {
+	c, p := s.t.config, len(at.released)
+	gradients, stretch := w.scored.gradients(s.t)
 	gradient := func(k int) []float64 { return gradients[k*p : (k+1)*p] }
-	w.residual = matmul.Resized(w.residual, p)
-	for i, v := range s.released {
-		w.residual[i] = v - s.data[i]
+	s.residual = matmul.Resized(s.residual, p)
+	for i, v := range at.released {
+		s.residual[i] = v - at.data[i]
 	}
 	if w.coins {
 		for k := range w.scores {
-			matmul.AddScaled(w.residual, gradient(k), -c.Rate/2)
+			matmul.AddScaled(s.residual, gradient(k), -c.Rate/2)
 		}
 	} else {
-		for i, v := range s.canaries {
-			w.residual[i] -= v
+		for i, v := range at.canaries {
+			s.residual[i] -= v
 		}
 	}
-	all := matmul.Dot(w.residual, w.residual)
+	all := matmul.Dot(s.residual, s.residual)
 	for k := range w.scores {
 		g := gradient(k)
-		square, inner, energy := matmul.Dot(g, g), matmul.Dot(w.residual, g), all
-		switch at := k - w.inside; {
-		case w.coins: // what is expected of itself is put back
-			part := float64(c.Rate / 2)
-			energy += float64(part * (2*inner + float64(part*square)))
-			inner += float64(part * square)
-		case at < 0 && s.present[k] != 0:
-			part := c.length(stretch[k])
-			energy += float64(part * (2*inner + float64(part*square)))
-			inner += float64(part * square)
-		case at >= 0 && w.lend && s.present[at%w.inside] != 0:
-			other, part := gradient(at%w.inside), c.length(stretch[at%w.inside])
-			energy += float64(part * (float64(2*matmul.Dot(w.residual, other)) + float64(part*matmul.Dot(other, other))))
-			inner += float64(part * matmul.Dot(other, g))
+		square, inner, energy := matmul.Dot(g, g), matmul.Dot(s.residual, g), all
+		own, part := k, 0.0 // the canary whose part is put back, and that part
+		if w.lend && k >= w.inside {
+			own = (k - w.inside) % w.inside
 		}
+		if w.coins {
+			part = c.Rate / 2
+		} else if own < w.inside && at.present[own] != 0 {
+			part = c.length(stretch[own])
+		}
+		along, norm, cross := inner, square, square
+		if own != k && part != 0 {
+			other := gradient(own)
+			along, norm, cross = matmul.Dot(s.residual, other), matmul.Dot(other, other), matmul.Dot(other, g)
+		}
+		energy += float64(part * (float64(2*along) + float64(part*norm)))
+		inner += float64(part * cross)
 		variance := energy / float64(p)
 		if !(variance > 0) {
 			variance = float64(c.Sigma*c.Clip) * float64(c.Sigma*c.Clip)
@@ -284,24 +270,19 @@ func (w *witness) see(t *Model, s step) {
 // length is what a canary's gradient is longer than a clipped one.
 func (c Config) length(stretch float64) float64 { return audit.Pick(c.NoClipping, stretch, 1) }
 
-func (w *witness) final(t *Model, r *network) {
-	c, m, scores := t.config, t.model, w.scores
-	switch v := w.scored.(type) {
-	case vectors:
-		// In units of the deviation that all steps' noise gives to it.
-		unit := float64(c.move(t.data.Len())*c.Sigma) * float64(float64(c.Clip*c.Clip)*math.Sqrt(float64(c.Steps)))
-		moved := audit.Listed(v.p, func(i int) float64 { return r.theta[i] - m.theta[i] })
-		for k := range scores {
-			scores[k] = matmul.Dot(moved, v.directions[k*v.p:(k+1)*v.p]) / unit
-		}
-	case points:
-		for k, loss := range v.losses(r) {
-			scores[k] = loss
-		}
-		for k, loss := range v.losses(m) {
-			scores[k] -= loss
-		}
-	default:
-		panic("train: canaries of an unknown kind")
+// final scores are in units of the deviation that all steps' noise gives to the move.
+func (v vectors) final(t *Model, r *network, scores []float64) {
+	c := t.config
+	unit := float64(c.move(t.data.Len())*c.Sigma) * float64(float64(c.Clip*c.Clip)*math.Sqrt(float64(c.Steps)))
+	moved := audit.Listed(v.p, func(i int) float64 { return r.theta[i] - t.model.theta[i] })
+	for k := range scores {
+		scores[k] = matmul.Dot(moved, v.directions[k*v.p:(k+1)*v.p]) / unit
+	}
+}
+
+func (v points) final(t *Model, r *network, scores []float64) {
+	copy(scores, v.losses(r))
+	for k, loss := range v.losses(t.model) {
+		scores[k] -= loss
 	}
 }

@@ -9,38 +9,37 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// Config is all of a training and of its canaries. Zero values mean defaults,
-// which [Config.Resolve] writes out.
+// Config is all of a training and of its canaries. Zero values mean defaults, which
+// [Config.Resolve] writes out; settings say the defaults and ranges of most.
 type Config struct {
-	Data Synthetic `json:"data,omitzero"` // the built-in data; empty where a Dataset stands beside
+	Data Synthetic // the built-in data; empty where a Dataset stands beside
 
-	Model      string `json:"model,omitempty"`      // "mlp" (default) or "linear"
-	Hidden     int    `json:"hidden,omitempty"`     // units in each of two hidden layers, 1 to 1024; default 32; none in a linear model
-	Activation string `json:"activation,omitempty"` // "tanh" (default) or "relu"; none in a linear model
+	Model      string
+	Hidden     int    // units in each of two hidden layers; none in a linear model
+	Activation string // none in a linear model
 
-	Steps        int     `json:"steps,omitempty"`        // T, at most 100,000; default 100
-	Rate         float64 `json:"rate,omitempty"`         // q, the probability that an example takes part in a step, (0, 1]; default 0.1
-	Clip         float64 `json:"clip,omitempty"`         // C, the largest norm of an example's gradient; default 1
-	LearningRate float64 `json:"learningRate,omitempty"` // default 0.5
+	Steps        int     // T
+	Rate         float64 // q, the probability that an example takes part in a step
+	Clip         float64 // C, the largest norm of an example's gradient
+	LearningRate float64
 
-	Relation string  `json:"relation,omitempty"` // of neighbours: "add-remove" (default) or "replace"
-	Epsilon  float64 `json:"epsilon,omitempty"`  // the claim; default 2
-	Delta    float64 `json:"delta,omitempty"`    // default 1e-5
+	Relation string  // of neighbours
+	Epsilon  float64 // the claim
+	Delta    float64
 	// Sigma is the deviation of the noise over C. 0: the least that keeps the
 	// claim by Rényi accounting, rounded up to four digits.
-	Sigma float64 `json:"sigma,omitempty"`
+	Sigma float64
 
-	NoClipping  bool    `json:"noClipping,omitempty"`  // fault: gradients are summed as they are
-	NoiseFactor float64 `json:"noiseFactor,omitempty"` // fault below 1: the share of the noise that is added, (0, 1]; default 1
+	NoClipping  bool    // fault: gradients are summed as they are
+	NoiseFactor float64 // fault below 1: the share of the noise that is added
 
-	Canary   string  `json:"canary,omitempty"`   // "gradient" (default), "poison" or "tail"
-	Access   string  `json:"access,omitempty"`   // what the auditor sees: "steps" (default) or "final"
-	Strength float64 `json:"strength,omitempty"` // norm of a gradient canary over C, before clipping, [1, 1e6]; default 10; none in another canary
-	Tail     int     `json:"tail,omitempty"`     // how many components tail canaries are drawn from, the last ones; default half of them
-	Scale    string  `json:"scale,omitempty"`    // norm of a tail canary: "unit" (default), or "median", that of the examples
+	Canary   string
+	Access   string  // what the auditor sees
+	Strength float64 // norm of a gradient canary over C, before clipping; none in another canary
+	Tail     int     // how many components tail canaries are drawn from, the last ones; default half of them
+	Scale    string  // norm of a tail canary: [Unit] (default), or [Median], that of the examples
 }
 
-// The names that a Config uses.
 const (
 	Linear, Perceptron = "linear", "mlp"
 	Tanh, ReLU         = "tanh", "relu"
@@ -88,10 +87,10 @@ func (s setting) of(c *Config) audit.ParamValue {
 	switch p := s.at(c).(type) {
 	case *int:
 		return audit.ParamValue{Number: float64(*p)}
-	case *float64:
-		return audit.ParamValue{Number: *p}
+	case *string:
+		return audit.ParamValue{Text: *p}
 	default:
-		return audit.ParamValue{Text: *p.(*string)}
+		return audit.ParamValue{Number: *p.(*float64)}
 	}
 }
 
@@ -99,24 +98,18 @@ func (s setting) set(c *Config, v audit.ParamValue) {
 	switch p := s.at(c).(type) {
 	case *int:
 		*p = int(v.Number)
-	case *float64:
-		*p = v.Number
 	case *string:
 		*p = v.Text
+	default:
+		*p.(*float64) = v.Number
 	}
 }
 
 // Resolve fills in defaults, sigma among them, and checks: errors are of type
-// [audit.InputError]. Nil data means the built-in. Resolving again changes
-// nothing.
+// [audit.InputError]. Nil data means the built-in. Resolving again changes nothing.
 func (c Config) Resolve(data *Dataset) (Config, error) {
-	if data != nil {
-		if c.Data != (Synthetic{}) {
-			return c, &audit.InputError{Field: "data", Found: "both a file and the built-in set", Want: "one of them", Remedy: "leave the parameters of the built-in set out"}
-		}
-		if data.Len() == 0 || len(data.Classes) < 2 || len(data.X) != data.Len()*len(data.Features) {
-			panic("train: not a dataset of ReadCSV or NewSynthetic")
-		}
+	if data != nil && c.Data != (Synthetic{}) {
+		return c, &audit.InputError{Field: "data", Found: "both a file and the built-in set", Want: "one of them", Remedy: "leave the parameters of the built-in set out"}
 	}
 	for _, s := range slices.Concat(settings, others) {
 		if s.at == nil {
@@ -137,33 +130,28 @@ func (c Config) Resolve(data *Dataset) (Config, error) {
 		}
 		s.set(&c, v)
 	}
-	if c.Rate <= rateLeast {
-		return c, &audit.InputError{Field: "rate", Found: audit.Exactly(c.Rate), Want: fmt.Sprintf("a number in (%g, 1]", rateLeast)}
-	}
 	features := c.Data.Features
 	if data != nil {
 		features = len(data.Features)
 	}
-	if c.Canary == Tail {
+	tail := c.Canary == Tail
+	if tail {
 		c.Tail, c.Scale = cmp.Or(c.Tail, (features+1)/2), cmp.Or(c.Scale, Unit)
-		if c.Tail < 1 || c.Tail > features {
-			return c, &audit.InputError{Field: "tail", Found: fmt.Sprint(c.Tail), Want: fmt.Sprintf("a whole number in [1, %d]", features)}
-		}
-		if known := []string{Unit, Median}; !slices.Contains(known, c.Scale) {
-			return c, audit.UnknownName("scale", c.Scale, known)
-		}
-	} else if c.Tail != 0 || c.Scale != "" {
-		return c, &audit.InputError{Field: "tail", Found: fmt.Sprint(c.Tail), Want: "absent except with tail canaries"}
 	}
-	if c.Sigma == 0 {
-		var err error
+	err := audit.First(
+		audit.Require(c.Rate > rateLeast, "rate", audit.Exactly(c.Rate), "a number in (%g, 1]", rateLeast),
+		audit.Require(tail || c.Tail == 0 && c.Scale == "", "tail", c.Tail, "absent except with tail canaries"),
+		audit.Require(!tail || c.Tail >= 1 && c.Tail <= features, "tail", c.Tail, "a whole number in [1, %d]", features))
+	if known := []string{Unit, Median}; err == nil && tail && !slices.Contains(known, c.Scale) {
+		err = audit.UnknownName("scale", c.Scale, known)
+	}
+	if err == nil && c.Sigma == 0 {
 		c.Sigma, err = c.calibrate()
-		return c, err
+	} else if err == nil {
+		err = audit.Remedy("leave it out to derive it from epsilon and delta",
+			audit.Require(c.Sigma >= leastSigma, "sigma", audit.Exactly(c.Sigma), "a number in [0.05, 1e6]"))
 	}
-	if c.Sigma < leastSigma {
-		return c, &audit.InputError{Field: "sigma", Found: audit.Exactly(c.Sigma), Want: "a number in [0.05, 1e6]", Remedy: "leave it out to derive it from epsilon and delta"}
-	}
-	return c, nil
+	return c, err
 }
 
 func (c Config) sizes(data *Dataset) []int {
@@ -173,14 +161,13 @@ func (c Config) sizes(data *Dataset) []int {
 	return []int{len(data.Features), c.Hidden, c.Hidden, len(data.Classes)}
 }
 
-// Params describes a training's settings as parameters of a source. The claim, the
-// relation and the data's seed are not among them.
+// Params describes a training's settings as parameters of a source.
 func Params() []audit.ParamSpec {
 	return audit.Each(settings, func(s setting) audit.ParamSpec { return s.ParamSpec })
 }
 
-// FromParams is the configuration that resolved parameters of [Params] mean, but for those
-// of [Idle]. Relation, Epsilon, Delta and Data.Seed remain to be set.
+// FromParams is the configuration that resolved parameters of [Params] mean. Relation,
+// Epsilon, Delta and Data.Seed remain to be set.
 func FromParams(p audit.Params, builtIn bool) (c Config) {
 	unused := Idle(p, builtIn)
 	for _, s := range settings {
@@ -217,16 +204,14 @@ func idle(model, canary string, builtIn bool) (names []string) {
 
 // Limits of what is accepted: what fits into a browser's memory.
 const (
-	examplesMost = 100_000
-	// FeaturesMost is the largest number of features of an example.
-	FeaturesMost = 1000
-	classesMost  = 100
-	cellsMost    = 1 << 24 // features of all examples
-	unitsMost    = 1024
-	stepsMost    = 100_000
-	rateLeast    = 1e-9 // below, a step divides by next to nothing
-	// CanariesMost is the largest number of canaries in one training.
-	CanariesMost  = 8192
+	examplesMost  = 100_000
+	FeaturesMost  = 1000
+	classesMost   = 100
+	cellsMost     = 1 << 24 // features of all examples
+	unitsMost     = 1024
+	stepsMost     = 100_000
+	rateLeast     = 1e-9    // below, a step divides by next to nothing
+	CanariesMost  = 8192    // in one training
 	canaryNumbers = 1 << 25 // weights times canaries: 256 MiB
 )
 

@@ -14,15 +14,13 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/recorded/csv"
 )
 
-// CSV says how a file of examples is read: one example a line, features as
-// numbers, the label a text or number. The bounds are declared, since bounds
-// that follow the data would be a release of their own.
+// CSV says how a file of examples is read: one example a line, features as numbers, the
+// label a text or number. Bounds are declared: those of the data would be a release.
 type CSV struct {
 	Header  string   `json:"header,omitempty"`  // "yes", "no"; "" guesses: yes if some field of the first line that is no label is not a number
 	Label   string   `json:"label,omitempty"`   // name or number (from 1) of the label's column; "" the last
 	Classes []string `json:"classes,omitempty"` // labels that there are; none: those that occur
-	// Lower and Upper bound every feature; both 0: -1 and 1. What lies outside is
-	// moved to the nearest bound and counted.
+	// Lower and Upper bound every feature; both 0: -1 and 1. What lies outside is moved there.
 	Lower  float64               `json:"lower,omitempty"`
 	Upper  float64               `json:"upper,omitempty"`
 	Bounds map[string][2]float64 `json:"bounds,omitempty"` // of single features, by name or number from 1
@@ -34,11 +32,12 @@ type CSV struct {
 // ReadCSV reads examples. An InputError names line and column (both from 1) of
 // what it cannot read.
 func ReadCSV(text []byte, o CSV) (*Dataset, error) {
-	if err := o.check(); err != nil {
-		return nil, err
-	}
 	p := csvReader{options: o, class: map[string]int32{}}
-	if err := csv.Each("data", text, ',', true, p.record); err != nil {
+	err := o.check()
+	if err == nil {
+		err = csv.Each("data", text, ',', true, p.record)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return p.finish()
@@ -53,33 +52,22 @@ func (o CSV) check() error {
 			return audit.At("/csv/"+c.field, audit.UnknownName(c.field, c.value, c.known[1:]))
 		}
 	}
-	if len(o.Classes) == 1 || len(o.Classes) > classesMost {
-		return &audit.InputError{Field: "classes", Path: "/csv/classes", Found: strconv.Itoa(len(o.Classes)), Want: fmt.Sprintf("2 to %d labels, or none", classesMost)}
-	}
+	n := len(o.Classes)
+	faults := []error{audit.At("/csv/classes", audit.Require(n != 1 && n <= classesMost, "classes", n, "2 to %d labels, or none", classesMost))}
 	for i, c := range o.Classes {
-		if slices.Contains(o.Classes[:i], c) {
-			return &audit.InputError{Field: "classes", Path: "/csv/classes", Found: fmt.Sprintf("%q twice", c), Want: "different labels"}
-		}
+		faults = append(faults, audit.At("/csv/classes", audit.Require(!slices.Contains(o.Classes[:i], c), "classes", fmt.Sprintf("%q twice", c), "different labels")))
 	}
-	if _, err := bounds("bounds", [2]float64{o.Lower, o.Upper}); err != nil {
-		return audit.At("bounds", err)
-	}
+	faults = append(faults, audit.At("bounds", checkBounds("bounds", [2]float64{o.Lower, o.Upper})))
 	for _, name := range slices.Sorted(maps.Keys(o.Bounds)) {
-		if _, err := bounds(fmt.Sprintf("bounds of %q", name), o.Bounds[name]); err != nil {
-			return audit.At("/csv/bounds", err)
-		}
+		faults = append(faults, audit.At("/csv/bounds", checkBounds(fmt.Sprintf("bounds of %q", name), o.Bounds[name])))
 	}
-	return nil
+	return audit.First(faults...)
 }
 
-func bounds(field string, b [2]float64) ([2]float64, error) {
-	if b == [2]float64{} {
-		return [2]float64{-1, 1}, nil
-	}
-	if width := b[1] - b[0]; !(width > 0 && width <= math.MaxFloat64) {
-		return b, &audit.InputError{Field: field, Found: fmt.Sprintf("%g to %g", b[0], b[1]), Want: "a lower bound below an upper one, both finite"}
-	}
-	return b, nil
+func checkBounds(field string, b [2]float64) error {
+	width := b[1] - b[0]
+	return audit.Require(b == [2]float64{} || width > 0 && width <= math.MaxFloat64,
+		field, fmt.Sprintf("%g to %g", b[0], b[1]), "a lower bound below an upper one, both finite")
 }
 
 type csvReader struct {
@@ -103,19 +91,20 @@ func (p *csvReader) record(line int, cells []string) error {
 
 // head takes names, the label's column and the bounds from the first line.
 func (p *csvReader) head(line int, first []string) error {
-	if len(first) < 2 {
-		return &audit.InputError{Field: fmt.Sprintf("data, line %d", line), Found: "one column", Want: "at least one feature and a label, separated by commas"}
-	}
-	if len(first) > FeaturesMost+1 {
-		return &audit.InputError{Field: fmt.Sprintf("data, line %d", line), Found: fmt.Sprintf("%d columns", len(first)), Want: fmt.Sprintf("at most %d features and a label", FeaturesMost)}
-	}
 	p.columns = len(first)
+	where := fmt.Sprintf("data, line %d", line)
+	err := audit.First(
+		audit.Require(p.columns > 1, where, "one column", "at least one feature and a label, separated by commas"),
+		audit.Require(p.columns <= FeaturesMost+1, where, fmt.Sprintf("%d columns", p.columns), "at most %d features and a label", FeaturesMost))
+	if err != nil {
+		return err
+	}
 	o := p.options
 	names := audit.Each(first, strings.TrimSpace)
-	p.label = len(first) - 1
+	p.label = p.columns - 1
 	if n, err := strconv.Atoi(o.Label); err == nil && (o.Header == "no" || !slices.Contains(names, o.Label)) {
-		if n < 1 || n > len(first) {
-			return &audit.InputError{Field: "label", Path: "label", Found: "column " + o.Label, Want: fmt.Sprintf("in [1, %d]", len(first))}
+		if n < 1 || n > p.columns {
+			return &audit.InputError{Field: "label", Path: "label", Found: "column " + o.Label, Want: fmt.Sprintf("in [1, %d]", p.columns)}
 		}
 		p.label = n - 1
 	} else if o.Label != "" {
@@ -125,18 +114,14 @@ func (p *csvReader) head(line int, first []string) error {
 		}
 		p.label, p.header = at, true
 	}
-	switch o.Header {
-	case "yes":
-		p.header = true
-	case "":
-		for i, name := range names {
-			if _, err := strconv.ParseFloat(name, 64); err != nil && i != p.label {
-				p.header = true
-			}
+	p.header = p.header || o.Header == "yes"
+	for i, name := range names {
+		if _, err := strconv.ParseFloat(name, 64); o.Header == "" && err != nil && i != p.label {
+			p.header = true
 		}
 	}
-	if p.header && o.Label == "" && slices.Contains(names, "label") {
-		p.label = slices.Index(names, "label")
+	if at := slices.Index(names, "label"); p.header && o.Label == "" && at >= 0 {
+		p.label = at
 	}
 	for i, name := range names {
 		if i == p.label {
@@ -152,12 +137,11 @@ func (p *csvReader) head(line int, first []string) error {
 		if !ok {
 			b = [2]float64{o.Lower, o.Upper}
 		}
-		b, _ = bounds("", b)
 		p.out.Features = append(p.out.Features, name)
-		p.bounds = append(p.bounds, b)
+		p.bounds = append(p.bounds, cmp.Or(b, [2]float64{-1, 1}))
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Bounds)) {
-		if n, err := strconv.Atoi(name); !slices.Contains(p.out.Features, name) && (err != nil || n < 1 || n > len(first) || n-1 == p.label) {
+		if n, err := strconv.Atoi(name); !slices.Contains(p.out.Features, name) && (err != nil || n < 1 || n > p.columns || n-1 == p.label) {
 			return audit.UnknownName("bounds", name, p.out.Features)
 		}
 	}
@@ -171,24 +155,28 @@ func (p *csvReader) head(line int, first []string) error {
 }
 
 func (p *csvReader) line(line int, record []string) error {
+	refuse := func(where, found, want, remedy string) error {
+		return &audit.InputError{Field: fmt.Sprintf("data, line %d%s", line, where), Found: found, Want: want, Remedy: remedy}
+	}
 	if len(record) != p.columns {
-		return &audit.InputError{Field: fmt.Sprintf("data, line %d", line), Found: fmt.Sprintf("of %d columns", len(record)), Want: fmt.Sprintf("of %d, as the first line", p.columns)}
+		return refuse("", fmt.Sprintf("of %d columns", len(record)), fmt.Sprintf("of %d, as the first line", p.columns), "")
 	}
 	if len(p.out.Labels) == examplesMost {
-		return &audit.InputError{Field: fmt.Sprintf("data, line %d", line), Found: "one example too many", Want: fmt.Sprintf("one of at most %d", examplesMost), Remedy: "train on a part of the file"}
+		return refuse("", "one example too many", fmt.Sprintf("one of at most %d", examplesMost), "train on a part of the file")
 	}
 	start, f := len(p.out.X), 0
 	for i, cell := range record {
 		field := strings.TrimSpace(cell)
 		if i == p.label {
 			k, ok := p.class[field]
+			where := fmt.Sprintf(", column %d", i+1)
 			switch {
 			case field == "":
-				return &audit.InputError{Field: fmt.Sprintf("data, line %d, column %d", line, i+1), Found: "an empty label", Want: "a class"}
+				return refuse(where, "an empty label", "a class", "")
 			case !ok && !p.out.InferredClasses:
-				return &audit.InputError{Field: fmt.Sprintf("data, line %d, column %d", line, i+1), Found: fmt.Sprintf("the label %q", field), Want: "one of the declared classes: " + strings.Join(p.options.Classes, ", ")}
+				return refuse(where, fmt.Sprintf("the label %q", field), "one of the declared classes: "+strings.Join(p.options.Classes, ", "), "")
 			case !ok && len(p.class) == classesMost:
-				return &audit.InputError{Field: fmt.Sprintf("data, line %d, column %d", line, i+1), Found: fmt.Sprintf("label number %d, %q", classesMost+1, field), Want: fmt.Sprintf("one of at most %d classes", classesMost), Remedy: "say which column holds the label"}
+				return refuse(where, fmt.Sprintf("label number %d, %q", classesMost+1, field), fmt.Sprintf("one of at most %d classes", classesMost), "say which column holds the label")
 			case !ok:
 				k = int32(len(p.class))
 				p.class[field] = k
@@ -198,12 +186,11 @@ func (p *csvReader) line(line int, record []string) error {
 		}
 		v, err := strconv.ParseFloat(field, 64)
 		if err != nil || v-v != 0 {
-			found := fmt.Sprintf("%q", field)
-			remedy := "turn words into numbers, or say which column holds the label"
+			found, remedy := strconv.Quote(field), "turn words into numbers, or say which column holds the label"
 			if field == "" {
 				found, remedy = "empty", "leave the example out, or fill in a value"
 			}
-			return &audit.InputError{Field: fmt.Sprintf("data, line %d, column %d (%s)", line, i+1, p.out.Features[f]), Found: found, Want: "a finite number", Remedy: remedy}
+			return refuse(fmt.Sprintf(", column %d (%s)", i+1, p.out.Features[f]), found, "a finite number", remedy)
 		}
 		b := p.bounds[f]
 		if v < b[0] || v > b[1] {
@@ -214,7 +201,7 @@ func (p *csvReader) line(line int, record []string) error {
 		f++
 	}
 	if len(p.out.X) > cellsMost {
-		return &audit.InputError{Field: fmt.Sprintf("data, line %d", line), Found: "beyond the limit", Want: fmt.Sprintf("at most %d numbers in all", cellsMost), Remedy: "train on a part of the file"}
+		return refuse("", "beyond the limit", fmt.Sprintf("at most %d numbers in all", cellsMost), "train on a part of the file")
 	}
 	if p.out.Unit {
 		row := p.out.X[start:]
@@ -243,25 +230,24 @@ func (p *csvReader) finish() (*Dataset, error) {
 	if !d.InferredClasses {
 		return d, nil
 	}
-	names := slices.Collect(maps.Keys(p.class))
+	d.Classes = slices.Collect(maps.Keys(p.class))
 	value := map[string]float64{}
-	for _, name := range names {
+	for _, name := range d.Classes {
 		if v, err := strconv.ParseFloat(name, 64); err == nil && v == v {
 			value[name] = v
 		}
 	}
-	if len(value) < len(names) {
+	if len(value) < len(d.Classes) {
 		clear(value)
 	}
-	slices.SortStableFunc(names, func(a, b string) int {
+	slices.SortFunc(d.Classes, func(a, b string) int {
 		return cmp.Or(cmp.Compare(value[a], value[b]), strings.Compare(a, b))
 	})
-	if len(names) < 2 {
-		return nil, &audit.InputError{Field: "data", Found: fmt.Sprintf("of one class, %q", names[0]), Want: "at least two", Remedy: "say which column holds the label"}
+	if len(d.Classes) < 2 {
+		return nil, &audit.InputError{Field: "data", Found: fmt.Sprintf("of one class, %q", d.Classes[0]), Want: "at least two", Remedy: "say which column holds the label"}
 	}
-	d.Classes = names
-	to := make([]int32, len(names))
-	for i, name := range names {
+	to := make([]int32, len(d.Classes))
+	for i, name := range d.Classes {
 		to[p.class[name]] = int32(i)
 	}
 	for i, k := range d.Labels {

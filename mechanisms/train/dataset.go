@@ -14,33 +14,27 @@ type Dataset struct {
 	Features []string  // names
 	Classes  []string  // names
 
-	// Unit: the domain is the ball of norm 1 instead of the box.
-	Unit bool
-	// Clamped counts values outside the declared bounds, which were moved to
-	// the nearest.
-	Clamped int
-	// InferredClasses: the classes are those that occur and not declared ones.
-	// Which do tells something about the examples, and no noise covers it.
+	Unit    bool // the domain is the ball of norm 1 instead of the box
+	Clamped int  // values outside the declared bounds, which were moved to the nearest
+	// InferredClasses: the classes are those that occur and not declared ones,
+	// which no noise covers.
 	InferredClasses bool
 }
 
 // Len is the number of examples.
 func (d *Dataset) Len() int { return len(d.Labels) }
 
-// Synthetic is the built-in data: classes of normal clouds. Class k has its mean
-// at distance Separation from the origin, in a direction uniform on the sphere;
-// an example is the mean of its class plus N(0, I), divided by 4 and clamped to
-// [-1, 1]. Example i is of class i modulo Classes. All of it follows from Seed.
+// Synthetic is the built-in data: classes of normal clouds. The mean of a class is at
+// distance Separation from the origin, in a direction uniform on the sphere; an example is
+// the mean of its class plus N(0, I), divided by 4 and clamped to [-1, 1]. Example i is of
+// class i modulo Classes. All of it follows from Seed.
 type Synthetic struct {
-	Examples   int     `json:"examples,omitempty"`   // 2 to 100,000; default 500
-	Features   int     `json:"features,omitempty"`   // 1 to 1000; default 20
-	Classes    int     `json:"classes,omitempty"`    // 2 to 100; default 4
-	Separation float64 `json:"separation,omitempty"` // (0, 100]; default 3
-	Seed       uint64  `json:"seed,omitempty"`
+	Examples   int
+	Features   int
+	Classes    int
+	Separation float64
+	Seed       uint64
 }
-
-// syntheticScale brings nearly all of N(0, 1) into [-1, 1].
-const syntheticScale = 0.25
 
 // NewSynthetic draws the built-in data. It panics on what Config.Resolve would refuse.
 func NewSynthetic(s Synthetic) *Dataset {
@@ -62,7 +56,7 @@ func NewSynthetic(s Synthetic) *Dataset {
 		row := d.X[i*s.Features : (i+1)*s.Features]
 		matmul.AddScaled(row, means[k*s.Features:(k+1)*s.Features], 1)
 		for j, v := range row {
-			row[j] = max(-1, min(1, float64(v*syntheticScale)))
+			row[j] = max(-1, min(1, float64(v*0.25)))
 		}
 	}
 	d.Features = numbered("x", s.Features)
@@ -75,10 +69,7 @@ func direction(st *stream.Stream, v []float64, norm float64) {
 	for {
 		st.Gaussian(v, 1)
 		if sum := matmul.Dot(v, v); sum > 0 {
-			scale := norm / math.Sqrt(sum)
-			for i := range v {
-				v[i] = float64(v[i] * scale)
-			}
+			scaleBy(v, norm/math.Sqrt(sum))
 			return
 		}
 	}

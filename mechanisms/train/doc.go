@@ -1,14 +1,13 @@
 // Package train trains small models by DP-SGD with canaries among the examples,
-// and scores them: what an audit of a training draws its runs from.
+// and scores them.
 //
 // The models are a linear softmax classifier and a perceptron with two hidden
 // layers, under cross-entropy. DP-SGD (Abadi et al. 2016) takes T steps: every
 // example takes part in a step with probability q on its own, its gradient is
 // scaled to a norm of at most C, Gaussian noise of deviation sigma C is added to
 // the sum, and the weights move against it by the learning rate over q N, the
-// expected number of examples taking part, whatever the number that does. Sigma
-// comes from a claim (epsilon, delta) by Rényi accounting (Mironov, Talwar and
-// Zhang 2019, theorems 4 and 5).
+// expected number of examples taking part. Sigma comes from a claim (epsilon,
+// delta) by Rényi accounting (Mironov, Talwar and Zhang 2019, theorems 4 and 5).
 //
 // A gradient canary is a uniformly random direction of the weights' space whose
 // gradient is that direction at every step, its norm a multiple of C before
@@ -19,10 +18,8 @@
 //
 // The auditor sees the last weights alone, or all noisy sums and also all other
 // examples and which of them took part. The accounting covers that: its bound
-// holds for every outcome of the others' sampling, so it holds for an output that
-// tells it.
+// holds for every outcome of the others' sampling.
 //
-// Everything that decides a score has the same bits on every platform. Accounting
-// has not: [Config.Resolve] writes sigma into the configuration, rounded up to
-// four digits, and from there it is given.
+// What decides a score has the same bits on every platform. Accounting has not:
+// [Config.Resolve] rounds sigma up to four digits.
 package train

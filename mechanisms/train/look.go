@@ -9,8 +9,7 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/recorded/csv"
 )
 
-// Preview is what the beginning of a file of examples looks like, before anybody says
-// what its features' bounds are. Nothing in it is a bound.
+// Preview is what the beginning of a file of examples looks like. Nothing in it is a bound.
 type Preview struct {
 	Names  []string   `json:"names"`  // of columns: those of the first line, or column 1, column 2 ...
 	Header bool       `json:"header"` // the first line names the columns
@@ -21,8 +20,7 @@ type Preview struct {
 
 var errEnough = errors.New("enough was read")
 
-// Look reads the beginning of a file of examples, as [ReadCSV] would, up to so many
-// examples. label is as in [CSV].
+// Look reads so many examples at the beginning of a file, as [ReadCSV] would. label is as in [CSV].
 func Look(text []byte, label string, rows int) (Preview, error) {
 	p := csvReader{options: CSV{Label: label}, class: map[string]int32{}}
 	var out Preview
@@ -46,11 +44,11 @@ func Look(text []byte, label string, rows int) (Preview, error) {
 		}
 		return nil
 	})
+	if err == nil && p.columns == 0 {
+		err = errEmpty()
+	}
 	if err != nil && !errors.Is(err, errEnough) {
 		return Preview{}, err
-	}
-	if p.columns == 0 {
-		return Preview{}, errEmpty()
 	}
 	out.Header, out.Label = p.header, p.label
 	return out, nil

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/audit/stream/matmul"
 )
@@ -16,9 +17,9 @@ func (l layer) weights() int { return (l.in + 1) * l.out }
 // network is a softmax classifier: dense layers with an activation between them,
 // none in a linear model, and the scratch to run it on blocks of rows.
 type network struct {
-	layers     []layer
-	activation string    // between layers: "tanh", "relu"
-	theta      []float64 // layer by layer: weights, biases
+	layers []layer
+	relu   bool      // rectified linear units between layers, not tanh
+	theta  []float64 // layer by layer: weights, biases
 
 	forwards    []matmul.Packed[float64] // weights as forward needs them
 	left, right matmul.Packed[float64]
@@ -31,18 +32,13 @@ type network struct {
 }
 
 func newNetwork(sizes []int, activation string) *network {
-	m := &network{activation: activation}
-	total := 0
-	for i := range len(sizes) - 1 {
-		l := layer{sizes[i], sizes[i+1]}
-		m.layers = append(m.layers, l)
+	n, total := len(sizes)-1, 0
+	layers := audit.Listed(n, func(i int) layer { return layer{sizes[i], sizes[i+1]} })
+	for _, l := range layers {
 		total += l.weights()
 	}
-	m.theta = make([]float64, total)
-	m.forwards = make([]matmul.Packed[float64], len(m.layers))
-	m.acts = make([][]float64, len(m.layers))
-	m.deltas = make([][]float64, len(m.layers))
-	return m
+	return &network{layers: layers, relu: activation == ReLU, theta: make([]float64, total),
+		forwards: make([]matmul.Packed[float64], n), acts: make([][]float64, n), deltas: make([][]float64, n)}
 }
 
 // part cuts a list of all parameters down to those of layer i.
@@ -54,26 +50,21 @@ func (m *network) part(all []float64, i int) (weights, biases []float64) {
 	return all[:l.in*l.out], all[l.in*l.out : l.weights()]
 }
 
-// initialise draws first weights: zeros in a linear model, else uniform with
-// variance 2/(in+out) (Glorot and Bengio 2010) for tanh, 2/in (He et al. 2015)
-// for rectified linear units; biases are 0.
+// initialise draws first weights of a new network: zeros in a linear model, else uniform
+// with variance 2/(in+out) (Glorot and Bengio 2010) for tanh, 2/in (He et al. 2015) for
+// rectified linear units; biases are 0.
 func (m *network) initialise(s *stream.Stream) {
-	clear(m.theta)
 	if len(m.layers) == 1 {
 		return
 	}
 	for i, l := range m.layers {
-		spread := 6 / float64(l.in+l.out)
-		if m.activation == "relu" {
-			spread = 6 / float64(l.in)
-		}
-		reach := math.Sqrt(spread)
+		reach := math.Sqrt(6 / float64(l.in+audit.Pick(m.relu, 0, l.out)))
 		weights, _ := m.part(m.theta, i)
 		s.Uniform(weights, -reach, reach)
 	}
 }
 
-// ready packs the parameters; to be called when they have changed.
+// ready is to be called when the parameters have changed.
 func (m *network) ready() {
 	for i, l := range m.layers {
 		weights, _ := m.part(m.theta, i)
@@ -90,16 +81,17 @@ func (m *network) forward(rows []float64, labels []int32) {
 	m.n = n
 	m.acts[0] = rows
 	for i, l := range m.layers {
+		to, last := &m.probs, i == len(m.layers)-1
+		if !last {
+			to = &m.acts[i+1]
+		}
+		*to = matmul.Resized(*to, n*l.out)
 		m.left.Left(m.acts[i], n, l.in, l.in, 1)
 		_, biases := m.part(m.theta, i)
-		if i == len(m.layers)-1 {
-			m.probs = matmul.Resized(m.probs, n*l.out)
-			matmul.Product(&m.left, &m.forwards[i], biases, m.probs)
-			break
+		matmul.Product(&m.left, &m.forwards[i], biases, *to)
+		if !last {
+			m.activate(*to)
 		}
-		m.acts[i+1] = matmul.Resized(m.acts[i+1], n*l.out)
-		matmul.Product(&m.left, &m.forwards[i], biases, m.acts[i+1])
-		activate(m.activation, m.acts[i+1])
 	}
 	m.losses = matmul.Resized(m.losses, n)
 	c := m.classes()
@@ -108,17 +100,13 @@ func (m *network) forward(rows []float64, labels []int32) {
 	}
 }
 
-func activate(how string, z []float64) {
-	if how == "relu" {
-		for i, v := range z {
-			if v < 0 { // not max: NaN must stay
-				z[i] = 0
-			}
-		}
-		return
-	}
+func (m *network) activate(z []float64) {
 	for i, v := range z {
-		z[i] = tanh(v)
+		if !m.relu {
+			z[i] = tanh(v)
+		} else if v < 0 { // not max: NaN must stay
+			z[i] = 0
+		}
 	}
 }
 
@@ -131,22 +119,24 @@ func tanh(x float64) float64 {
 // softmax replaces sums by probabilities and returns -log of that of the label.
 func softmax(z []float64, label int) float64 {
 	top := slices.Max(z)
-	own := z[label] - top
-	sum := 0.0
+	own, sum := z[label]-top, 0.0
 	for i, v := range z {
 		z[i] = stream.Exp(v - top)
 		sum += z[i]
 	}
-	scale := 1 / sum
-	for i := range z {
-		z[i] = float64(z[i] * scale)
-	}
+	scaleBy(z, 1/sum)
 	return stream.Log(sum) - own
+}
+
+func scaleBy(list []float64, factor float64) {
+	for i, v := range list {
+		list[i] = float64(v * factor)
+	}
 }
 
 // backward computes every example's derivatives by the sums of each layer, and
 // the norms of the examples' gradients, in m.norms, after a forward with the
-// same labels. The gradient of layer l is the outer product of its inputs a, with
+// same labels. The gradient of a layer is the outer product of its inputs a, with
 // a 1 for the bias, and of its deltas d, so its squared norm is (|a|^2+1)|d|^2
 // (Goodfellow 2015): no gradient of an example is formed.
 func (m *network) backward(labels []int32) {
@@ -163,7 +153,7 @@ func (m *network) backward(labels []int32) {
 		m.right.Right(weights, l.in, l.out, l.out, 1)
 		m.deltas[i-1] = matmul.Resized(m.deltas[i-1], n*l.in)
 		matmul.Product(&m.left, &m.right, nil, m.deltas[i-1])
-		slope(m.activation, m.deltas[i-1], m.acts[i])
+		m.slope(m.deltas[i-1], m.acts[i])
 	}
 	m.norms = matmul.Resized(m.norms, n)
 	clear(m.norms)
@@ -179,36 +169,32 @@ func (m *network) backward(labels []int32) {
 }
 
 // slope multiplies deltas by the activation's derivative, given its values.
-func slope(how string, deltas, values []float64) {
-	values = values[:len(deltas)]
-	if how == "relu" {
-		for i, v := range values {
-			if v <= 0 {
-				deltas[i] = 0
-			}
-		}
-		return
-	}
-	for i, v := range values {
-		deltas[i] = float64(deltas[i] * (1 - float64(v*v)))
-	}
-}
-
-func (m *network) weigh(factors []float64) {
-	for i, l := range m.layers {
-		for k, f := range factors[:m.n] {
-			if f == 1 {
-				continue
-			}
-			d := m.deltas[i][k*l.out : (k+1)*l.out]
-			for j := range d {
-				d[j] = float64(d[j] * f)
-			}
+func (m *network) slope(deltas, values []float64) {
+	for i, v := range values[:len(deltas)] {
+		if !m.relu {
+			deltas[i] = float64(deltas[i] * (1 - float64(v*v)))
+		} else if v <= 0 {
+			deltas[i] = 0
 		}
 	}
 }
 
-// sum writes the sum of the examples' gradients, as weighed.
+// clip brings the norms of the gradients down to c, by factors that it writes.
+func (m *network) clip(c float64, factors []float64) []float64 {
+	factors = matmul.Resized(factors, m.n)
+	for k, norm := range m.norms {
+		factors[k] = 1
+		if norm > c {
+			factors[k] = c / norm
+			for i, l := range m.layers {
+				scaleBy(m.deltas[i][k*l.out:(k+1)*l.out], factors[k])
+			}
+		}
+	}
+	return factors
+}
+
+// sum writes the sum of the examples' gradients, as clipped.
 func (m *network) sum(gradient []float64) {
 	n := m.n
 	for i, l := range m.layers {
@@ -223,7 +209,7 @@ func (m *network) sum(gradient []float64) {
 	}
 }
 
-// gradient writes the gradient of example k, as weighed.
+// gradient writes the gradient of example k, as clipped.
 func (m *network) gradient(k int, to []float64) {
 	for i, l := range m.layers {
 		weights, biases := m.part(to, i)
@@ -236,16 +222,4 @@ func (m *network) gradient(k int, to []float64) {
 			}
 		}
 	}
-}
-
-// clipping writes the factors that bring the norms down to c.
-func (m *network) clipping(c float64, factors []float64) []float64 {
-	factors = matmul.Resized(factors, m.n)
-	for k, norm := range m.norms {
-		factors[k] = 1
-		if norm > c {
-			factors[k] = c / norm
-		}
-	}
-	return factors
 }

@@ -50,7 +50,7 @@ func slowLoss(m *network, row []float64, label int32) float64 {
 				z[j] += v * w[k*l.out+j]
 			}
 			if i < len(m.layers)-1 {
-				if m.activation == ReLU {
+				if m.relu {
 					z[j] = math.Max(0, z[j])
 				} else {
 					z[j] = math.Tanh(z[j])
@@ -120,7 +120,7 @@ func TestClippedSum(t *testing.T) {
 			if rows == 33 && (clipped == 0 || clipped == rows) {
 				t.Errorf("%s: %d of %d gradients are longer than %v: no test", name, clipped, rows, c)
 			}
-			m.weigh(m.clipping(c, nil))
+			m.clip(c, nil)
 			got := make([]float64, p)
 			m.sum(got)
 			for i := range got {

@@ -12,8 +12,8 @@ import (
 	"github.com/dpscope/dpscope/bounds/accounting"
 )
 
-// step is what one step of a training leaves behind for an auditor who sees it:
-// all weights-long lists, valid until the next step.
+// step is what one step of a training leaves behind for an auditor who sees it,
+// until the next step.
 type step struct {
 	released []float64 // the noisy sum
 	data     []float64 // what the examples that are no canaries gave to it
@@ -28,18 +28,16 @@ type Rows struct {
 }
 
 // Model is a training by DP-SGD, done again and again: on rows that are common to two datasets
-// and on further ones, those in which the datasets differ; or on examples, with the canaries
-// that a [Source] plants among them. It is for one goroutine.
+// and on further ones; or on examples, with the canaries that a [Source] plants among them.
+// It is for one goroutine.
 type Model struct {
-	config Config
-	data   *Dataset
-	model  *network
-	start  []float64 // the public first weights
-	pool   points    // that tail canaries are drawn from
-	common points    // the examples that are no canaries
-	// expected is the number of examples that the learning rate is divided by, times
-	// the rate.
-	expected int
+	config   Config
+	data     *Dataset
+	model    *network
+	start    []float64 // the public first weights
+	pool     points    // that tail canaries are drawn from
+	common   points    // the examples that are no canaries
+	expected int       // see [NewModel]
 	further  pointScratch
 
 	mask    []float64
@@ -54,24 +52,22 @@ type Model struct {
 func NewModel(c Config, d *Dataset, expected int) *Model {
 	t := &Model{config: c, data: d, expected: expected, model: newNetwork(c.sizes(d), c.Activation)}
 	t.model.initialise(stream.New(stream.Key{Purpose: "train/initial"}))
-	p := len(t.model.theta)
 	t.start = slices.Clone(t.model.theta)
 	t.common = points{x: d.X, labels: d.Labels, features: len(d.Features), scratch: &pointScratch{}}
-	t.draws = make([]float64, p)
-	t.s.released, t.s.data, t.s.canaries = make([]float64, p), make([]float64, p), make([]float64, p)
+	for _, list := range []*[]float64{&t.draws, &t.s.released, &t.s.data, &t.s.canaries} {
+		*list = make([]float64, len(t.start))
+	}
 	return t
 }
 
-// move is what the noisy sum is multiplied by: the learning rate over the
-// expected number of examples in a step, which is the same for neighbours.
+// move is what the noisy sum is multiplied by.
 func (c Config) move(examples int) float64 {
 	return c.LearningRate / float64(c.Rate*float64(examples))
 }
 
-// run trains from the first weights, with these canaries among the examples and
-// noise of deviation sigma C, and reports whether the weights stayed finite. Each
-// step draws who takes part, the examples first, then the noise, and is watched
-// before the weights move. A diverged training ends where it diverged.
+// run trains from the first weights, with these canaries among the examples and noise of
+// deviation sigma C, and reports whether the weights stayed finite. Each step draws who takes
+// part, the examples first, then the noise, and is watched before the weights move.
 func (t *Model) run(st *stream.Stream, inside canaries, sigma float64, watch func(step), check func() error) (finite bool, err error) {
 	c, m, n := t.config, t.model, t.data.Len()
 	copy(m.theta, t.start)
@@ -104,15 +100,14 @@ func (t *Model) run(st *stream.Stream, inside canaries, sigma float64, watch fun
 	return true, nil
 }
 
-// ClippedSum writes the sum of the rows' clipped gradients at the model's weights: of gradients
-// as they are, where the training forgets to clip.
+// ClippedSum writes the sum of the rows' gradients at the model's weights, clipped where the
+// training does not forget it.
 func (t *Model) ClippedSum(rows Rows, sum []float64) {
 	m := t.model
 	m.forward(rows.X, rows.Labels)
 	m.backward(rows.Labels)
 	if !t.config.NoClipping {
-		t.factors = m.clipping(t.config.Clip, t.factors)
-		m.weigh(t.factors)
+		t.factors = m.clip(t.config.Clip, t.factors)
 	}
 	m.sum(sum)
 }
@@ -126,8 +121,7 @@ func (t *Model) Weights() []float64 { return t.model.theta }
 
 // Train trains with these rows beside the common ones, with noise unless st is nil, and
 // reports whether the weights stayed finite. See, if not nil, is called at every step,
-// before the weights move, with the noisy sum and with what the common examples gave to
-// it, both until it returns.
+// before the weights move, with the noisy sum and what the common examples gave to it.
 func (t *Model) Train(st *stream.Stream, further Rows, see func(released, common []float64)) (finite bool) {
 	noise := t.noise()
 	if st == nil {
@@ -148,8 +142,7 @@ func (t *Model) At(weights []float64) {
 	t.model.ready()
 }
 
-// LogOdds is the logarithm of the odds of class 1 against class 0 at the model's
-// weights, for the features of one example.
+// LogOdds is the logarithm of the odds of class 1 against class 0 for one example.
 func (t *Model) LogOdds(features []float64) float64 {
 	n := t.model
 	n.forward(features, []int32{0})
@@ -163,9 +156,8 @@ const (
 	largestSigma = 1e6
 )
 
-// guarantee is the epsilon at Delta of a training with this sigma, by Rényi
-// accounting and the tight conversion: of neighbours by replacement as of two
-// examples, which is exact at rate 1 and else generous.
+// guarantee is the epsilon at Delta of a training with this sigma, by Rényi accounting and the
+// tight conversion: under replacement of two examples, which is exact at rate 1 and else generous.
 func (c Config) guarantee(sigma float64) float64 {
 	var step accounting.Curve = accounting.SubsampledGaussian{Sigma: sigma, Sensitivity: 1, Rate: c.Rate}
 	if c.Rate == 1 {
@@ -177,8 +169,7 @@ func (c Config) guarantee(sigma float64) float64 {
 	return accounting.BestEpsilon(accounting.Repeat{Curve: step, K: c.Steps}, c.Delta, accounting.Tight).Epsilon
 }
 
-// Guarantee is the epsilon that a resolved configuration's training has at Delta
-// by accounting, were it not for its faults.
+// Guarantee is the epsilon that a resolved configuration has at Delta, were it not for its faults.
 func (c Config) Guarantee() float64 { return c.guarantee(c.Sigma) }
 
 // calibrate finds the least sigma that keeps the claim, rounded up to four digits.

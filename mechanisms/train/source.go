@@ -1,7 +1,6 @@
 package train
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
@@ -18,10 +17,9 @@ type Source struct {
 	residual  []float64
 }
 
-// New makes a source; nil data means the built-in. It costs one training where
-// the final model is to be scored or canaries are [Tail] ones, else next to
-// nothing. Errors are those of [Config.Resolve], and an InputError where the
-// training of the reference diverges.
+// New makes a source; nil data means the built-in. It costs one training where the final
+// model is to be scored or canaries are [Tail] ones. Errors are those of [Config.Resolve],
+// and an InputError where that training diverges.
 func New(c Config, data *Dataset) (*Source, error) {
 	c, err := c.Resolve(data)
 	if err != nil {
@@ -35,7 +33,6 @@ func New(c Config, data *Dataset) (*Source, error) {
 	if c.Access != Final && c.Canary != Tail {
 		return s, nil
 	}
-	// By a stream of its own: like the first weights it depends on no run.
 	finite, err := t.run(stream.New(stream.Key{Purpose: "train/reference"}), t.draw(nil, 0), 0, nil, nil)
 	if err != nil {
 		return nil, err
@@ -63,10 +60,8 @@ func (s *Source) Parameters() int { return len(s.t.start) }
 // CheckCanaries reports a number of canaries, of one run, that no memory holds.
 func (s *Source) CheckCanaries(n int) error {
 	most := min(CanariesMost, canaryNumbers/s.Parameters())
-	if n < 0 || n > most {
-		return &audit.InputError{Field: "canaries", Found: fmt.Sprint(n), Want: fmt.Sprintf("at most %d at %d weights", most, s.Parameters()), Remedy: "take fewer canaries or a smaller model"}
-	}
-	return nil
+	return audit.Remedy("take fewer canaries or a smaller model",
+		audit.Require(n <= most, "canaries", n, "at most %d at %d weights", most, s.Parameters()))
 }
 
 // Run draws a run with len(in) canaries, at least one, and len(out) fresh ones.
@@ -76,12 +71,6 @@ func (s *Source) CheckCanaries(n int) error {
 // the probability that it has among all trainings. Errors are those of Check.
 func (s *Source) Run(st *stream.Stream, in, out []float64) (diverged bool, err error) {
 	k, m := len(in), len(out)
-	if k < 1 {
-		panic("train: a run needs a canary")
-	}
-	if err := s.CheckCanaries(k + m); err != nil {
-		panic("train: " + err.Error())
-	}
 	all := s.t.draw(st, k+m)
 	inside, fresh := all.part(0, k), all.part(k, k+m)
 	if s.t.config.Relation == Replace {
@@ -99,20 +88,12 @@ func (s *Source) Run(st *stream.Stream, in, out []float64) (diverged bool, err e
 	return first || second, err
 }
 
-// OneRun trains once with len(scores) canaries of which each is among the
-// examples with probability 1/2, and says which were (Steinke, Nasr and Jagielski
-// 2023). Where the training diverges all scores are -MaxFloat64. The scores use
-// no canary's membership, not even that of others.
+// OneRun trains once with canaries of which each is among the examples with probability
+// 1/2, and says which were (Steinke, Nasr and Jagielski 2023). Where the training diverges
+// all scores are -MaxFloat64. The scores use no canary's membership.
 func (s *Source) OneRun(st *stream.Stream, scores []float64, member []bool) (diverged bool, err error) {
-	n := len(scores)
-	if len(member) != n {
-		panic("train: as many scores as memberships")
-	}
-	if err := s.CheckCanaries(n); err != nil {
-		panic("train: " + err.Error())
-	}
-	all := s.t.draw(st, n)
-	coins := make([]float64, n)
+	all := s.t.draw(st, len(scores))
+	coins := make([]float64, len(scores))
 	st.Bernoulli(coins, 0.5)
 	for k, v := range coins {
 		member[k] = v != 0
@@ -123,21 +104,18 @@ func (s *Source) OneRun(st *stream.Stream, scores []float64, member []bool) (div
 func (s *Source) trial(st *stream.Stream, inside canaries, w *witness) (diverged bool, err error) {
 	t := s.t
 	clear(w.scores)
-	w.residual = s.residual
 	var watch func(step)
 	if t.config.Access == Steps {
-		watch = func(at step) { w.see(t, at) }
+		watch = func(at step) { s.see(w, at) }
 	}
 	finite, err := t.run(st, inside, t.noise(), watch, s.Check)
-	s.residual = w.residual
 	if err != nil {
 		return false, err
 	}
 	if finite && t.config.Access == Final {
-		w.final(t, s.reference)
+		w.scored.final(t, s.reference, w.scores)
 	}
-	// Weights may be finite and the loss on one canary not: that is the score of
-	// this canary alone.
+	// Weights may be finite and the loss on one canary not, which is its score alone.
 	diverged = !finite
 	for k, v := range w.scores {
 		if !finite || v-v != 0 {
@@ -149,8 +127,7 @@ func (s *Source) trial(st *stream.Stream, inside canaries, w *witness) (diverged
 
 const evaluated = 1024 // rows at a time
 
-// Accuracy is the share of these examples whose class has the largest output of the model of
-// the last training. They have the features and classes of those that it was trained on.
+// Accuracy is the share of these examples whose class has the largest output of the last model.
 func (s *Source) Accuracy(d *Dataset) float64 {
 	m, width, right := s.t.model, len(d.Features), 0
 	for at := 0; at < d.Len(); at += evaluated {
