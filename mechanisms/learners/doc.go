@@ -4,16 +4,12 @@
 // A dataset's columns are the features, in bounds that are declared, and last the
 // label, 0 or 1 (what lies between is read as 1 from 1/2 on, so that searches over
 // the domain may propose anything). Features are clamped to the bounds row by row,
-// which costs no privacy. One row is one privacy unit.
-//
-// Sample trains len(out)/width models on one dataset. What they share (sums, the
-// optimum without noise) is computed once. Outputs have the same bits on every
-// platform.
+// which costs no privacy. One row is one privacy unit. Outputs have the same bits on
+// every platform.
 //
 // What is written is the summary tau of table 1 of Lu et al., A General Framework for
 // Auditing Differentially Private Machine Learning (2022): the coefficients of a
 // logistic regression; means, variances and share of classes of a naive Bayes
 // classifier; each tree's vote of a forest at the point x* in which a pair of datasets
-// differs; probabilities of a model trained by DP-SGD at x* and at the zero vector.
-// A mechanism whose summary looks at x* has a method For that tells it the pair.
+// differs; what a model trained by DP-SGD says at x* and at the zero vector.
 package learners

@@ -13,16 +13,13 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
-// dpSGD is DP-SGD (Abadi et al., Deep Learning with Differential Privacy, CCS 2016,
-// algorithm 1) on a linear softmax model or a perceptron, by package train, whose
-// trainings canaries are planted in. Proof sketch: a row moves the sum of the clipped
-// gradients of a step by at most the clipping norm, or is not in the step; so a step is
-// the Poisson-sampled Gaussian mechanism, whatever the weights before it, and steps
-// compose. Sigma is the least that keeps the claim: exactly where every row is in every
-// step (Balle and Wang, ICML 2018, theorem 8), else by the distribution of the privacy
-// loss where a row is added or removed (accounting.LeastNoise), and by Rényi accounting
-// of two rows where one is replaced. What a step divides by is the size of
-// the table, which neighbours share.
+// dpSGD is DP-SGD (Abadi et al., CCS 2016, algorithm 1) by package train. Proof sketch: a row
+// moves the sum of the clipped gradients of a step by at most the clipping norm, or is not in
+// the step; so a step is the Poisson-sampled Gaussian mechanism, whatever the weights before
+// it, and steps compose. Sigma is the least that keeps the claim: exactly where every row is
+// in every step (Balle and Wang, ICML 2018, theorem 8), else by the distribution of the
+// privacy loss where a row is added or removed (accounting.LeastNoise), and by Rényi
+// accounting of two rows where one is replaced. A step divides by the size of the table.
 //
 // What the auditor sees is a ladder (Nasr et al., Adversary Instantiation, S&P 2021):
 //
@@ -33,11 +30,10 @@ import (
 //	steps        the log likelihood ratio of all noisy sums, given the rows that the
 //	             datasets share and which of them took part in which step
 //
-// The accounting covers all: its bound is of the sums, for every outcome of the
-// sampling of other rows. First weights may be the model's own, or, as in Annamalai and
-// De Cristofaro (2024), worst-case ones: weights trained without noise on the rows that the
-// datasets share, at which their gradients are small. The guarantee is of all first
-// weights. A training that diverges gives -1e9 in every column.
+// The bound is of the sums, for every outcome of the sampling of other rows and for all
+// first weights. These may be the model's own, or, as in Annamalai and De Cristofaro (2024),
+// worst-case ones, trained without noise on the rows that the datasets share. A training that
+// diverges gives -1e9 in every column.
 type dpSGD struct {
 	name, title, fault, mended string
 
@@ -115,7 +111,6 @@ func (f *dpSGD) spec(tables []*Table) audit.MechanismSpec {
 	}.over(tables)
 }
 
-// config is all of a training but sigma.
 func (f *dpSGD) config(p audit.Params) train.Config {
 	c := train.Config{Model: f.model, Steps: p.Int("steps"), Rate: p.Num("rate"), Clip: p.Num("clip"), LearningRate: p.Num("learning-rate"),
 		Relation: p.Word("neighbours"), Epsilon: p.Num("epsilon"), Delta: p.Num("delta"), NoClipping: f.noClipping, NoiseFactor: f.noise, Canary: train.Poison, Access: train.Final}
@@ -125,11 +120,10 @@ func (f *dpSGD) config(p audit.Params) train.Config {
 	return c
 }
 
-// sigmas remembers noise: every task of an audit fixes the mechanism anew.
-var sigmas sync.Map
+var sigmas sync.Map // every task of an audit fixes the mechanism anew
 
-// sigma is the noise over the clipping norm, rounded up to five digits, so that it is
-// the same on every platform; +Inf: none is enough.
+// sigma is the noise over the clipping norm, rounded up to five digits, so that it is the
+// same on every platform; +Inf: none is enough, 0: [train.Config.Resolve] tells it.
 func sigma(c train.Config) float64 {
 	type key struct {
 		relation             string
@@ -146,8 +140,7 @@ func sigma(c train.Config) float64 {
 		v = accounting.GaussianSigma(c.Epsilon, c.Delta, audit.Pick(c.Relation == train.Replace, 2, 1.0)*steps)
 		unit := math.Pow(10, math.Floor(math.Log10(v))-4)
 		v = max(accounting.MinNoise, math.Ceil(v/unit)*unit)
-	case c.Relation == train.Replace: // accounted as two rows: Config.Resolve does
-	default:
+	case c.Relation != train.Replace:
 		v = accounting.LeastNoise(c.Epsilon, c.Delta, func(sigma float64) accounting.Composition {
 			return accounting.Composition{{Mechanism: accounting.SubsampledGaussian{Sigma: sigma, Sensitivity: 1, Rate: c.Rate}, Count: c.Steps}}
 		})
@@ -158,8 +151,7 @@ func sigma(c train.Config) float64 {
 
 // shape is the table as training sees it, without its rows.
 func (t *Table) shape() *train.Dataset {
-	// One row of zeros: a configuration is checked against a dataset that has rows.
-	return &train.Dataset{X: make([]float64, len(t.Features)), Labels: []int32{0}, Features: t.Features, Classes: t.Classes[:]}
+	return &train.Dataset{Features: t.Features, Classes: t.Classes[:]}
 }
 
 func (f *dpSGD) pairs(p audit.Params, t *Table, r audit.Relation) []audit.Pair {
@@ -177,63 +169,53 @@ func (f *dpSGD) pairs(p audit.Params, t *Table, r audit.Relation) []audit.Pair {
 
 // unlike is a row of label 0 at the upper end of every feature that is at its lower end
 // in all rows, and at the lower end of the others; nil where every feature varies. No
-// other row's gradients move the weights of these features: what the training does with
-// its gradient there nothing undoes.
+// other row's gradients move the weights of these features.
 func (t *Table) unlike() []float64 {
 	row := ends(t.Lower, 0)
-	found := false
-	for j := range t.Features {
+	for j, low := range t.Lower {
 		dark := true
 		for i := range t.Rows.Len() {
-			dark = dark && t.Rows.Row(i)[j] == t.Lower[j]
+			dark = dark && t.Rows.Row(i)[j] == low
 		}
-		if dark {
-			row[j], found = t.Upper[j], true
-		}
+		row[j] = audit.Pick(dark, t.Upper[j], low)
 	}
-	if !found {
+	if slices.Equal(row, ends(t.Lower, 0)) {
 		return nil
 	}
 	return row
 }
 
-// dpSGDModel is a training at fixed parameters, and the pair that its outputs are summarised for.
 type dpSGDModel struct {
 	table   *Table
 	config  train.Config
 	summary string
 	worst   bool
 	pair    *audit.Pair
-	split   func() (splitPair, error)
+	split   func() (parts, error)
 	start   func() []float64 // worst-case first weights
 }
 
 func (m *dpSGDModel) For(p audit.Pair) audit.Mechanism {
 	to := *m
 	to.pair = &p
-	to.split = sync.OnceValues(func() (splitPair, error) { return m.table.split(p) })
+	to.split = sync.OnceValues(func() (parts, error) { return m.table.split(p) })
 	to.start = sync.OnceValue(to.settle)
 	return &to
 }
 
-// splitPair are the rows of a pair as training takes them: what both datasets have, and
-// what only the first or the second has.
-type splitPair struct {
-	common train.Rows
-	only   [2]train.Rows
-}
+// parts are the rows of a pair: what only the first or the second dataset has, and what both have.
+type parts [3]train.Rows
 
-func (t *Table) split(p audit.Pair) (s splitPair, err error) {
+func (t *Table) split(p audit.Pair) (s parts, err error) {
 	first, second := differing(p.Second, p.First), differing(p.First, p.Second)
-	var parts [3]train.Rows
-	for i, rows := range [][][]float64{without(p.First, first), first, second} {
+	for i, rows := range [][][]float64{first, second, without(p.First, first)} {
 		e, err := t.examples(audit.Dataset{Columns: p.First.Columns, Values: slices.Concat(rows...)}, 0)
 		if err != nil {
 			return s, err
 		}
-		parts[i] = e.Rows
+		s[i] = e.Rows
 	}
-	return splitPair{parts[0], [2]train.Rows(parts[1:])}, nil
+	return s, nil
 }
 
 // on is a model of which these rows are the common ones.
@@ -246,7 +228,7 @@ func (m *dpSGDModel) on(rows train.Rows) *train.Model {
 // settle trains on what a pair shares, time after time, 200 steps or more in all.
 func (m *dpSGDModel) settle() []float64 {
 	rows, _ := m.split() // whoever samples has its error
-	model := m.on(rows.common)
+	model := m.on(rows[2])
 	for left := max(1, 200/m.config.Steps); left > 0 && model.Train(nil, train.Rows{}, nil); left-- {
 		copy(model.Start(), model.Weights())
 	}
@@ -269,8 +251,8 @@ func (m *dpSGDModel) Columns() []audit.Column {
 	return columns
 }
 
-// predicted is at how many rows of the table predictions are seen: Lu et al. (2022), table
-// 1, Pr(x_i^test). The paper does not say how many.
+// predicted is at how many rows of the table predictions are seen. Lu et al. (2022), table 1,
+// Pr(x_i^test), do not say.
 const predicted = 8
 
 func (m *dpSGDModel) row(k int) int { return k * m.table.Rows.Len() / predicted }
@@ -293,36 +275,15 @@ func (m *dpSGDModel) Sample(d audit.Dataset, s *stream.Stream, out []float64) er
 	if err != nil {
 		return err
 	}
-	model := m.on(rows.common)
+	model := m.on(rows[2])
 	if m.worst {
 		copy(model.Start(), m.start())
 	}
-	x := poison(*p)
-	zero := slices.Repeat([]float64{0}, len(m.table.Features))
-	if len(x) != len(zero) {
-		x = zero
-	}
-	v := m.viewer(model, rows.only)
+	see, tell := m.viewer(model, rows)
 	width := len(m.Columns())
 	for ; len(out) > 0; out = out[width:] {
-		v.ratio = 0
-		finite := model.Train(s, rows.only[side], v.see)
-		switch {
-		case !finite:
-			out[0] = math.NaN()
-		case m.summary == "steps":
-			out[0] = v.ratio
-		case m.summary == "gradient":
-			for i, w := range model.Weights() { // how far they have moved along the direction
-				v.diff[i] = w - v.start[i]
-			}
-			out[0] = matmul.Dot(v.diff, v.along)
-		default:
-			out[0], out[1] = model.LogOdds(x), model.LogOdds(zero)
-			for k := range out[2:width] {
-				out[2+k] = model.LogOdds(m.table.Rows.Row(m.row(k))[:len(zero)])
-			}
-		}
+		finite := model.Train(s, rows[side], see)
+		tell(out[:width])
 		for k := range out[:width] {
 			if out[k] = max(diverged, min(-diverged, out[k])); !finite || out[k]-out[k] != 0 {
 				out[k] = diverged
@@ -345,51 +306,61 @@ func (m *dpSGDModel) Train(d audit.Dataset) ([]float64, error) {
 	return slices.Clone(model.Weights()), nil
 }
 
-// viewer looks at trainings as an auditor does who knows the rows that the datasets share.
-type viewer struct {
-	see   func(released, common []float64)
-	ratio float64 // of the log likelihoods of the second dataset and the first, over the steps
-	start []float64
-	along []float64 // direction, of norm 1 or 0
-	diff  []float64
-}
-
-func (m *dpSGDModel) viewer(model *train.Model, only [2]train.Rows) *viewer {
+// viewer looks at trainings as an auditor does who knows the rows that the datasets share:
+// see at every step, where it is not nil, and tell at the last model.
+func (m *dpSGDModel) viewer(model *train.Model, rows parts) (see func(released, common []float64), tell func(out []float64)) {
 	n := len(model.Start())
-	v := &viewer{start: slices.Clone(model.Start())}
-	sums := [2][]float64{make([]float64, n), make([]float64, n)}
-	v.along, v.diff = make([]float64, n), make([]float64, n)
+	diff, sums := make([]float64, n), [2][]float64{make([]float64, n), make([]float64, n)}
 	switch m.summary {
 	case "steps":
 		deviation := float64(float64(m.config.Sigma*m.config.Clip) * m.config.NoiseFactor)
-		v.see = func(released, common []float64) {
+		ratio := 0.0 // of the log likelihoods of the second dataset and the first
+		see = func(released, common []float64) {
 			for i, x := range released {
-				v.diff[i] = x - common[i]
+				diff[i] = x - common[i]
 			}
-			for side, rows := range only {
-				if len(rows.Labels) == 0 {
+			for side, sum := range sums {
+				if len(rows[side].Labels) == 0 {
 					continue
 				}
-				model.ClippedSum(rows, sums[side])
-				term := train.LogLikelihood(matmul.Dot(v.diff, sums[side]), matmul.Dot(sums[side], sums[side]), float64(deviation*deviation), m.config.Rate)
-				v.ratio += audit.Pick(side == 1, term, -term)
+				model.ClippedSum(rows[side], sum)
+				term := train.LogLikelihood(matmul.Dot(diff, sum), matmul.Dot(sum, sum), float64(deviation*deviation), m.config.Rate)
+				ratio += audit.Pick(side == 1, term, -term)
 			}
 		}
+		return see, func(out []float64) { out[0], ratio = ratio, 0 }
 	case "gradient":
-		model.At(v.start)
-		for side, rows := range only {
-			if len(rows.Labels) > 0 {
-				model.ClippedSum(rows, sums[side])
+		start, along := slices.Clone(model.Start()), make([]float64, n)
+		model.At(start)
+		for side, sum := range sums {
+			if len(rows[side].Labels) > 0 {
+				model.ClippedSum(rows[side], sum)
 			}
 		}
-		for i := range v.along {
-			v.along[i] = sums[0][i] - sums[1][i] // weights move against gradients
+		for i := range along {
+			along[i] = sums[0][i] - sums[1][i] // weights move against gradients
 		}
-		if norm := math.Sqrt(matmul.Dot(v.along, v.along)); norm > 0 {
-			for i, x := range v.along {
-				v.along[i] = x / norm
+		if norm := math.Sqrt(matmul.Dot(along, along)); norm > 0 {
+			for i, x := range along {
+				along[i] = x / norm
 			}
+		}
+		return nil, func(out []float64) {
+			for i, w := range model.Weights() {
+				diff[i] = w - start[i]
+			}
+			out[0] = matmul.Dot(diff, along)
 		}
 	}
-	return v
+	zero := make([]float64, len(m.table.Features))
+	x := poison(*m.pair)
+	if len(x) != len(zero) {
+		x = zero
+	}
+	return nil, func(out []float64) {
+		out[0], out[1] = model.LogOdds(x), model.LogOdds(zero)
+		for k := range out[2:] {
+			out[2+k] = model.LogOdds(m.table.Rows.Row(m.row(k))[:len(zero)])
+		}
+	}
 }

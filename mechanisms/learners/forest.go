@@ -8,24 +8,19 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// forest is a random forest after Fletcher and Islam, Differentially Private Random
-// Decision Forests using Smooth Sensitivity, Expert Systems with Applications 78
-// (2017): its trees are built without looking at the data, each split by a uniform
-// feature at a uniform threshold in what is left of the declared domain, down to a
-// depth; rows fall to the leaves; and a leaf's label is drawn by the exponential
-// mechanism (McSherry and Talwar, FOCS 2007) from the counts n_0, n_1 of labels in it:
-// label y with probability ∝ exp(w n_y), w the same whatever the data (the smooth
-// sensitivity of the paper is not used).
+// forest is a random forest after Fletcher and Islam (2017): its trees are built without
+// looking at the data, each split by a uniform feature at a uniform threshold in what is left
+// of the declared domain, down to a depth; and a leaf's label is drawn by the exponential
+// mechanism (McSherry and Talwar, FOCS 2007): label y with probability ∝ exp(w n_y), where n_y
+// rows in the leaf have it, w the same whatever the data (the smooth sensitivity of the paper
+// is not used).
 //
-// All rows fall through each of m trees, so a tree costs epsilon/m. A row that is
-// added or removed moves one count of one leaf by 1, and the odds of its label by
-// exp(w): w = epsilon/m. A row that is replaced is removed and added, in one leaf or
-// two: w = epsilon/(2m). Given the splits, labels of other leaves do not change, and
-// the splits do not depend on the data.
+// Each of m trees costs epsilon/m. A row that is added or removed moves one count of one leaf
+// by 1, and the odds of its label by exp(w): w = epsilon/m. A row that is replaced is removed
+// and added, in one leaf or two: w = epsilon/(2m).
 //
-// The output is the label of the leaf of one point in each tree: of the point x* in
-// which the pair differs, or else of the zero vector. Only that leaf is built; to draw
-// the rest would change no law.
+// The output is the label of the leaf of one point in each tree: of the point x* in which the
+// pair differs, or else of the zero vector. No other leaf is built.
 type forest struct {
 	name, title, source, fault, mended string
 
@@ -35,21 +30,17 @@ type forest struct {
 const forestSource = "Fletcher and Islam, Differentially Private Random Decision Forests using Smooth Sensitivity, Expert Systems with Applications 78 (2017), with the exponential mechanism on counts"
 
 var (
-	randomForest = forest{name: "random-forest", title: "Random forest, with the vote of each tree", source: forestSource}
-	// Lu et al. (2022), section 5: "Our auditing framework correctly detected this
-	// discrepancy in the DP random forest, which defines ε under the first option. Our
-	// estimated ε̂ using the second definition exceeded the theoretical level until the
-	// definitions were reconciled."
+	randomForest                = forest{name: "random-forest", title: "Random forest, with the vote of each tree", source: forestSource}
 	randomForestWrongNeighbours = forest{name: "random-forest-wrong-neighbours", title: "Random forest calibrated for add/remove but claimed for replace", wrongNeighbours: true,
 		source: forestSource + "; Lu et al., A General Framework for Auditing Differentially Private Machine Learning (2022), section 5: \"Our estimated ε̂ using the second definition exceeded the theoretical level until the definitions were reconciled.\"",
 		fault:  "calibrates the distribution of its labels for a row that is added or removed, but claims epsilon for one that is replaced, which costs twice as much", mended: "random-forest"}
 )
 
 func (f *forest) spec(tables []*Table) audit.MechanismSpec {
-	params, relations := []audit.ParamSpec{epsilonParam(),
+	params, relations := []audit.ParamSpec{epsilonParam,
 		{Name: "trees", Doc: "number of trees, which share epsilon", Default: audit.Pick(f.wrongNeighbours, 1.0, 3), Min: 1, Max: 64, Integer: true},
 		{Name: "depth", Doc: "number of splits from the root to a leaf", Default: 3, Min: 1, Max: 16, Integer: true},
-		neighboursParam()}, neighbours
+		neighboursParam}, neighbours
 	if f.wrongNeighbours {
 		params, relations = params[:3], func(audit.Params) []audit.Relation { return []audit.Relation{audit.Replace} }
 	}
@@ -72,8 +63,8 @@ func (f *forest) spec(tables []*Table) audit.MechanismSpec {
 	}.over(tables)
 }
 
-// pairs: where most rows of a leaf agree, the other label is rare, and the row that is
-// flipped or added moves its odds by nearly as much as any may.
+// pairs: where most rows of a leaf agree, one row moves the odds of the other label by nearly
+// as much as any may.
 func (f *forest) pairs(p audit.Params, t *Table, r audit.Relation) []audit.Pair {
 	d := len(t.Features)
 	middle := ends(slices.Repeat([]float64{0}, d), 0)
@@ -84,7 +75,6 @@ func (f *forest) pairs(p audit.Params, t *Table, r audit.Relation) []audit.Pair 
 	return []audit.Pair{crafted("a few rows alike, and the label of one flipped", 3, middle, middle, most), t.flip("the longest row with its label flipped", t.longest())}
 }
 
-// forestModel is a forest at fixed parameters, and the point that it labels.
 type forestModel struct {
 	table        *Table
 	trees, depth int
@@ -94,11 +84,10 @@ type forestModel struct {
 
 // For is the forest's votes on the point in which a pair differs.
 func (m *forestModel) For(p audit.Pair) audit.Mechanism {
-	at := poison(p)
+	at, to := poison(p), *m
 	if len(at) != len(m.point) {
 		return m
 	}
-	to := *m
 	for j, v := range at {
 		at[j] = max(m.table.Lower[j], min(m.table.Upper[j], v))
 	}
@@ -118,14 +107,11 @@ func (m *forestModel) Sample(d audit.Dataset, s *stream.Stream, out []float64) e
 	if err != nil {
 		return err
 	}
-	lower, upper := make([]float64, e.d), make([]float64, e.d)
-	draws := make([]float64, m.depth+1)
-	features := make([]float64, m.depth)
+	var lower, upper []float64
+	draws, features := make([]float64, m.depth+1), make([]float64, m.depth)
 	all, in := audit.Listed(e.n, func(i int) int { return i }), make([]int, e.n)
 	for k := range out {
-		copy(lower, m.table.Lower)
-		copy(upper, m.table.Upper)
-		in = append(in[:0], all...)
+		lower, upper, in = append(lower[:0], m.table.Lower...), append(upper[:0], m.table.Upper...), append(in[:0], all...)
 		s.Uniform(features, 0, float64(e.d))
 		s.Uniform(draws, 0, 1)
 		for h, u := range draws[:m.depth] {
@@ -137,13 +123,7 @@ func (m *forestModel) Sample(d audit.Dataset, s *stream.Stream, out []float64) e
 			} else {
 				lower[j] = at
 			}
-			left := in[:0]
-			for _, i := range in {
-				if (e.X[i*e.d+j] < at) == below {
-					left = append(left, i)
-				}
-			}
-			in = left
+			in = slices.DeleteFunc(in, func(i int) bool { return (e.X[i*e.d+j] < at) != below })
 		}
 		margin := 0
 		for _, i := range in {

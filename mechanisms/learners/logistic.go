@@ -11,37 +11,30 @@ import (
 	"github.com/dpscope/dpscope/audit/stream/linalg"
 )
 
-// The private logistic regressions of Chaudhuri, Monteleoni and Sarwate,
-// Differentially Private Empirical Risk Minimization, JMLR 12 (2011). A row (x, y)
-// with y in {-1, 1} is clipped to |x| <= 1, and v = y x. Without noise the model is
+// The private logistic regressions of Chaudhuri, Monteleoni and Sarwate, Differentially
+// Private Empirical Risk Minimization, JMLR 12 (2011). A row (x, y) with y in {-1, 1} is
+// clipped to |x| <= 1, and v = y x. Without noise the model is, without an intercept,
 //
 //	argmin over w of  J(w) = 1/n Σ ln(1 + exp(-v·w)) + lambda/2 |w|²
 //
-// without an intercept. Neighbours have as many rows and differ in one.
+// Output perturbation (algorithm 1, theorem 6) releases argmin J + b, density of b ∝
+// exp(-beta |b|), beta = n lambda epsilon/2. Proof sketch: the gradients of J on datasets
+// that differ in one row differ, at every w, by 1/n times the difference of two vectors of
+// norm at most 1, since the loss has |l'| <= 1. J is lambda-strongly convex, so its minimisers
+// are at most 2/(n lambda) apart (corollary 8), and the density at any point changes by at
+// most exp(beta 2/(n lambda)) = exp(epsilon).
 //
-// # Output perturbation (algorithm 1, theorem 6)
-//
-// releases argmin J + b with density of b ∝ exp(-beta |b|), beta = n lambda epsilon/2.
-// Proof sketch: the gradients of J on neighbours differ, at every w, by 1/n times
-// the difference of two vectors of norm at most 1, since the loss has |l'| <= 1. J
-// is lambda-strongly convex, so its minimisers are at most 2/(n lambda) apart
-// (corollary 8), and the density at any point changes by at most
-// exp(beta 2/(n lambda)) = exp(epsilon). The minimiser is that of the sum itself:
-// the one computed here is off by at most |gradient|/lambda, see [converged].
-//
-// # Objective perturbation (algorithm 2, theorem 9)
-//
-// releases argmin J(w) + b·w/n + Delta/2 |w|², density of b ∝ exp(-epsilon'/2 |b|).
-// The loss has |l'| <= 1 and |l”| <= c = 1/4. Where
+// Objective perturbation (algorithm 2, theorem 9) releases argmin J(w) + b·w/n + Delta/2 |w|²,
+// density of b ∝ exp(-epsilon'/2 |b|). The loss has |l'| <= 1 and |l”| <= c = 1/4. Where
 //
 //	epsilon' = epsilon - ln(1 + 2c/(n lambda) + c²/(n lambda)²)
 //
-// is above 0, Delta = 0; else Delta = c/(n (exp(epsilon/4) - 1)) - lambda and
-// epsilon' = epsilon/2. Proof sketch: w and b are in one-to-one correspondence, b =
-// -n(lambda+Delta) w + Σ v/(1+exp(v·w)). So the ratio of densities at w is that of
-// the noise at two vectors at most 2 apart, at most exp(epsilon'), times that of the
-// determinants of n Hessians, A and A + E with E of rank at most 2 and eigenvalues at
-// most c in size, at most (1 + c/(n(lambda+Delta)))² = exp(epsilon - epsilon').
+// is above 0, Delta = 0; else Delta = c/(n (exp(epsilon/4) - 1)) - lambda and epsilon' =
+// epsilon/2. Proof sketch: w and b are in one-to-one correspondence, b = -n(lambda+Delta) w +
+// Σ v/(1+exp(v·w)). So the ratio of densities at w is that of the noise at two vectors at most
+// 2 apart, at most exp(epsilon'), times that of the determinants of n Hessians, A and A + E
+// with E of rank at most 2 and eigenvalues at most c in size, at most
+// (1 + c/(n(lambda+Delta)))² = exp(epsilon - epsilon').
 type logistic struct {
 	name, title, source, fault, mended string
 
@@ -77,11 +70,11 @@ func (f *logistic) spec(tables []*Table) audit.MechanismSpec {
 	if f.noise > 0 {
 		lambda.Default = 0.02
 	}
-	if f.anyLambda || f.noise > 0 { // where the coefficients move most, by what the crafted pair shows, and of least dimension
+	if f.anyLambda || f.noise > 0 { // of least dimension the coefficients move most
 		tables = slices.Clone(tables)
 		slices.SortStableFunc(tables, func(a, b *Table) int { return len(a.Features) - len(b.Features) })
 	}
-	params := []audit.ParamSpec{epsilonParam(), lambda}
+	params := []audit.ParamSpec{epsilonParam, lambda}
 	if f.objective && !f.anyLambda {
 		params = append(params, audit.ParamSpec{Name: "small-lambda", Doc: "if lambda is too small for epsilon: add to it, as the paper does, or refuse", Choices: []string{"add", "refuse"}})
 	}
@@ -108,18 +101,15 @@ func (f *logistic) spec(tables []*Table) audit.MechanismSpec {
 			}}
 		},
 		build: func(p audit.Params, t *Table) (audit.Mechanism, error) {
-			m := &logisticModel{logistic: f, table: t, epsilon: p.Num("epsilon"), lambda: p.Num("lambda")}
-			if word, ok := p["small-lambda"]; ok {
-				m.refuse = word.Text == "refuse"
-			}
+			m := &logisticModel{logistic: f, table: t, epsilon: p.Num("epsilon"), lambda: p.Num("lambda"), refuse: p["small-lambda"].Text == "refuse"}
 			return m, m.checkLambda(t.Rows.Len())
 		},
 	}.over(tables)
 }
 
-// pairs: of the crafted pair nearly all rows agree on the first axis, so far that
-// they are without weight, and one row pulls along the second, one way or the other.
-// Its gradients differ by nearly 2, and the curvature there is that of lambda.
+// pairs: of the one across nearly all rows agree on the first axis, so far that they are
+// without weight, and one row pulls along the second. Its gradients differ by nearly 2, and
+// the curvature there is that of lambda.
 func (f *logistic) pairs(p audit.Params, t *Table, _ audit.Relation) []audit.Pair {
 	n, d := t.Rows.Len(), len(t.Features)
 	pair := func(label string, all, from, to []float64) audit.Pair {
@@ -140,7 +130,6 @@ func (f *logistic) pairs(p audit.Params, t *Table, _ audit.Relation) []audit.Pai
 	return audit.Pick(f.noise > 0, []audit.Pair{across, flipped, lone}, []audit.Pair{flipped, across, lone})
 }
 
-// logisticModel is a logistic regression at fixed parameters.
 type logisticModel struct {
 	*logistic
 	table           *Table
@@ -154,9 +143,7 @@ func (m *logisticModel) Columns() []audit.Column {
 	})
 }
 
-// law is how the noise is drawn for n rows: its norm is the sum of as many exponential
-// numbers of this mean as there are features, its direction uniform; and what the
-// objective is regularised with.
+// law is the mean of the [sphericalNoise] for n rows, and what the objective is regularised with.
 func (m *logisticModel) law(n int) (mean, lambda float64) {
 	if !m.objective {
 		mean = 2 / float64(float64(float64(n)*m.lambda)*m.epsilon)
@@ -175,30 +162,23 @@ func (m *logisticModel) law(n int) (mean, lambda float64) {
 // checkLambda refuses, if asked to, a lambda for which the objective would need more.
 func (m *logisticModel) checkLambda(n int) error {
 	least := curvature / float64(float64(n)*stream.Expm1(m.epsilon/2))
-	if m.refuse && !(m.lambda > least) {
-		return &audit.InputError{Field: "parameter lambda", Path: "p.lambda", Found: audit.Number(m.lambda), Want: fmt.Sprintf("above %s for epsilon = %s and %d rows", audit.Number(least), audit.Number(m.epsilon), n),
-			Remedy: "or set small-lambda to add, which raises lambda as needed"}
-	}
-	return nil
+	return audit.At("p.lambda", audit.Remedy("or set small-lambda to add, which raises lambda as needed",
+		audit.Require(!m.refuse || m.lambda > least, "parameter lambda", audit.Number(m.lambda), "above %s for epsilon = %s and %d rows", audit.Number(least), audit.Number(m.epsilon), n)))
 }
 
 // Sample trains. An error says how many trainings did not converge; none is known.
 func (m *logisticModel) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
 	e, err := m.table.examples(d, 1)
-	if err != nil {
-		return err
+	if err == nil {
+		err = m.checkLambda(e.n)
 	}
-	if err := m.checkLambda(e.n); err != nil {
+	if err != nil {
 		return err
 	}
 	mean, lambda := m.law(e.n)
 	r := newRidge(e, lambda)
-	failed := 0
-	optimum := make([]float64, e.d)
-	if !r.minimise(nil, optimum) {
-		failed++
-	}
-	noise := make([]float64, e.d)
+	optimum, noise := make([]float64, e.d), make([]float64, e.d)
+	failed := audit.Pick(r.minimise(nil, optimum), 0, 1)
 	for w := out; len(w) > 0; w = w[e.d:] {
 		sphericalNoise(s, noise, mean)
 		if copy(w, optimum); !m.objective {
@@ -229,9 +209,8 @@ func (m *logisticModel) Train(d audit.Dataset) ([]float64, error) {
 	return w, nil
 }
 
-// sphericalNoise fills b with noise of density ∝ exp(-|b|/mean): its norm is
-// gamma distributed of shape len(b), a sum of exponential numbers, its direction that
-// of a normal vector (section 3.2 of the paper).
+// sphericalNoise fills b with noise of density ∝ exp(-|b|/mean): its norm is a sum of len(b)
+// exponential numbers, its direction that of a normal vector (section 3.2 of the paper).
 func sphericalNoise(s *stream.Stream, b []float64, mean float64) {
 	s.Exponential(b, mean)
 	norm := 0.0
@@ -262,12 +241,14 @@ type ridge struct {
 	weights                   []float64 // of the rows in the Hessian where the gradient is
 	hessian                   []float64 // d x d, lower triangle
 
-	start, startGradient, startWeights []float64 // where the last minimiser was looked for from, without b
+	start, startGradient, startWeights []float64 // where the last search began, without b
 }
 
 // newRidge clips rows to norm 1 and multiplies them by their label, -1 or 1.
 func newRidge(e examples, lambda float64) *ridge {
-	r := &ridge{v: make([]float64, len(e.X)), d: e.d, nLambda: float64(float64(e.n) * lambda), weights: make([]float64, e.n)}
+	zeros := func(n int) []float64 { return make([]float64, n) }
+	r := &ridge{v: zeros(len(e.X)), d: e.d, nLambda: float64(float64(e.n) * lambda), weights: zeros(e.n), hessian: zeros(e.d * e.d),
+		gradient: zeros(e.d), step: zeros(e.d), at: zeros(e.d), trial: zeros(e.d)}
 	for i := range e.n {
 		row := e.row(i)
 		scale := float64(2*e.Labels[i]-1) / max(1, math.Sqrt(linalg.Dot(row, row)))
@@ -275,32 +256,21 @@ func newRidge(e examples, lambda float64) *ridge {
 			r.v[i*e.d+j] = float64(x * scale)
 		}
 	}
-	scratch := make([]float64, e.d*(4+e.d))
-	cut := func(n int) []float64 {
-		part := scratch[:n]
-		scratch = scratch[n:]
-		return part
-	}
-	r.gradient, r.step, r.at, r.trial, r.hessian = cut(e.d), cut(e.d), cut(e.d), cut(e.d), cut(e.d*e.d)
 	return r
 }
 
-// converged is the norm of the gradient, of n times the objective, at which a
-// minimiser is taken for exact: it is then off by at most 1e-9/(n lambda), 1e-9 of
-// half the sensitivity. The norms of what cancels in the gradient add what rounding
-// leaves.
+// converged is the norm of the gradient, of n times the objective, at which a minimiser is
+// taken for exact: it is then off by at most 1e-9/(n lambda), 1e-9 of half the sensitivity.
 const converged = 1e-9
 
-// mostSteps ends a training that does not converge. Newton's method with steps halved
-// until the gradient shrinks converges on every strongly convex objective, whose
-// squared gradient falls along the step; from the minimiser without noise it takes
-// three to eight steps.
+// mostSteps ends a training that does not converge. Newton's method with steps halved until
+// the gradient shrinks converges on every strongly convex objective; it takes three to eight.
 const mostSteps = 200
 
 // minimise moves w to the minimiser with linear term b, nil for none; false if it fails.
 func (r *ridge) minimise(b, w []float64) bool {
 	size := math.Sqrt(linalg.Dot(b, b))
-	enough := converged + float64(1e-14*(float64(len(r.v)/r.d)+size))
+	enough := converged + float64(1e-14*(float64(len(r.v)/r.d)+size)) // more for what rounding leaves
 	copy(r.at, w)
 	if !slices.Equal(r.start, w) {
 		r.evaluate(w)
@@ -355,7 +325,6 @@ func (r *ridge) evaluate(w []float64) {
 	}
 }
 
-// tilt adds the linear term to the gradient.
 func (r *ridge) tilt(b []float64) {
 	for j, v := range b {
 		r.gradient[j] += v
@@ -381,8 +350,8 @@ func (r *ridge) curve() {
 	}
 }
 
-// solve writes a^-1 y to x for the symmetric positive definite matrix whose lower
-// triangle is a, which becomes its Cholesky factor; false where it is not definite.
+// solve writes a^-1 y to x for the symmetric matrix whose lower triangle is a, which becomes
+// its Cholesky factor; false where it is not positive definite.
 func solve(a, y, x []float64, d int) bool {
 	for j := range d {
 		line := a[j*d:][:j+1]

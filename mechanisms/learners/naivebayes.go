@@ -8,25 +8,20 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// bayes is the Gaussian naive Bayes classifier of Vaidya, Shafiq, Basu and Hong,
-// Differentially Private Naive Bayes Classification, WI 2013, for features in
-// [-1, 1]: Laplace noise on what means, variances and the share of the classes are
-// made of. With d features, n_y rows of class y, and their sums S_yj of x_j and Q_yj
-// of x_j², noise of scale
+// bayes is the Gaussian naive Bayes classifier of Vaidya et al. (2013) for features in [-1, 1].
+// With d features, n_y rows of class y, their sums S_yj of x_j and Q_yj of x_j², Laplace noise
+// of scale
 //
 //	3 s/epsilon on n_y,  3 d s/epsilon on S_yj,  3 d s/epsilon on Q_yj
 //
-// and ñ_y at least 1, it releases mu = S/ñ, sigma² = Q/ñ - mu², and the share
-// ñ_1/(ñ_0+ñ_1). Sigma² is released as it comes; whoever predicts with it takes what
-// is below 0 for next to nothing.
+// and ñ_y at least 1, it releases mu = S/ñ, sigma² = Q/ñ - mu², also below 0, and the share
+// ñ_1/(ñ_0+ñ_1).
 //
-// s is 1 where a row is added or removed and 2 where one is replaced. Proof sketch: a
-// row is in one class, so that it moves n by 1 in all, and each of S_.j and Q_.j by at
-// most 1; a row that is replaced is removed and added. So each of n, S and Q, in sum
-// over classes and features, moves by at most s, d s and d s, and costs epsilon/3
-// (Laplace mechanism: Dwork, McSherry, Nissim and Smith 2006, proposition 1); the
-// three compose to epsilon, and what is released is computed from them. A row at a
-// corner whose label is flipped moves all of them as far as that.
+// s is 1 where a row is added or removed and 2 where one is replaced. Proof sketch: a row is
+// in one class, so that it moves n by 1 in all, and each of S_.j and Q_.j by at most 1. So n, S
+// and Q, in sum over classes and features, move by at most s, d s and d s, and cost epsilon/3
+// each (Dwork, McSherry, Nissim and Smith 2006, proposition 1). A row at a corner whose label
+// is flipped moves all of them as far as that.
 type bayes struct {
 	name, title, source, fault, mended string
 
@@ -37,11 +32,7 @@ type bayes struct {
 const bayesSource = "Vaidya, Shafiq, Basu and Hong, Differentially Private Naive Bayes Classification, WI 2013"
 
 var (
-	naiveBayes = bayes{name: "naive-bayes", title: "Gaussian naive Bayes classifier", source: bayesSource}
-	// Lu et al. (2022), section 5, "Detecting violations in privacy": "First, the
-	// Naive Bayes mechanism in diffprivlib exposes perturbed class counts in the API.
-	// However, the sum of class counts is enforced to be the dataset size. This means
-	// whenever (D, D') differ by one row in length no privacy is guaranteed."
+	naiveBayes       = bayes{name: "naive-bayes", title: "Gaussian naive Bayes classifier", source: bayesSource}
 	naiveBayesCounts = bayes{name: "naive-bayes-counts", title: "Gaussian naive Bayes classifier that exposes its class counts", counts: true,
 		source: bayesSource + "; Lu et al., A General Framework for Auditing Differentially Private Machine Learning (2022), section 5, on diffprivlib: \"the sum of class counts is enforced to be the dataset size. This means whenever (D, D') differ by one row in length no privacy is guaranteed.\"",
 		fault:  "forces the noisy class counts to sum to the number of rows, which reveals a row that is added or removed", mended: "naive-bayes"}
@@ -51,7 +42,7 @@ var (
 )
 
 func (f *bayes) spec(tables []*Table) audit.MechanismSpec {
-	params := []audit.ParamSpec{epsilonParam(), neighboursParam()}
+	params := []audit.ParamSpec{epsilonParam, neighboursParam}
 	if f.counts { // it cannot hide them
 		params[1].Choices = params[1].Choices[1:]
 	}
@@ -97,15 +88,12 @@ func (f *bayes) pairs(_ audit.Params, t *Table, r audit.Relation) []audit.Pair {
 	return []audit.Pair{moved, flipped}
 }
 
-// bayesModel is a classifier at fixed parameters.
 type bayesModel struct {
 	*bayes
 	table *Table
 	scale float64 // of the noise on counts
 }
 
-// Columns are the means of each class and feature, then the variances, then the share
-// of class 1, then counts where they are exposed.
 func (m *bayesModel) Columns() []audit.Column {
 	var columns []audit.Column
 	add := func(name string) { columns = append(columns, audit.Column{Name: name, Kind: audit.Real}) }
@@ -125,8 +113,7 @@ func (m *bayesModel) Columns() []audit.Column {
 	return columns
 }
 
-// sums are what a model is computed from: by class, counts, and by class and feature
-// sums of x and x²; and how features were scaled to [-1, 1].
+// sums are what a model is computed from, and how features were scaled to [-1, 1].
 type sums struct {
 	n            [2]float64
 	s, q         []float64 // d of class 0, then d of class 1
@@ -162,8 +149,7 @@ func (m *bayesModel) sums(e examples) sums {
 	return t
 }
 
-// model writes means, variances and the share, given noisy counts and sums.
-func (t sums) model(n [2]float64, s, q, out []float64) {
+func (t sums) model(n, s, q, out []float64) {
 	d := len(s) / 2
 	for k := range s {
 		count := n[k/d]
@@ -184,19 +170,17 @@ func (m *bayesModel) Sample(d audit.Dataset, s *stream.Stream, out []float64) er
 		return err
 	}
 	exact, width := m.sums(e), len(m.Columns())
-	noise := make([]float64, 2+4*e.d)
-	var n [2]float64
+	n, both := make([]float64, 2), make([]float64, 4*e.d)
 	for ; len(out) > 0; out = out[width:] {
 		if m.counts {
-			n = m.fitted(exact.n, s)
-			out[4*e.d+1], out[4*e.d+2] = n[0], n[1]
+			copy(n, m.fitted(exact.n, s))
+			copy(out[4*e.d+1:], n)
 		} else {
-			s.Laplace(noise[:2], m.scale)
-			for y := range n {
-				n[y] = max(1, exact.n[y]+noise[y])
+			s.Laplace(n, m.scale)
+			for y, z := range n {
+				n[y] = max(1, exact.n[y]+z)
 			}
 		}
-		both := noise[2:]
 		s.Laplace(both, float64(m.scale*float64(e.d)))
 		for k := range exact.s {
 			both[k] += exact.s[k]
@@ -207,17 +191,16 @@ func (m *bayesModel) Sample(d audit.Dataset, s *stream.Stream, out []float64) er
 	return nil
 }
 
-// fitted are the counts with geometric noise, P(k) ∝ exp(-|k|/scale), at least 1 and at
-// most their sum, after which one is added to or taken from the classes in turn until
-// they sum to the number of rows: to the larger first, from the smaller first.
-func (m *bayesModel) fitted(exact [2]float64, s *stream.Stream) [2]float64 {
-	total := exact[0] + exact[1]
+// fitted are the counts with geometric noise, P(k) ∝ exp(-|k|/scale), at least 1 and at most
+// their sum, made to sum to the number of rows: one is added to or taken from the classes in
+// turn, to the larger first, from the smaller first.
+func (m *bayesModel) fitted(exact [2]float64, s *stream.Stream) []float64 {
+	n, total := []float64{1, 1}, exact[0]+exact[1]
 	if total < 2 {
-		return [2]float64{1, 1} // no two counts sum to it
+		return n // no two counts sum to it
 	}
 	var noise [4]float64
 	s.Geometric(noise[:], -stream.Expm1(-1/m.scale))
-	var n [2]float64
 	for y := range n {
 		n[y] = max(1, min(total, exact[y]+noise[2*y]-noise[2*y+1]))
 	}
@@ -238,7 +221,7 @@ func (m *bayesModel) Train(d audit.Dataset) ([]float64, error) {
 		return nil, err
 	}
 	exact, out := m.sums(e), make([]float64, 4*e.d+1)
-	n := [2]float64{max(1, exact.n[0]), max(1, exact.n[1])}
+	n := []float64{max(1, exact.n[0]), max(1, exact.n[1])}
 	exact.model(n, exact.s, exact.q, out)
 	return out, nil
 }

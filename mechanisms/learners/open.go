@@ -12,8 +12,7 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
-// FileTable is the name that plans have for the table of a file of the user's. It says
-// nothing of the file, which may move.
+// FileTable is the name that plans have for the table of a file of the user's.
 const FileTable = "file"
 
 // Open is every learner over the table of a CSV file of examples whose features have declared
@@ -26,14 +25,12 @@ func Open(name string, text []byte, r audit.LabelledReading) ([]audit.MechanismS
 	}
 	d, err := train.ReadCSV(text, o)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", name, err)
+		return nil, nil, audit.Of(name, err)
 	}
-	var open []string
-	for _, f := range d.Features {
-		if _, ok := o.Bounds[f]; !ok && !rest {
-			open = append(open, f)
-		}
-	}
+	open := slices.DeleteFunc(slices.Clone(d.Features), func(f string) bool {
+		_, ok := o.Bounds[f]
+		return ok || rest
+	})
 	if len(open) > 0 {
 		return nil, nil, &audit.InputError{Field: "bounds", Path: "bounds/" + open[0], Found: fmt.Sprintf("absent for %q", open[:min(5, len(open))]), Want: "declared for every feature",
 			Remedy: "give the range of its values, known without the data, as " + open[0] + "=0:100; bounds taken from the data would leak"}
@@ -45,7 +42,7 @@ func Open(name string, text []byte, r audit.LabelledReading) ([]audit.MechanismS
 	}
 	t, err := tableOf(d)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", name, err)
+		return nil, nil, audit.Of(name, err)
 	}
 	l := &audit.Labelled{File: audit.RecordedFile{Name: name, Format: "csv", Bytes: int64(len(text)), SHA256: sumOf(text)},
 		Rows: t.Rows.Len(), Features: t.Features, Classes: t.Classes[:], Clipped: t.Clamped, Reading: r, Notes: t.Notes}
@@ -56,42 +53,36 @@ func Open(name string, text []byte, r audit.LabelledReading) ([]audit.MechanismS
 	return list, l, nil
 }
 
-// tableOf is the table of examples that were read: features of which the bounds, the
-// user's, became -1 and 1, and a label of two classes. Errors are of type
-// [audit.InputError].
+// tableOf is the table of examples that were read: features of which the bounds, the user's,
+// became -1 and 1, and a label of two classes.
 func tableOf(d *train.Dataset) (*Table, error) {
 	n, features := d.Len(), len(d.Features)
-	if len(d.Classes) != 2 {
-		return nil, &audit.InputError{Field: "classes", Path: "/csv/classes", Found: fmt.Sprintf("%d classes, %q the first", len(d.Classes), d.Classes[:min(3, len(d.Classes))]), Want: "two",
-			Remedy: "keep the rows of two classes, or say which column holds the label"}
+	err := audit.First(
+		audit.At("/csv/classes", audit.Remedy("keep the rows of two classes, or say which column holds the label",
+			audit.Require(len(d.Classes) == 2, "classes", fmt.Sprintf("%d classes, %q the first", len(d.Classes), d.Classes[:min(3, len(d.Classes))]), "two"))),
+		audit.Require(features <= mostFeatures, "data", fmt.Sprintf("of %d features", features), "at most %d", mostFeatures),
+		audit.Remedy("leave columns out", audit.Require(features < n, "data", fmt.Sprintf("%d columns in %d rows", features+1, n), "more rows than columns")))
+	if err != nil {
+		return nil, err
 	}
-	if features > mostFeatures {
-		return nil, &audit.InputError{Field: "data", Found: fmt.Sprintf("of %d features", features), Want: fmt.Sprintf("at most %d", mostFeatures)}
-	}
-	if features >= n {
-		return nil, &audit.InputError{Field: "data", Found: fmt.Sprintf("%d columns in %d rows", features+1, n), Want: "more rows than columns", Remedy: "leave columns out"}
-	}
-	t := &Table{Name: FileTable, Classes: [2]string{d.Classes[0], d.Classes[1]}, Clamped: d.Clamped}
+	t := &Table{Name: FileTable, Classes: [2]string(d.Classes), Clamped: d.Clamped}
 	t.over(d.Features, -1)
-	varies, of := make([]bool, features), [2]int{}
+	varies := make([]bool, features)
 	for i, label := range d.Labels {
 		x := d.X[i*features : (i+1)*features]
 		for j, v := range x {
 			varies[j] = varies[j] || v != d.X[j]
 		}
-		of[label]++
 		t.Rows.Values = append(append(t.Rows.Values, x...), float64(label))
 	}
-	for y, rows := range of {
-		if rows == 0 {
-			return nil, &audit.InputError{Field: "data", Found: fmt.Sprintf("of one class: no row is of class %q", d.Classes[y]), Want: "rows of both"}
+	for y, class := range d.Classes {
+		if !slices.Contains(d.Labels, int32(y)) {
+			return nil, &audit.InputError{Field: "data", Found: fmt.Sprintf("of one class: no row is of class %q", class), Want: "rows of both"}
 		}
 	}
-	for j, yes := range varies {
-		if !yes {
-			return nil, &audit.InputError{Field: fmt.Sprintf("column %q", d.Features[j]), Path: "data", Found: "the same in every row, within its bounds", Want: "a feature that varies",
-				Remedy: "leave the column out, or declare bounds that hold its values"}
-		}
+	if j := slices.Index(varies, false); j >= 0 {
+		return nil, &audit.InputError{Field: fmt.Sprintf("column %q", d.Features[j]), Path: "data", Found: "the same in every row, within its bounds", Want: "a feature that varies",
+			Remedy: "leave the column out, or declare bounds that hold its values"}
 	}
 	if d.Clamped > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("%d of %d values were outside the declared bounds and were clamped to them. The audit uses the clamped table.", d.Clamped, n*features))
@@ -108,10 +99,9 @@ const mostFeatures = 100
 // MostBytes bounds the file of a table.
 const MostBytes = 64 << 20
 
-// In is a catalogue in which the learners are over the table of a file, in place of those
-// over the tables that come along. A report that is replayed gives was: another file than
-// its own is refused, and note says so, in words, where it has another name now. Errors
-// are of type [audit.InputError].
+// In is a catalogue in which the learners are over the table of a file. A report that is
+// replayed gives was: another file than its own is refused, and note says where it has
+// another name now. Errors are of type [audit.InputError].
 func In(cat audit.Catalogue, name string, text []byte, r audit.LabelledReading, was *audit.Labelled) (_ audit.Catalogue, note string, err error) {
 	if len(text) > MostBytes {
 		return cat, "", &audit.InputError{Field: name, Found: "larger than 64 MiB", Want: "at most that large", Remedy: "audit learners on a part of the rows"}
@@ -130,11 +120,10 @@ func In(cat audit.Catalogue, name string, text []byte, r audit.LabelledReading, 
 	return replacing(cat, list), note, nil
 }
 
-// Refusing is a catalogue in which the learners over the table of a file end with an
-// error: that of reading it.
+// Refusing is a catalogue in which the learners over the table of a file end with the error
+// of reading it.
 func Refusing(cat audit.Catalogue, err error) audit.Catalogue {
-	var in *audit.InputError
-	if errors.As(err, &in) {
+	if in, ok := errors.AsType[*audit.InputError](err); ok {
 		err = audit.At(in.Field, err) // a field of the reading, and not the plan's mechanism
 	}
 	t := *BuiltIn()[0]

@@ -39,8 +39,7 @@ func registry(tables, descended []*Table) []audit.MechanismSpec {
 	}
 }
 
-// spec is a learner before its table is known. Of MechanismSpec the claim is pure
-// where it is nil; parameter table, domain, pairs and New are filled in.
+// spec is a learner before its table is known. The claim is pure where it is nil.
 type spec struct {
 	audit.MechanismSpec
 	fewest int // rows of a dataset
@@ -58,7 +57,7 @@ func (s spec) over(tables []*Table) audit.MechanismSpec {
 		m.Claim = func(p audit.Params) audit.Claim { return audit.DPClaim(p.Num("epsilon"), 0) }
 	}
 	m.Domain = func(p audit.Params, r audit.Relation) audit.Domain {
-		t := chosen(p) // whose label is read as 1 from 1/2 on
+		t := chosen(p)
 		return audit.Domain{Columns: t.Rows.Columns, MinRows: max(s.fewest, audit.Pick(r == audit.Replace, 1, 0)), MaxRows: t.Rows.Len() + audit.Pick(r == audit.AddRemove, mostGroup, 0),
 			Lower: append(slices.Clone(t.Lower), 0), Upper: append(slices.Clone(t.Upper), 1)}
 	}
@@ -70,12 +69,12 @@ func (s spec) over(tables []*Table) audit.MechanismSpec {
 		t := chosen(p)
 		known := s.known(p, t)
 		known.Base, known.Features, known.Classes = t.Rows, t.Features, t.Classes
-		if learner, err := s.build(p, t); err == nil {
-			if twin, ok := learner.(interface {
-				Train(audit.Dataset) ([]float64, error)
-			}); ok {
-				known.Train = twin.Train
-			}
+		learner, err := s.build(p, t)
+		twin, ok := learner.(interface {
+			Train(audit.Dataset) ([]float64, error)
+		})
+		if err == nil && ok {
+			known.Train = twin.Train
 		}
 		return &known
 	}
@@ -89,56 +88,50 @@ const blockCost = 1e7
 // mostGroup is how many rows may be added: the largest group that an attack poisons.
 const mostGroup = 8
 
-// epsilonParam is the parameter of a pure claim. Its range keeps all noise finite.
-func epsilonParam() audit.ParamSpec {
-	return audit.ParamSpec{Name: "epsilon", Doc: "privacy parameter that sets the noise", Default: 1, Min: 1e-6, Max: 100, Noise: true}
-}
-
-// neighboursParam says which datasets are neighbours, where noise depends on it.
-func neighboursParam() audit.ParamSpec {
-	return audit.ParamSpec{Name: "neighbours", Doc: "relation of the claim: one row replaced, or one row added or removed", Choices: []string{string(audit.Replace), string(audit.AddRemove)}}
-}
+// Parameters of a pure claim. The range of epsilon keeps all noise finite.
+var (
+	epsilonParam    = audit.ParamSpec{Name: "epsilon", Doc: "privacy parameter that sets the noise", Default: 1, Min: 1e-6, Max: 100, Noise: true}
+	neighboursParam = audit.ParamSpec{Name: "neighbours", Doc: "relation of the claim: one row replaced, or one row added or removed", Choices: []string{string(audit.Replace), string(audit.AddRemove)}}
+)
 
 func neighbours(p audit.Params) []audit.Relation {
 	return []audit.Relation{audit.Relation(p.Word("neighbours"))}
 }
 
+// longest is the first of the longest rows.
 func (t *Table) longest() int {
-	best, at := -1.0, 0
-	for i := range t.Rows.Len() {
+	squares := audit.Listed(t.Rows.Len(), func(i int) float64 {
 		x := t.Rows.Row(i)[:len(t.Features)]
-		if square := linalg.Dot(x, x); square > best {
-			best, at = square, i
-		}
-	}
-	return at
+		return linalg.Dot(x, x)
+	})
+	return slices.Index(squares, slices.Max(squares))
 }
 
 func (t *Table) flip(label string, i int) audit.Pair {
-	row := append([]float64{}, t.Rows.Row(i)...)
-	row[len(row)-1] = 1 - row[len(row)-1]
-	return audit.Pair{Label: label, First: t.Rows, Second: t.with(i, row)}
+	row := t.Rows.Row(i)
+	d := len(t.Features)
+	return audit.Pair{Label: label, First: t.Rows, Second: t.with(i, ends(row[:d], 1-row[d]))}
 }
 
 func (t *Table) join(label string, row []float64) audit.Pair {
-	more := audit.Dataset{Columns: t.Rows.Columns, Values: append(append([]float64{}, t.Rows.Values...), row...)}
+	more := audit.Dataset{Columns: t.Rows.Columns, Values: slices.Concat(t.Rows.Values, row)}
 	return audit.Pair{Label: label, First: t.Rows, Second: more}
 }
 
-func repeated(n int, row ...float64) audit.Dataset {
-	return audit.Dataset{Columns: len(row), Values: slices.Repeat(row, n)}
-}
-
-// ends is a row at one end of every feature, and this label.
+// ends is a row of these features and this label.
 func ends(features []float64, label float64) []float64 {
-	return append(append(make([]float64, 0, len(features)+1), features...), label)
+	return slices.Concat(features, []float64{label})
 }
 
-// crafted is n rows that are alike with one more beside them: from, and in the second
-// dataset to. One that is nil is left out.
+// crafted is n rows that are alike with one more beside them: from, if not nil, and in the
+// second dataset to.
 func crafted(label string, n int, all, from, to []float64) audit.Pair {
 	p := audit.Pair{Label: label, First: repeated(n, all...), Second: repeated(n, all...)}
 	p.First.Values = append(p.First.Values, from...)
 	p.Second.Values = append(p.Second.Values, to...)
 	return p
+}
+
+func repeated(n int, row ...float64) audit.Dataset {
+	return audit.Dataset{Columns: len(row), Values: slices.Repeat(row, n)}
 }

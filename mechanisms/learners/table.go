@@ -19,40 +19,33 @@ type Table struct {
 	// Lower and Upper bound each feature, within [-1, 1]. They are declared: bounds
 	// that follow the rows would be a release of their own.
 	Lower, Upper []float64
-	// Rows hold the features, then the label, 0 or 1.
-	Rows audit.Dataset
-	// Clamped counts the values of a table that was brought which lay outside of
-	// its bounds, and were moved to the nearest.
-	Clamped int
-	Notes   []string // warnings, in words, that belong to every report of it
+	Rows         audit.Dataset // the features, then the label, 0 or 1
+	Clamped      int           // values of a file outside of its bounds, which were moved to the nearest
+	Notes        []string      // warnings, in words, that belong to every report of it
 }
 
 func (t *Table) with(i int, row []float64) audit.Dataset {
-	d := audit.Dataset{Columns: t.Rows.Columns, Values: append([]float64{}, t.Rows.Values...)}
+	d := audit.Dataset{Columns: t.Rows.Columns, Values: slices.Clone(t.Rows.Values)}
 	copy(d.Row(i), row)
 	return d
 }
 
-// BuiltIn are the tables that come along, each made once. The last, of digits, is large:
-// learners by DP-SGD only have it in [All].
-func BuiltIn() []*Table {
-	return audit.Listed(len(builtIn), func(i int) *Table { return builtIn[i]() })
-}
+// BuiltIn are the tables that come along. The last, of digits, is large: learners by DP-SGD
+// only have it in [All].
+func BuiltIn() []*Table { return slices.Clone(builtIn()) }
 
-var builtIn = []func() *Table{
-	sync.OnceValue(func() *Table { return iris(4) }),
-	sync.OnceValue(func() *Table { return iris(2) }),
-	sync.OnceValue(func() *Table {
-		return blobs("spherical", [4]float64{0.25, 0.25, 0.25, 0.25})
-	}),
-	sync.OnceValue(func() *Table {
-		return blobs("stretched", [4]float64{0.5, 0.125, 0.03125, 0.0078125}) // widths that differ much between features
-	}),
-	sync.OnceValue(digits),
-}
+var builtIn = sync.OnceValue(func() []*Table {
+	return []*Table{
+		iris(4),
+		iris(2),
+		blobs("spherical", [4]float64{0.25, 0.25, 0.25, 0.25}),
+		blobs("stretched", [4]float64{0.5, 0.125, 0.03125, 0.0078125}),
+		digits(),
+	}
+})
 
-// irisTenths are versicolor, then virginica, fifty rows each: length and width of
-// sepals, length and width of petals, in tenths of a centimetre, two digits each.
+// irisTenths are versicolor, then virginica, fifty rows each: length and width of sepals, then
+// of petals, in tenths of a centimetre, two digits each.
 const irisTenths = "" +
 	"7032471464324515693149155523401365284615572845136333471649243310662946135227391450203510593042156022401061294714562936136731441456304515582741106222451556253911" +
 	"5932481861284013632549156128471264294313663044146828481467305017602945155726351055243811552437105827391260275116543045156034451667314715632344135630411355254013" +
@@ -67,10 +60,9 @@ func (t *Table) over(features []string, lower float64) {
 	t.Lower, t.Upper = slices.Repeat([]float64{lower}, len(features)), slices.Repeat([]float64{1}, len(features))
 }
 
-// iris is two classes of the irises of Anderson and Fisher (The use of multiple measurements
-// in taxonomic problems, Annals of Eugenics 7, 1936, table I), its last features. The
-// bounds are declared, in centimetres: [4, 8] and [1, 5] for sepals, [0, 8] and [0, 4]
-// for petals.
+// iris is two classes of the irises of Anderson and Fisher (The use of multiple measurements in
+// taxonomic problems, Annals of Eugenics 7, 1936, table I), its last features. Bounds are, in
+// centimetres, [4, 8] and [1, 5] for sepals, [0, 8] and [0, 4] for petals.
 func iris(features int) *Table {
 	names := []string{"sepal length", "sepal width", "petal length", "petal width"}[4-features:]
 	middle, half := [4]int{60, 30, 40, 20}, [4]float64{20, 20, 40, 20}
@@ -109,14 +101,12 @@ func blobs(name string, deviations [4]float64) *Table {
 	return t
 }
 
-// glyphs are the digits 0 and 1 on eight by eight pixels: ink where a bit is set, the
-// topmost row and the leftmost pixel of it first.
+// glyphs are the digits 0 and 1 on eight by eight pixels, ink where a bit is set, row by row.
 var glyphs = [2]uint64{0x003c666666663c00, 0x0018381818183c00}
 
-// digits is 1000 drawn images of the digits 0 and 1, of eight by eight pixels from 0 to
-// 1, in turns. A glyph is moved by a pixel or none each way, its ink between 0.6 and 1,
-// and normal noise of deviation 0.15 is added but for the margins left and right, which
-// stay dark; pixels are clamped to [0, 1] and rounded to sixteenths.
+// digits is 1000 images of the digits 0 and 1, in turns. A glyph is moved by a pixel or none
+// each way, its ink between 0.6 and 1, and normal noise of deviation 0.15 is added but for the
+// margins left and right; pixels are clamped to [0, 1] and rounded to sixteenths.
 func digits() *Table {
 	const rows, side = 1000, 8
 	t := &Table{Name: "digits", Classes: [2]string{"0", "1"}}
@@ -141,21 +131,20 @@ func digits() *Table {
 	return t
 }
 
-// examples are the rows of a dataset as a learner takes them in: features clamped to
-// the table's bounds, labels 1 from 1/2 on. It checks the shape and that every number
-// is finite; the engine checks domains, this guards other callers.
+// examples are the rows of a dataset as a learner takes them in: features clamped to the
+// table's bounds, labels 1 from 1/2 on. The checks are for callers but the engine.
 type examples struct {
 	train.Rows
 	n, d int // rows, features
 }
 
 func (t *Table) examples(d audit.Dataset, fewest int) (examples, error) {
-	if d.Columns != t.Rows.Columns {
-		return examples{}, &audit.InputError{Field: "dataset.columns", Found: fmt.Sprint(d.Columns), Want: fmt.Sprintf("%d: %d features, then the label", t.Rows.Columns, t.Rows.Columns-1)}
-	}
 	e := examples{n: d.Len(), d: d.Columns - 1}
-	if e.n < fewest {
-		return e, &audit.InputError{Field: "dataset", Found: fmt.Sprintf("%d rows", e.n), Want: fmt.Sprintf("at least %d", fewest)}
+	err := audit.First(
+		audit.Require(d.Columns == t.Rows.Columns, "dataset.columns", d.Columns, "%d: %d features, then the label", t.Rows.Columns, t.Rows.Columns-1),
+		audit.Require(e.n >= fewest, "dataset", fmt.Sprintf("%d rows", e.n), "at least %d", fewest))
+	if err != nil {
+		return e, err
 	}
 	e.X, e.Labels = make([]float64, 0, e.n*e.d), make([]int32, e.n)
 	for i := range e.n {
@@ -175,18 +164,13 @@ func (t *Table) examples(d audit.Dataset, fewest int) (examples, error) {
 
 func (e examples) row(i int) []float64 { return e.X[i*e.d : (i+1)*e.d] }
 
-func tally(rows [][]float64) map[string]int {
-	counts := map[string]int{}
-	for _, row := range rows {
-		counts[fmt.Sprint(row)]++
-	}
-	return counts
-}
-
-// without are the rows of d that are left when these are taken away, in the order of
-// d. Rows are compared as multisets.
+// without are the rows of d that are left when these are taken away, as multisets, in the
+// order of d.
 func without(d audit.Dataset, these [][]float64) [][]float64 {
-	away := tally(these)
+	away := map[string]int{}
+	for _, row := range these {
+		away[fmt.Sprint(row)]++
+	}
 	var list [][]float64
 	for i := range d.Len() {
 		row := d.Row(i)
@@ -199,13 +183,11 @@ func without(d audit.Dataset, these [][]float64) [][]float64 {
 	return list
 }
 
-// differing are the rows of b that find no equal row in a, in the order of b: the
-// poisoned ones where b is the poisoned dataset.
+// differing are the rows of b that find no equal row in a, in the order of b.
 func differing(a, b audit.Dataset) [][]float64 { return without(b, without(a, nil)) }
 
-// poison is the point x* of a pair, without its label: of the first row that the
-// second dataset has and the first has not, or of one that was taken away; nil where
-// the datasets hold the same rows.
+// poison is the point x* of a pair, without its label: of the first row that only the second
+// dataset has, or else only the first; nil where they hold the same rows.
 func poison(p audit.Pair) []float64 {
 	rows := append(differing(p.First, p.Second), differing(p.Second, p.First)...)
 	if len(rows) == 0 {
