@@ -21,10 +21,7 @@ var exponentialMedian = mechanism{
 		{Name: "hi", Doc: "upper end of the grid and of the records, above lo", Default: 1, Min: -1e6, Max: 1e6},
 	},
 	Check: func(p audit.Params) error {
-		if lo, hi := p.Num("lo"), p.Num("hi"); !(lo < hi) {
-			return &audit.InputError{Field: "parameter hi", Path: "p.hi", Found: audit.Number(hi), Want: "above lo = " + audit.Number(lo)}
-		}
-		return nil
+		return demand(p.Num("lo") < p.Num("hi"), p, "hi", "", "above lo = %s", audit.Number(p.Num("lo")))
 	},
 	Relations: only(audit.Replace, audit.AddRemove),
 	Truth: func(p audit.Params) string {

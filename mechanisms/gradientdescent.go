@@ -26,11 +26,10 @@ type descent struct {
 	steps    bool                                             // one step a part
 	noise    func(audit.Params) float64                       // factor of z; nil: 1
 	gradient func(part partSums, clip, batch float64) float64 // of one part, before noise
-	ratio    func(p audit.Params, clip float64) float64       // of the true sensitivity to the claimed one; nil where no noise is left
+	ratio    func(p audit.Params, clip float64) float64       // of true to claimed sensitivity; nil: no noise is left
 	first    func(clip float64) neighbours                    // the best pair
 }
 
-// partSums are sums over the records of a part.
 type partSums struct{ n, sum, clipped float64 }
 
 const (

@@ -10,7 +10,6 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// mechanism is what there is to say of one mechanism.
 type mechanism struct {
 	Name, Title, Source string
 	Fault               string // what is wrong with it; empty where it keeps its claim
@@ -97,7 +96,6 @@ func (m mechanism) spec() audit.MechanismSpec {
 	}
 }
 
-// built is a mechanism at fixed parameters.
 type built struct {
 	mechanism
 	params audit.Params
@@ -146,6 +144,12 @@ func checkData(d audit.Dataset, dom audit.Domain) error {
 	return nil
 }
 
+// demand refuses a parameter unless a requirement holds; want is a format.
+func demand(holds bool, p audit.Params, name, remedy, want string, args ...any) error {
+	fault := audit.Require(holds, "parameter "+name, audit.Number(p[name].Number), want, args...)
+	return audit.At("p."+name, audit.Remedy(remedy, fault))
+}
+
 // neighbours are two datasets, row after row, and what they are in words.
 type neighbours struct {
 	label         string
@@ -158,12 +162,11 @@ func (list pairs) of(columns int) []audit.Pair {
 	table := func(values []float64) audit.Dataset {
 		return audit.Dataset{Columns: columns, Values: append([]float64{}, values...)}
 	}
-	return audit.Listed(len(list), func(i int) audit.Pair {
-		return audit.Pair{Label: list[i].label, First: table(list[i].first), Second: table(list[i].second)}
+	return audit.Each(list, func(n neighbours) audit.Pair {
+		return audit.Pair{Label: n.label, First: table(n.first), Second: table(n.second)}
 	})
 }
 
-// of is a dataset of [neighbours].
 func of(values ...float64) []float64 { return values }
 
 // always are pairs whatever the parameters.

@@ -36,7 +36,7 @@ var noisyHistogram = histogram(mechanism{
 
 var noisyHistogramWrongScale = histogram(mechanism{
 	Name: "noisy-histogram-wrong-scale", Title: "Histogram with noise of scale epsilon instead of 1/epsilon",
-	Source: histogramSource + "; the fault: Ding, Wang, Wang, Zhang and Kifer, Detecting Violations of Differential Privacy, CCS 2018 (NoisyHist2 in DP-Sniper)",
+	Source: histogramSource + "; the fault: " + statDP + " (NoisyHist2 in DP-Sniper)",
 	Fault:  "uses epsilon instead of 1/epsilon as the noise scale: for epsilon below 1 there is too little noise, and a smaller epsilon gives even less", Mended: "noisy-histogram",
 	Params: []audit.ParamSpec{{Name: "epsilon", Doc: "privacy parameter, used as the noise scale", Default: 0.5, Min: 1e-6, Max: 100, Fault: true}, binsParam(5, 1)},
 	Truth:  func(p audit.Params) string { return "epsilon = 1/claimed = " + audit.Number(1/p.Num("epsilon")) },
@@ -45,7 +45,6 @@ var noisyHistogramWrongScale = histogram(mechanism{
 	},
 })
 
-// oneMoves are pairs in which a record is replaced.
 var oneMoves = always(pairs{
 	{"{0} against {1}", of(0), of(1)},
 	{"{0, 0} against {0, 1}", of(0, 0), of(0, 1)},
@@ -115,7 +114,6 @@ func binCounts(d audit.Dataset, bins int) []float64 {
 	return counts
 }
 
-// laplaceCount takes an answer above 1/2 for a yes.
 var laplaceCount = mechanism{
 	Name: "laplace-count", Title: "Number of people who say yes, with Laplace noise", Source: histogramSource,
 	Epsilon:   1,

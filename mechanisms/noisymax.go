@@ -18,7 +18,7 @@ type noisyMax struct {
 }
 
 const (
-	noisyMaxSource = "Dwork and Roth, The Algorithmic Foundations of Differential Privacy (2014), section 3.3; Ding, Wang, Wang, Zhang and Kifer, Detecting Violations of Differential Privacy, CCS 2018; Bichsel, Steffen, Bogunovic and Vechev, DP-Sniper, S&P 2021: ReportNoisyMax"
+	noisyMaxSource = dworkRoth + ", section 3.3; " + statDP + "; " + dpSniper + ": ReportNoisyMax"
 	noisyMaxReach  = 10 // answers lie in [-10, 10] or wider
 )
 

@@ -23,7 +23,7 @@ func oneValue(m mechanism) mechanism {
 
 var laplaceParallel = oneValue(mechanism{
 	Name: "laplace-parallel", Title: "One value released several times, with Laplace noise scaled for all releases",
-	Source: "Bichsel, Steffen, Bogunovic and Vechev, DP-Sniper, S&P 2021: LaplaceParallel; Dwork and Roth (2014), theorems 3.6 and 3.16",
+	Source: dpSniper + ": LaplaceParallel; Dwork and Roth (2014), theorems 3.6 and 3.16",
 	Params: []audit.ParamSpec{{Name: "copies", Doc: "how often the value is released, each time with epsilon/copies", Default: 20, Min: 1, Max: 64, Integer: true}},
 	Tight:  &audit.Tight{Params: audit.Params{"copies": {Number: 2}}, Pair: 1, Floats: true, Why: "both copies beyond both values"},
 
@@ -35,7 +35,7 @@ var laplaceParallel = oneValue(mechanism{
 
 var budgetSpentTwice = oneValue(mechanism{
 	Name: "budget-spent-twice", Title: "One question answered several times, each time with the full epsilon",
-	Source: "Dwork and Roth, The Algorithmic Foundations of Differential Privacy (2014), theorem 3.16 (composition), which it ignores",
+	Source: dworkRoth + ", theorem 3.16 (composition), which it ignores",
 	Fault:  "answers each time with noise for epsilon and claims epsilon for all answers together: budgets add up", Mended: "laplace-parallel",
 	Params: []audit.ParamSpec{{Name: "copies", Doc: "how often it is answered, each time with epsilon", Default: 2, Min: 2, Max: 64, Integer: true, Fault: true}},
 	Truth: func(p audit.Params) string {

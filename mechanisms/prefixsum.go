@@ -7,7 +7,7 @@ import "github.com/dpscope/dpscope/audit"
 // and an event is added or removed; all where the answers are the dataset.
 var prefixSum = mechanism{
 	Name: "prefix-sum", Title: "Running sums of answers with Laplace noise on each answer",
-	Source:  "Wang, Ding, Wang, Kifer and Zhang, Proving Differential Privacy with Shadow Execution, PLDI 2019: PrefixSum; Chan, Shi and Song, Private and Continual Release of Statistics, ICALP 2010",
+	Source:  shadowExecution + ": PrefixSum; Chan, Shi and Song, Private and Continual Release of Statistics, ICALP 2010",
 	Epsilon: 1,
 	Params: []audit.ParamSpec{
 		{Name: "m", Doc: "number of answers", Default: 10, Min: 1, Max: 64, Integer: true},

@@ -8,18 +8,15 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// randomisedResponse tells one bit truthfully with a probability, and else its opposite.
 var randomisedResponse = mechanism{
 	Name: "randomised-response", Title: "Randomised response of one bit",
-	Source:  "Warner, Randomized response, JASA 60 (1965); Dwork and Roth, The Algorithmic Foundations of Differential Privacy (2014), section 3.2",
+	Source:  "Warner, Randomized response, JASA 60 (1965); " + dworkRoth + ", section 3.2",
 	Epsilon: 1,
 	Params:  []audit.ParamSpec{{Name: "p", Doc: "probability of the true answer, in (0.5, 1); 0 derives it from epsilon: e^epsilon/(1+e^epsilon)", Min: 0, Max: 1}},
 	Check: func(p audit.Params) error {
-		if truthful := p.Num("p"); truthful != 0 && !(truthful > 0.5 && truthful < 1) {
-			return &audit.InputError{Field: "parameter p", Path: "p.p", Found: audit.Number(truthful), Want: "a number in (0.5, 1), or 0",
-				Remedy: "0 derives it from epsilon"}
-		}
-		return nil
+		truthful := p.Num("p")
+		return demand(truthful == 0 || truthful > 0.5 && truthful < 1, p, "p", "0 derives it from epsilon",
+			"a number in (0.5, 1), or 0")
 	},
 	Relations: only(audit.Replace),
 	Claim: func(p audit.Params) audit.Claim {

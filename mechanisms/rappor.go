@@ -30,7 +30,7 @@ var (
 
 func (f rapporFamily) complete() mechanism {
 	m := f.mechanism
-	m.Source = "Erlingsson, Pihur and Korolova, RAPPOR: Randomized Aggregatable Privacy-Preserving Ordinal Response, CCS 2014, steps " + f.steps + ", theorems 1 and 2; parameters of Bichsel, Steffen, Bogunovic and Vechev, DP-Sniper, S&P 2021"
+	m.Source = "Erlingsson, Pihur and Korolova, RAPPOR: Randomized Aggregatable Privacy-Preserving Ordinal Response, CCS 2014, steps " + f.steps + ", theorems 1 and 2; parameters of " + dpSniper
 	m.Params = []audit.ParamSpec{
 		{Name: "f", Doc: "probability that the permanent response replaces a bit, in (0, 1), published with " + f.published + "; 0 derives it from epsilon", Min: 0, Max: 1},
 		{Name: "hashes", Doc: "number of hash functions", Default: 4, Min: 1, Max: 16, Integer: true},
@@ -42,13 +42,9 @@ func (f rapporFamily) complete() mechanism {
 			audit.ParamSpec{Name: "q", Doc: "probability of reporting 1 for a permanent 1", Default: 0.55, Min: 0.001, Max: 0.999})
 	}
 	m.Check = func(p audit.Params) error {
-		if p.Num("f") == 1 {
-			return &audit.InputError{Field: "parameter f", Path: "p.f", Found: "1", Want: "a number in (0, 1), or 0", Remedy: "0 derives it from epsilon"}
-		}
-		if f.instant && !(p.Num("p") < p.Num("q")) {
-			return &audit.InputError{Field: "parameter q", Path: "p.q", Found: audit.Number(p.Num("q")), Want: "above p = " + audit.Number(p.Num("p"))}
-		}
-		return nil
+		zero, one := p["p"].Number, p["q"].Number
+		return audit.First(demand(p.Num("f") != 1, p, "f", "0 derives it from epsilon", "a number in (0, 1), or 0"),
+			demand(!f.instant || zero < one, p, "q", "", "above p = %s", audit.Number(zero)))
 	}
 	m.Tight = &audit.Tight{Params: audit.Params{"hashes": {Number: 1}}, Pair: 1, Why: "the two bits that differ, in opposite directions"}
 	m.Relations = only(audit.Replace)

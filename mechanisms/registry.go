@@ -10,6 +10,14 @@ package mechanisms
 
 import "github.com/dpscope/dpscope/audit"
 
+// Sources of several mechanisms.
+const (
+	dpSniper        = "Bichsel, Steffen, Bogunovic and Vechev, DP-Sniper, S&P 2021"
+	dworkRoth       = "Dwork and Roth, The Algorithmic Foundations of Differential Privacy (2014)"
+	shadowExecution = "Wang, Ding, Wang, Kifer and Zhang, Proving Differential Privacy with Shadow Execution, PLDI 2019"
+	statDP          = "Ding, Wang, Wang, Zhang and Kifer, Detecting Violations of Differential Privacy, CCS 2018"
+)
+
 // All is the registry: one line a mechanism.
 func All() []audit.MechanismSpec {
 	list := []interface{ complete() mechanism }{

@@ -1,7 +1,6 @@
 package mechanisms
 
 import (
-	"fmt"
 	"maps"
 	"math"
 
@@ -9,13 +8,10 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// svtVariant is one of the six sparse-vector algorithms that Lyu, Su and Li
-// (2017) compare. It answers m queries in turn, each of sensitivity Δ: is
-// query + ν at or above T + ρ? If so it says ⊤, and stops after c of them.
-// numeric-svt is a seventh: it releases the query with noise of its own.
-//
-// The scale of the noise is a factor times Δ/epsilon1 (ρ, where epsilon1 is share *
-// epsilon) or Δ/epsilon2 (ν and more, where epsilon2 is the rest).
+// svtVariant is one of the six sparse-vector algorithms that Lyu, Su and Li (2017) compare, or
+// numeric-svt. It answers m queries in turn, each of sensitivity Δ: is query + ν at or above
+// T + ρ? If so it says ⊤, and stops after c of them. The scale of the noise is a factor times
+// Δ/epsilon1 (ρ; epsilon1 is share * epsilon) or Δ/epsilon2 (ν and more; epsilon2 is the rest).
 type svtVariant struct {
 	mechanism
 
@@ -76,7 +72,7 @@ var (
 	// scales 3Δ/epsilon, 6cΔ/epsilon and 3cΔ/epsilon.
 	numericSVT = svtVariant{share: 0.5, rho: 1.5, nu: 3, more: 1.5, values: true, mechanism: mechanism{
 		Name: "numeric-svt", Title: "Numeric sparse vector technique: positive answers with fresh noise",
-		Source: "Wang, Ding, Wang, Kifer and Zhang, Proving Differential Privacy with Shadow Execution, PLDI 2019: NumSVT; Dwork and Roth (2014), algorithm 3",
+		Source: shadowExecution + ": NumSVT; Dwork and Roth (2014), algorithm 3",
 		Tight: &audit.Tight{Params: loneQuery.Params, Pair: 1, Exact: loneLoss(6, 3) + 1.0/3, Floats: true,
 			Why: "a single query that crosses the threshold, and a value beyond both answers: exact"},
 	}}
@@ -84,9 +80,10 @@ var (
 
 // besides completes a mechanism of two variants beside each other, each with this share of epsilon.
 func besides(m mechanism, first, second svtVariant, share float64) mechanism {
-	all := first.complete()
-	all.Name, all.Title, all.Source, all.Fault, all.Mended, all.Truth, all.Tight = m.Name, m.Title, m.Source, m.Fault, m.Mended, m.Truth, m.Tight
-	all.Params[0].Default, all.Params[0].Fault = 2, m.Fault != "" // c
+	both := first
+	both.mechanism = m
+	all := both.complete()
+	all.Truth, all.Params[0].Default = m.Truth, 2 // of c
 	all.Output = func(p audit.Params) []audit.Column {
 		columns := append(first.output(p), second.output(p)...)
 		for i := range columns {
@@ -102,7 +99,6 @@ func besides(m mechanism, first, second svtVariant, share float64) mechanism {
 	return all
 }
 
-// svtParallel keeps its claim: its halves of epsilon add up (Dwork and Roth 2014, theorem 3.16).
 var svtParallel = besides(mechanism{
 	Name: "svt-parallel", Title: "numeric-svt and svt1 side by side on the same queries, with half of epsilon each",
 	Source: svtSource + "1; Dwork and Roth (2014), algorithm 3 and theorem 3.16",
@@ -110,10 +106,9 @@ var svtParallel = besides(mechanism{
 		Why: "a single query that crosses both thresholds, and a value beyond both answers: exact"},
 }, numericSVT, svt1, 0.5)
 
-// svt34Parallel is svt3 and svt4 beside each other, with epsilon each.
 var svt34Parallel = besides(mechanism{
 	Name: "svt34-parallel", Title: "svt3 and svt4 side by side on the same queries",
-	Source: "Bichsel, Steffen, Bogunovic and Vechev, DP-Sniper, S&P 2021: SVT34Parallel; " + svtSource + "3 and 4",
+	Source: dpSniper + ": SVT34Parallel; " + svtSource + "3 and 4",
 	Fault:  "svt3 releases the noisy answers that it compared, svt4 adds too little noise, and each of the two spends all of epsilon", Mended: "svt-parallel",
 	Truth: func(p audit.Params) string {
 		if p.Int("m") == 1 {
@@ -145,12 +140,8 @@ func (v svtVariant) complete() mechanism {
 			Choices: queryFamilyNames()},
 	}
 	m.Check = func(p audit.Params) error {
-		if s := p.Num("sensitivity"); s < 1 && !direct(p) {
-			return &audit.InputError{Field: "parameter sensitivity", Path: "p.sensitivity", Found: audit.Number(s),
-				Want:   fmt.Sprintf("at least 1 for queries=%s, whose answers change by up to 1", p.Word("queries")),
-				Remedy: "use queries=direct for smaller ones"}
-		}
-		return nil
+		return demand(direct(p) || !(p.Num("sensitivity") < 1), p, "sensitivity", "use queries=direct for smaller ones",
+			"at least 1 for queries=%s, whose answers change by up to 1", p.Word("queries"))
 	}
 	m.Relations = func(p audit.Params) []audit.Relation {
 		return audit.Pick(direct(p), []audit.Relation{audit.LInfinity}, []audit.Relation{audit.AddRemove, audit.Replace})
@@ -184,14 +175,12 @@ func (v svtVariant) complete() mechanism {
 	return m
 }
 
-// Symbols of an SVT's answers.
 const (
 	above   = 1  // ⊤
 	below   = 0  // ⊥
 	aborted = -1 // it had stopped before
 )
 
-// svtRun is a variant at fixed parameters.
 type svtRun struct {
 	queries       int     // m
 	threshold     float64 // T
@@ -212,22 +201,22 @@ func (v svtVariant) run(p audit.Params) svtRun {
 
 func (v svtVariant) output(p audit.Params) []audit.Column {
 	r := v.run(p)
-	labels := []audit.Label{{Value: above, Text: "⊤"}, {Value: below, Text: "⊥"}}
-	if r.cutoff < r.queries {
-		labels = append(labels, audit.Label{Value: aborted, Text: "–"})
-	}
-	return columnsOf(r.queries, audit.Pick(v.values, audit.Mixed, audit.Symbol), "query %d", 1, labels...)
+	labels := []audit.Label{{Value: above, Text: "⊤"}, {Value: below, Text: "⊥"}, {Value: aborted, Text: "–"}}
+	return columnsOf(r.queries, audit.Pick(v.values, audit.Mixed, audit.Symbol), "query %d", 1,
+		labels[:audit.Pick(r.cutoff < r.queries, 3, 2)]...)
 }
 
-// release draws ρ for all rows of a block, then ν for all queries of all its rows (none
-// where its scale is zero), whether or not a row stops early. Then follows the noise of
-// all values, or as many further ρ for each row as it can use.
+// release draws ρ for all rows of a block, then ν for all their queries (none where its scale
+// is zero), then the noise of all values, or as many further ρ for each row as it can use.
 func (v svtVariant) release(p audit.Params, d audit.Dataset) sampler {
 	r, q := v.run(p), d.Values
 	if !direct(p) {
 		q = family(p).answers(d.Values, r.queries)
 	}
-	further := audit.Pick(v.redraws, min(r.cutoff, r.queries)-1, 0) // none after the last ⊤
+	further := audit.Pick(v.more != 0, r.queries, 0)
+	if v.redraws {
+		further = min(r.cutoff, r.queries) - 1 // none after the last ⊤
+	}
 	return func(b *block) {
 		rho, nu := b.laplace(1, r.rho), b.out
 		if v.values {
@@ -239,14 +228,10 @@ func (v svtVariant) release(p audit.Params, d audit.Dataset) sampler {
 			b.Laplace(nu, r.nu)
 		}
 		switch {
-		case v.values:
-			released := nu
-			if r.more != 0 {
-				released = b.laplace(r.queries, r.more)
-			}
-			compareMore(b.out, rho, nu, released, q, r.threshold, r.cutoff)
 		case further > 0:
 			compareMore(b.out, rho, nu, b.laplace(further, r.more), q, r.threshold, r.cutoff)
+		case v.values:
+			compareMore(b.out, rho, nu, nu, q, r.threshold, r.cutoff)
 		default:
 			compare(b.out, rho, q, r.threshold, r.cutoff)
 		}

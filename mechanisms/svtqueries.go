@@ -17,9 +17,7 @@ type queryFamily struct {
 	pairs func(below int) (added, replaced pairs)
 }
 
-// queryFamilies beside direct, which is the default.
 var queryFamilies = []queryFamily{
-	// Every query is the sum of the records clipped to [0, 1].
 	{name: "sum",
 		answers: func(records []float64, m int) []float64 { return vector(m, clippedSum(records)) },
 		pairs: func(below int) (added, replaced pairs) {
@@ -81,7 +79,6 @@ func family(p audit.Params) queryFamily {
 	return queryFamilies[slices.IndexFunc(queryFamilies, func(f queryFamily) bool { return f.name == p.Word("queries") })]
 }
 
-// beside is rows of 1, then others.
 func beside(ones int, others ...float64) []float64 { return append(vector(ones, 1), others...) }
 
 // flip is a pair of answers half a sensitivity above or below the threshold: the first ones
@@ -109,7 +106,6 @@ func (v svtVariant) flips(m int) []flip {
 	return flips
 }
 
-// directPairs are the flips, then a move of one answer and of all in one direction.
 func (v svtVariant) directPairs(m int, threshold, sensitivity float64) pairs {
 	half := float64(sensitivity / 2)
 	low, high := threshold-half, threshold+half

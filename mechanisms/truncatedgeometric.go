@@ -55,7 +55,7 @@ var geoSample = truncated(mechanism{
 
 var truncatedGeometric = truncated(mechanism{
 	Name: "truncated-geometric", Title: "Count of bits with truncated geometric noise",
-	Source: "; Bichsel, Steffen, Bogunovic and Vechev, DP-Sniper, S&P 2021: TruncatedGeometric",
+	Source: "; " + dpSniper + ": TruncatedGeometric",
 	Fault: "rounds epsilon to ln(1 + 2^-k) with k = ⌈ln(2/epsilon)⌉, a natural logarithm: below 0.118 the result often exceeds epsilon, as it does for 0.1" +
 		" (a logarithm to base 2 would give at most epsilon/2)", Mended: "geo-sample",
 }, func(epsilon float64) int { return int(math.Ceil(stream.Log(2 / epsilon))) })

@@ -16,10 +16,8 @@ var (
 	countRepeated = countFamily(family{name: "google-count-repeated", title: "The library's count, of records instead of privacy units",
 		calls: "dpagg.Count, Increment for every record",
 		fault: "counts a unit once for each of its records: Count takes one contribution of a unit to a partition, and its caller must ensure that", mended: "google-count"}, true)
-	boundedSumSpec = sumFamily(family{name: "google-bounded-sum", title: "The library's sum of clamped values",
-		calls: "dpagg.BoundedSumFloat64 or BoundedSumInt64, Add for every unit"}, false)
+	boundedSumSpec      = sumFamily(family{name: "google-bounded-sum", title: "The library's sum of clamped values"}, false)
 	boundedSumUnbounded = sumFamily(family{name: "google-bounded-sum-unbounded-contribution", title: "The library's sums, in more partitions than declared",
-		calls: "dpagg.BoundedSumFloat64 or BoundedSumInt64, Add for every unit",
 		fault: "lets a unit contribute to more partitions than MaxPartitionsContributed declares: the caller of the library must bound that", mended: "google-bounded-sum"}, true)
 )
 
@@ -32,18 +30,19 @@ func countFamily(f family, repeated bool) family {
 	f.truth = func(p audit.Params) string {
 		return audit.Pick(repeated, times(most(p), p, "one unit counts for "+audit.Number(most(p))), exactly(p))
 	}
-	f.unit = func(p audit.Params) []interval { return same(declared(p), interval{0, most(p)}) }
+	f.shape = func(p audit.Params) (int, interval, []string) {
+		return declared(p), interval{0, most(p)}, partitions(declared(p), "count")
+	}
 	f.whole = always
-	f.outputs = func(p audit.Params) []string { return partitions(declared(p), "count") }
 	f.release = func(p audit.Params) release {
-		s, l0 := spends(p), int64(declared(p))
-		return each(func(d audit.Dataset, j int) (float64, error) { return s.count(int(sum(d, j)), l0) })
+		o := optionsOf(p)
+		return each(func(d audit.Dataset, j int) (float64, error) { return o.count(int(sum(d, j))) })
 	}
 	return f
 }
 
-func (s spending) count(n int, l0 int64) (float64, error) {
-	c, err := dpagg.NewCount(&dpagg.CountOptions{Epsilon: s.epsilon, Delta: s.delta, MaxPartitionsContributed: l0, Noise: s.noise})
+func (o options) count(n int) (float64, error) {
+	c, err := dpagg.NewCount(&dpagg.CountOptions{Epsilon: o.epsilon, Delta: o.delta, MaxPartitionsContributed: o.l0, Noise: o.noise})
 	for range n {
 		if err == nil {
 			err = c.Increment()
@@ -62,6 +61,7 @@ func told[T int64 | float64](err error, result func() (T, error)) (float64, erro
 }
 
 func sumFamily(f family, unbounded bool) family {
+	f.calls = "dpagg.BoundedSumFloat64 or BoundedSumInt64, Add for every unit"
 	f.params = with(maxPartitions, lowerBound, upperBound,
 		audit.ParamSpec{Name: "type", Doc: "float64: BoundedSumFloat64; int64: BoundedSumInt64, of whole numbers", Choices: []string{"float64", "int64"}})
 	if unbounded {
@@ -79,27 +79,27 @@ func sumFamily(f family, unbounded bool) family {
 		}
 		return exactly(p)
 	}
-	f.unit = func(p audit.Params) []interval { return same(width(p), beyond(p)) }
+	f.shape = func(p audit.Params) (int, interval, []string) {
+		return width(p), beyond(p), partitions(width(p), "sum")
+	}
 	f.whole = whole
-	f.outputs = func(p audit.Params) []string { return partitions(width(p), "sum") }
 	f.release = func(p audit.Params) release {
-		s, l0, lower, upper := spends(p), int64(declared(p)), p.Num("lower"), p.Num("upper")
-		one := audit.Pick(whole(p), s.sumInt64, s.sumFloat64)
-		return each(func(d audit.Dataset, j int) (float64, error) { return one(d, j, l0, lower, upper) })
+		o := optionsOf(p)
+		return each(audit.Pick(whole(p), o.sumInt64, o.sumFloat64))
 	}
 	return f
 }
 
-func (s spending) sumFloat64(d audit.Dataset, j int, l0 int64, lower, upper float64) (float64, error) {
-	sum, err := dpagg.NewBoundedSumFloat64(&dpagg.BoundedSumFloat64Options{Epsilon: s.epsilon, Delta: s.delta, MaxPartitionsContributed: l0, Lower: lower, Upper: upper, Noise: s.noise})
+func (o options) sumFloat64(d audit.Dataset, j int) (float64, error) {
+	sum, err := dpagg.NewBoundedSumFloat64(&dpagg.BoundedSumFloat64Options{Epsilon: o.epsilon, Delta: o.delta, MaxPartitionsContributed: o.l0, Lower: o.lower, Upper: o.upper, Noise: o.noise})
 	return told(contributions(err, d, j, 1, sum.Add), sum.Result)
 }
 
-func (s spending) sumInt64(d audit.Dataset, j int, l0 int64, lower, upper float64) (float64, error) {
-	if lower != math.Floor(lower) || upper != math.Floor(upper) {
-		return 0, fmt.Errorf("lower %s and upper %s for a sum of whole numbers", audit.Number(lower), audit.Number(upper))
+func (o options) sumInt64(d audit.Dataset, j int) (float64, error) {
+	if o.lower != math.Floor(o.lower) || o.upper != math.Floor(o.upper) {
+		return 0, fmt.Errorf("lower %s and upper %s for a sum of whole numbers", audit.Number(o.lower), audit.Number(o.upper))
 	}
-	sum, err := dpagg.NewBoundedSumInt64(&dpagg.BoundedSumInt64Options{Epsilon: s.epsilon, Delta: s.delta, MaxPartitionsContributed: l0, Lower: int64(lower), Upper: int64(upper), Noise: s.noise})
+	sum, err := dpagg.NewBoundedSumInt64(&dpagg.BoundedSumInt64Options{Epsilon: o.epsilon, Delta: o.delta, MaxPartitionsContributed: o.l0, Lower: int64(o.lower), Upper: int64(o.upper), Noise: o.noise})
 	return told(contributions(err, d, j, 1, func(v float64) error { return sum.Add(int64(v)) }), sum.Result)
 }
 
@@ -107,17 +107,15 @@ var boundedMeanSpec = family{
 	name: "google-bounded-mean", title: "The library's mean of clamped values", calls: "dpagg.BoundedMean, Add for every contribution",
 	expensive: true,
 	params:    with(maxPartitions, maxContributions, lowerBound, upperBound),
-	unit: func(p audit.Params) []interval {
-		return same(declared(p)*p.Int(maxContributions.Name), beyond(p))
+	shape: func(p audit.Params) (int, interval, []string) {
+		return declared(p) * p.Int(maxContributions.Name), beyond(p), partitions(declared(p), "mean")
 	},
-	outputs: func(p audit.Params) []string { return partitions(declared(p), "mean") },
 	release: func(p audit.Params) release {
-		s := spends(p)
-		options := dpagg.BoundedMeanOptions{Epsilon: s.epsilon, Delta: s.delta, Noise: s.noise, Lower: p.Num("lower"), Upper: p.Num("upper"),
-			MaxPartitionsContributed: int64(declared(p)), MaxContributionsPerPartition: int64(p.Int(maxContributions.Name))}
+		o := optionsOf(p)
 		return each(func(d audit.Dataset, j int) (float64, error) {
-			m, err := dpagg.NewBoundedMean(&options)
-			return told(contributions(err, d, j, int(options.MaxContributionsPerPartition), m.Add), m.Result)
+			m, err := dpagg.NewBoundedMean(&dpagg.BoundedMeanOptions{Epsilon: o.epsilon, Delta: o.delta, Noise: o.noise, Lower: o.lower, Upper: o.upper,
+				MaxPartitionsContributed: o.l0, MaxContributionsPerPartition: o.each})
+			return told(contributions(err, d, j, int(o.each), m.Add), m.Result)
 		})
 	},
 }
@@ -141,18 +139,17 @@ var boundedMeanBudgetTwice = family{
 	expensive: true,
 	params:    with(maxPartitions, lowerBound, upperBound),
 	truth:     func(p audit.Params) string { return times(2, p, "the budget is spent on the sum and on the count") },
-	unit:      func(p audit.Params) []interval { return same(declared(p), beyond(p)) },
-	outputs: func(p audit.Params) []string {
+	shape: func(p audit.Params) (int, interval, []string) {
 		n := declared(p)
-		return append(partitions(n, "sum"), partitions(n, "count")...)
+		return n, beyond(p), append(partitions(n, "sum"), partitions(n, "count")...)
 	},
 	release: func(p audit.Params) release {
-		s, n, lower, upper := spends(p), declared(p), p.Num("lower"), p.Num("upper")
+		o := optionsOf(p)
 		return each(func(d audit.Dataset, j int) (float64, error) {
-			if j < n {
-				return s.sumFloat64(d, j, int64(n), lower, upper)
+			if j < int(o.l0) {
+				return o.sumFloat64(d, j)
 			}
-			return s.count(d.Len(), int64(n))
+			return o.count(d.Len())
 		})
 	},
 }
@@ -177,12 +174,14 @@ func quantilesFamily(f family, anew bool) family {
 			return "at most " + p["ranks"].String() + " times the claim, because every rank spends it"
 		}
 	}
-	f.unit = boundedMeanSpec.unit
-	f.outputs = func(p audit.Params) []string { return partitions(declared(p)*p.Int("ranks"), "quantile") }
+	f.shape = func(p audit.Params) (int, interval, []string) {
+		columns, of, _ := boundedMeanSpec.shape(p)
+		return columns, of, partitions(declared(p)*p.Int("ranks"), "quantile")
+	}
 	f.release = func(p audit.Params) release {
-		s, ranks := spends(p), p.Int("ranks")
-		options := dpagg.BoundedQuantilesOptions{Epsilon: s.epsilon, Delta: s.delta, Noise: s.noise, Lower: p.Num("lower"), Upper: p.Num("upper"),
-			MaxPartitionsContributed: int64(declared(p)), MaxContributionsPerPartition: int64(p.Int(maxContributions.Name)),
+		o, ranks := optionsOf(p), p.Int("ranks")
+		options := dpagg.BoundedQuantilesOptions{Epsilon: o.epsilon, Delta: o.delta, Noise: o.noise, Lower: o.lower, Upper: o.upper,
+			MaxPartitionsContributed: o.l0, MaxContributionsPerPartition: o.each,
 			TreeHeight: p.Int("tree-height"), BranchingFactor: p.Int("branching-factor")}
 		return func(d audit.Dataset, out []float64) (err error) {
 			var q *dpagg.BoundedQuantiles
@@ -190,7 +189,7 @@ func quantilesFamily(f family, anew bool) family {
 				j, rank := k/ranks, k%ranks
 				if rank == 0 || anew {
 					q, err = dpagg.NewBoundedQuantiles(&options)
-					err = contributions(err, d, j, int(options.MaxContributionsPerPartition), q.Add)
+					err = contributions(err, d, j, int(o.each), q.Add)
 				}
 				if err == nil {
 					out[k], err = q.Result(float64(rank+1) / float64(ranks+1))
@@ -206,19 +205,15 @@ func quantilesFamily(f family, anew bool) family {
 }
 
 var (
-	laplaceSpec = noiseFamily(family{name: "google-laplace", title: "Sums with the library's Laplace noise",
-		calls: "noise.Laplace().AddNoiseFloat64 on a sum in each partition"}, noise.Laplace(), 0)
+	laplaceSpec             = noiseFamily(family{name: "google-laplace", title: "Sums with the library's Laplace noise"}, noise.Laplace(), 0)
 	laplaceWrongSensitivity = noiseFamily(family{name: "google-laplace-wrong-sensitivity", title: "Sums with the library's Laplace noise, with too small a sensitivity",
-		calls: "noise.Laplace().AddNoiseFloat64 on a sum in each partition",
-		fault: "gives the library a smaller sensitivity than the largest amount that one unit adds", mended: "google-laplace"}, noise.Laplace(), 2)
+		mended: "google-laplace"}, noise.Laplace(), 2)
 	gaussianSpec = noiseFamily(family{name: "google-gaussian", title: "Whole sums with the library's Gaussian noise",
-		calls: "noise.Gaussian().AddNoiseInt64 on a sum in each partition", whole: always}, noise.Gaussian(), 0)
+		whole: always}, noise.Gaussian(), 0)
 	gaussianFloat64 = noiseFamily(family{name: "google-gaussian-float64", title: "Sums with the library's Gaussian noise",
-		calls: "noise.Gaussian().AddNoiseFloat64 on a sum in each partition",
 		fault: "adds noise of more bits than a double holds, so that the last bits of an output tell the sum", mended: "google-gaussian"}, noise.Gaussian(), 0)
 	gaussianWrongSensitivity = noiseFamily(family{name: "google-gaussian-wrong-sensitivity", title: "Whole sums with the library's Gaussian noise, with too small a sensitivity",
-		calls: "noise.Gaussian().AddNoiseInt64 on a sum in each partition", whole: always,
-		fault: "gives the library a smaller sensitivity than the largest amount that one unit adds", mended: "google-gaussian"}, noise.Gaussian(), 4)
+		whole: always, mended: "google-gaussian"}, noise.Gaussian(), 4)
 )
 
 // noiseFamily is noise on the sum of the units' values in every partition. most, above 0, is
@@ -226,6 +221,8 @@ var (
 func noiseFamily(f family, n noise.Noise, most float64) family {
 	f.params = []audit.ParamSpec{epsilon}
 	normal, whole := noise.ToKind(n) == noise.GaussianNoise, f.whole != nil
+	f.calls = fmt.Sprintf("noise.%s().AddNoise%s on a sum in each partition",
+		audit.Pick(normal, "Gaussian", "Laplace"), audit.Pick(whole, "Int64", "Float64"))
 	if normal {
 		f.params = append(f.params, delta)
 	}
@@ -233,6 +230,7 @@ func noiseFamily(f family, n noise.Noise, most float64) family {
 		audit.ParamSpec{Name: "l0-sensitivity", Doc: "l0Sensitivity: partitions that a unit contributes to; one output each", Default: 1, Min: 1, Max: 16, Integer: true},
 		audit.ParamSpec{Name: "linf-sensitivity", Doc: "lInfSensitivity: largest amount that a unit adds to a partition", Default: 1, Min: audit.Pick(whole, 1, 1e-6), Max: 1e6, Integer: whole})
 	if most > 0 {
+		f.fault = "gives the library a smaller sensitivity than the largest amount that one unit adds"
 		f.params = append(f.params, audit.ParamSpec{Name: "most", Doc: "largest amount that a unit really adds, in multiples of linf-sensitivity", Default: most, Min: 1, Max: 1000, Open: !whole, Integer: whole, Fault: true})
 	}
 	times := func(p audit.Params) float64 { return cmp.Or(p["most"].Number, 1) }
@@ -251,11 +249,10 @@ func noiseFamily(f family, n noise.Noise, most float64) family {
 		gdp := audit.Claim{Kind: audit.GaussianDP, Mu: math.Floor(mu*1e4) / 1e4}
 		return audit.Pick(most > 0, "not the claim, but ", f.claim(p).String()+", that is ") + gdp.String()
 	}
-	f.unit = func(p audit.Params) []interval {
-		reach := times(p) * p.Num("linf-sensitivity")
-		return same(p.Int("l0-sensitivity"), interval{-reach, reach})
+	f.shape = func(p audit.Params) (int, interval, []string) {
+		n, reach := p.Int("l0-sensitivity"), times(p)*p.Num("linf-sensitivity")
+		return n, interval{-reach, reach}, partitions(n, "sum")
 	}
-	f.outputs = func(p audit.Params) []string { return partitions(p.Int("l0-sensitivity"), "sum") }
 	f.release = func(p audit.Params) release {
 		l0, lInf, eps, del := int64(p.Int("l0-sensitivity")), p.Num("linf-sensitivity"), p.Num("epsilon"), p["delta"].Number
 		return each(func(d audit.Dataset, j int) (float64, error) {

@@ -18,7 +18,6 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// The library, for people, and with its version.
 const (
 	Title   = "Google's differential privacy library"
 	Library = "github.com/google/differential-privacy/go/v3 v3.0.0"
@@ -26,7 +25,7 @@ const (
 
 // All lists the mechanisms, each before its misuse.
 func All() []audit.MechanismSpec {
-	return audit.Listed(len(families), func(i int) audit.MechanismSpec { return families[i].spec() })
+	return audit.Each(families, family.spec)
 }
 
 var families = []family{
@@ -50,27 +49,23 @@ func Samples(name string) int {
 	return 0
 }
 
-// most rows that a finder proposes.
 const mostRows = 4
 
-// family is a mechanism before its parameters are fixed.
 type family struct {
 	name, title, calls, fault, mended string
 
 	params []audit.ParamSpec
 	claim  func(audit.Params) audit.Claim // nil: the budget
 	truth  func(audit.Params) string      // nil: at most the budget
-	unit   func(audit.Params) []interval  // what one privacy unit holds: a column each
 	whole  func(audit.Params) bool        // values are whole numbers; nil: never
 
-	outputs   func(audit.Params) []string
+	shape     func(audit.Params) (columns int, of interval, outputs []string) // what a privacy unit holds, and names
 	release   func(audit.Params) release
 	expensive bool // an output takes several draws
 }
 
 type interval struct{ lower, upper float64 }
 
-// release makes one output on d.
 type release func(d audit.Dataset, out []float64) error
 
 // each is the release of numbers that know nothing of each other.
@@ -103,15 +98,17 @@ func (f family) spec() audit.MechanismSpec {
 		Claim:     f.claim,
 		Truth:     f.truth,
 		Domain: func(p audit.Params, _ audit.Relation) audit.Domain {
-			lower, upper := ends(f.unit(p))
-			return audit.Domain{Columns: len(lower), MaxRows: mostRows, Lower: lower, Upper: upper, Integer: f.wholeAt(p)}
+			n, of, _ := f.shape(p)
+			return audit.Domain{Columns: n, MaxRows: mostRows, Integer: f.wholeAt(p),
+				Lower: slices.Repeat([]float64{of.lower}, n), Upper: slices.Repeat([]float64{of.upper}, n)}
 		},
-		Pairs: func(p audit.Params, _ audit.Relation) []audit.Pair { return pairs(ends(f.unit(p))) },
+		Pairs: f.pairs,
 		New: func(p audit.Params) (audit.Mechanism, error) {
-			columns := audit.Each(f.outputs(p), func(name string) audit.Column {
+			unit, _, names := f.shape(p)
+			columns := audit.Each(names, func(name string) audit.Column {
 				return audit.Column{Name: name, Kind: audit.Real, Bits: !f.wholeAt(p)}
 			})
-			m := &mechanism{release: f.release(p), columns: columns, unit: len(f.unit(p))}
+			m := &mechanism{f.release(p), columns, unit}
 			err := checkBounds(p)
 			if err == nil { // the library checks its parameters when it is used
 				err = m.release(audit.Dataset{Columns: m.unit}, make([]float64, len(m.columns)))
@@ -125,19 +122,21 @@ func (f family) spec() audit.MechanismSpec {
 	}
 }
 
-func ends(unit []interval) (lower, upper []float64) {
-	return audit.Each(unit, func(v interval) float64 { return v.lower }), audit.Each(unit, func(v interval) float64 { return v.upper })
-}
-
 // pairs: one unit at an end of its ranges, alone and beside another at the other.
-func pairs(lower, upper []float64) []audit.Pair {
-	data := func(rows ...[]float64) audit.Dataset {
-		return audit.Dataset{Columns: len(lower), Values: append([]float64{}, slices.Concat(rows...)...)}
+func (f family) pairs(p audit.Params, _ audit.Relation) []audit.Pair {
+	n, of, _ := f.shape(p)
+	data := func(units ...float64) audit.Dataset {
+		d := audit.Dataset{Columns: n, Values: []float64{}}
+		for _, v := range units {
+			d.Values = append(d.Values, slices.Repeat([]float64{v}, n)...)
+		}
+		return d
 	}
 	return []audit.Pair{
-		{Label: "none against one unit at the upper ends", First: data(), Second: data(upper)},
-		{Label: "one unit at the lower ends, and one more at the upper", First: data(lower), Second: data(lower, upper)},
-		{Label: "none against one unit at the lower ends", First: data(), Second: data(lower)},
+		{Label: "none against one unit at the upper ends", First: data(), Second: data(of.upper)},
+		{Label: "one unit at the lower ends, and one more at the upper",
+			First: data(of.lower), Second: data(of.lower, of.upper)},
+		{Label: "none against one unit at the lower ends", First: data(), Second: data(of.lower)},
 	}
 }
 
@@ -185,33 +184,36 @@ func with(more ...audit.ParamSpec) []audit.ParamSpec {
 	return append([]audit.ParamSpec{epsilon, delta, noise}, more...)
 }
 
-// spending is the noise with the budget that it takes.
-type spending struct {
+// options are what objects of the library are made with; 0 where a mechanism has no such parameter.
+type options struct {
 	noise          noise.Noise
 	epsilon, delta float64
+	l0, each       int64 // MaxPartitionsContributed, MaxContributionsPerPartition
+	lower, upper   float64
 }
 
-func spends(p audit.Params) spending {
-	if gaussian(p) {
-		return spending{noise.Gaussian(), p.Num("epsilon"), p.Num("delta")}
+func optionsOf(p audit.Params) options {
+	o := options{noise.Laplace(), p.Num("epsilon"), 0,
+		int64(declared(p)), int64(p[maxContributions.Name].Number), p["lower"].Number, p["upper"].Number}
+	if gaussian(p) { // with other noise the library refuses a delta
+		o.noise, o.delta = noise.Gaussian(), p.Num("delta")
 	}
-	return spending{noise.Laplace(), p.Num("epsilon"), 0} // the library refuses a delta
+	return o
 }
 
 func gaussian(p audit.Params) bool { return p.Word("noise") == "gaussian" }
 
 func aggregateClaim(p audit.Params) audit.Claim {
-	s := spends(p)
-	return audit.DPClaim(s.epsilon, s.delta)
+	o := optionsOf(p)
+	return audit.DPClaim(o.epsilon, o.delta)
 }
 
 // times is the truth of a misuse that releases as much as n runs, or one of n times the sensitivity.
 func times(n float64, p audit.Params, why string) string {
-	s := spends(p)
-	if s.delta > 0 {
+	if gaussian(p) {
 		return fmt.Sprintf("breaks the claim: %s, %s times", why, audit.Number(n))
 	}
-	return fmt.Sprintf("epsilon = %s: %s, %s times the claim", audit.Number(n*s.epsilon), why, audit.Number(n))
+	return fmt.Sprintf("epsilon = %s: %s, %s times the claim", audit.Number(n*p.Num("epsilon")), why, audit.Number(n))
 }
 
 // noFloat64 is the truth of Gaussian noise on doubles.
@@ -224,7 +226,10 @@ func exactly(p audit.Params) string {
 
 // computed is the truth of what the library computes with noise on doubles.
 func computed(p audit.Params) string {
-	return audit.Pick(gaussian(p), "not known: the last bits of noisy sums, with which it computes, break the claim", "at most "+aggregateClaim(p).String())
+	if gaussian(p) {
+		return "not known: the last bits of noisy sums, with which it computes, break the claim"
+	}
+	return "at most " + aggregateClaim(p).String()
 }
 
 func partitions(n int, word string) []string {
@@ -235,8 +240,6 @@ func partitions(n int, word string) []string {
 }
 
 func declared(p audit.Params) int { return p.Int(maxPartitions.Name) }
-
-func same(n int, v interval) []interval { return slices.Repeat([]interval{v}, n) }
 
 // checkBounds refuses bounds that the library refuses too, or that it would warn
 // of in a log file, or whose distance is so small that it draws without end.

@@ -63,7 +63,7 @@ func (f *dpSGD) spec(tables []*Table) audit.MechanismSpec {
 		{Name: "learning-rate", Doc: "factor on the mean gradient", Default: 1, Min: 0.001, Max: 1000},
 		{Name: "summary", Doc: "what the auditor sees: log odds of the last model at x* and zero, those and its odds at eight rows of the table, how far its weights moved, or every step", Choices: []string{"odds", "predictions", "gradient", "steps"}},
 		{Name: "start", Doc: "first weights: the model's own, or worst-case ones, trained on the rows that the datasets share", Choices: []string{"own", "worst-case"}},
-		{Name: "neighbours", Doc: "relation of the claim: one row added or removed, or one row replaced", Choices: []string{string(audit.AddRemove), string(audit.Replace)}},
+		{Name: "neighbours", Doc: "relation of the claim: one row added or removed, or one row replaced", Choices: []string{train.AddRemove, train.Replace}},
 	}
 	if f.model == train.Perceptron {
 		params = append(params, audit.ParamSpec{Name: "hidden", Doc: "units in each of two hidden layers", Default: 8, Min: 1, Max: 16, Integer: true})
@@ -167,9 +167,9 @@ func (f *dpSGD) pairs(p audit.Params, t *Table, r audit.Relation) []audit.Pair {
 	return []audit.Pair{flipped, {Label: "the longest row moved to a corner", First: t.Rows, Second: t.with(t.longest(), far)}}
 }
 
-// unlike is a row of label 0 at the upper end of every feature that is at its lower end
-// in all rows, and at the lower end of the others; nil where every feature varies. No
-// other row's gradients move the weights of these features.
+// unlike is a row of label 0 at the upper end of every feature that is at its lower end in all
+// rows, whose weights only its gradients move, and at the lower end of the others; nil where
+// every feature varies.
 func (t *Table) unlike() []float64 {
 	row := ends(t.Lower, 0)
 	for j, low := range t.Lower {
@@ -260,8 +260,7 @@ func (m *dpSGDModel) row(k int) int { return k * m.table.Rows.Len() / predicted 
 // diverged stands for whatever is not finite, and bounds what is.
 const diverged = -1e9
 
-// Sample trains: the rows that the pair shares are the common ones, the others of d
-// further ones. Without a pair all are common, and x* is the zero vector.
+// Sample trains. Without a pair all rows are common, and x* is the zero vector.
 func (m *dpSGDModel) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
 	p := m.pair
 	if p == nil {
@@ -306,9 +305,11 @@ func (m *dpSGDModel) Train(d audit.Dataset) ([]float64, error) {
 	return slices.Clone(model.Weights()), nil
 }
 
-// viewer looks at trainings as an auditor does who knows the rows that the datasets share:
-// see at every step, where it is not nil, and tell at the last model.
-func (m *dpSGDModel) viewer(model *train.Model, rows parts) (see func(released, common []float64), tell func(out []float64)) {
+// viewer looks at trainings as an auditor does: see at every step, where it is not nil, and
+// tell at the last model.
+func (m *dpSGDModel) viewer(model *train.Model, rows parts) (
+	see func(released, common []float64), tell func(out []float64),
+) {
 	n := len(model.Start())
 	diff, sums := make([]float64, n), [2][]float64{make([]float64, n), make([]float64, n)}
 	switch m.summary {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
 // forest is a random forest after Fletcher and Islam (2017): its trees are built without
@@ -53,9 +54,9 @@ func (f *forest) spec(tables []*Table) audit.MechanismSpec {
 		pairs: f.pairs,
 		known: func(audit.Params, *Table) audit.Table { return audit.Table{Learning: audit.Forest} },
 		build: func(p audit.Params, t *Table) (audit.Mechanism, error) {
-			m := &forestModel{table: t, trees: p.Int("trees"), depth: p.Int("depth"), point: slices.Repeat([]float64{0}, len(t.Features))}
+			m := &forestModel{table: t, trees: p.Int("trees"), depth: p.Int("depth"), point: make([]float64, len(t.Features))}
 			m.weight = p.Num("epsilon") / float64(m.trees)
-			if !f.wrongNeighbours && p.Word("neighbours") == string(audit.Replace) {
+			if !f.wrongNeighbours && p.Word("neighbours") == train.Replace {
 				m.weight /= 2
 			}
 			return m, nil
@@ -66,9 +67,8 @@ func (f *forest) spec(tables []*Table) audit.MechanismSpec {
 // pairs: where most rows of a leaf agree, one row moves the odds of the other label by nearly
 // as much as any may.
 func (f *forest) pairs(p audit.Params, t *Table, r audit.Relation) []audit.Pair {
-	d := len(t.Features)
-	middle := ends(slices.Repeat([]float64{0}, d), 0)
-	most := ends(middle[:d], 1)
+	middle := make([]float64, t.Rows.Columns)
+	most := ends(middle[1:], 1)
 	if r == audit.AddRemove {
 		return []audit.Pair{crafted("a few rows alike, and one more with the other label", 3, middle, nil, most), t.join("the table, and one row more at the origin", most)}
 	}
@@ -111,7 +111,9 @@ func (m *forestModel) Sample(d audit.Dataset, s *stream.Stream, out []float64) e
 	draws, features := make([]float64, m.depth+1), make([]float64, m.depth)
 	all, in := audit.Listed(e.n, func(i int) int { return i }), make([]int, e.n)
 	for k := range out {
-		lower, upper, in = append(lower[:0], m.table.Lower...), append(upper[:0], m.table.Upper...), append(in[:0], all...)
+		lower = append(lower[:0], m.table.Lower...)
+		upper = append(upper[:0], m.table.Upper...)
+		in = append(in[:0], all...)
 		s.Uniform(features, 0, float64(e.d))
 		s.Uniform(draws, 0, 1)
 		for h, u := range draws[:m.depth] {

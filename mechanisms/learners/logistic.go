@@ -101,7 +101,8 @@ func (f *logistic) spec(tables []*Table) audit.MechanismSpec {
 			}}
 		},
 		build: func(p audit.Params, t *Table) (audit.Mechanism, error) {
-			m := &logisticModel{logistic: f, table: t, epsilon: p.Num("epsilon"), lambda: p.Num("lambda"), refuse: p["small-lambda"].Text == "refuse"}
+			m := &logisticModel{logistic: f, table: t, epsilon: p.Num("epsilon"), lambda: p.Num("lambda")}
+			m.refuse = p["small-lambda"].Text == "refuse"
 			return m, m.checkLambda(t.Rows.Len())
 		},
 	}.over(tables)
@@ -112,18 +113,13 @@ func (f *logistic) spec(tables []*Table) audit.MechanismSpec {
 // the curvature there is that of lambda.
 func (f *logistic) pairs(p audit.Params, t *Table, _ audit.Relation) []audit.Pair {
 	n, d := t.Rows.Len(), len(t.Features)
-	pair := func(label string, all, from, to []float64) audit.Pair {
-		wide := func(x []float64) []float64 {
-			return ends(append(append([]float64{}, x...), slices.Repeat([]float64{0}, d-len(x))...), 1)
-		}
-		return crafted(label, n-1, wide(all), wide(from), wide(to))
-	}
-	lone := pair("all rows at the origin, and one of them moved to the end of an axis", []float64{0}, []float64{0}, []float64{1})
+	row := func(x ...float64) []float64 { return ends(append(x, make([]float64, d-len(x))...), 1) }
+	lone := crafted("all rows at the origin, and one of them moved to the end of an axis", n-1, row(), row(), row(1))
 	flipped := t.flip("the longest row with its label flipped", t.longest())
 	if d < 2 {
 		return []audit.Pair{flipped, lone}
 	}
-	across := pair("all rows alike but one, which is turned round across them", []float64{1}, []float64{-0.5, 0.866}, []float64{-0.5, -0.866})
+	across := crafted("all rows alike but one, which is turned round across them", n-1, row(1), row(-0.5, 0.866), row(-0.5, -0.866))
 	if f.anyLambda {
 		return []audit.Pair{lone, across, flipped}
 	}
@@ -163,7 +159,8 @@ func (m *logisticModel) law(n int) (mean, lambda float64) {
 func (m *logisticModel) checkLambda(n int) error {
 	least := curvature / float64(float64(n)*stream.Expm1(m.epsilon/2))
 	return audit.At("p.lambda", audit.Remedy("or set small-lambda to add, which raises lambda as needed",
-		audit.Require(!m.refuse || m.lambda > least, "parameter lambda", audit.Number(m.lambda), "above %s for epsilon = %s and %d rows", audit.Number(least), audit.Number(m.epsilon), n)))
+		audit.Require(!m.refuse || m.lambda > least, "parameter lambda", audit.Number(m.lambda),
+			"above %s for epsilon = %s and %d rows", audit.Number(least), audit.Number(m.epsilon), n)))
 }
 
 // Sample trains. An error says how many trainings did not converge; none is known.
@@ -247,8 +244,8 @@ type ridge struct {
 // newRidge clips rows to norm 1 and multiplies them by their label, -1 or 1.
 func newRidge(e examples, lambda float64) *ridge {
 	zeros := func(n int) []float64 { return make([]float64, n) }
-	r := &ridge{v: zeros(len(e.X)), d: e.d, nLambda: float64(float64(e.n) * lambda), weights: zeros(e.n), hessian: zeros(e.d * e.d),
-		gradient: zeros(e.d), step: zeros(e.d), at: zeros(e.d), trial: zeros(e.d)}
+	r := &ridge{v: zeros(len(e.X)), d: e.d, nLambda: float64(float64(e.n) * lambda), weights: zeros(e.n),
+		hessian: zeros(e.d * e.d), gradient: zeros(e.d), step: zeros(e.d), at: zeros(e.d), trial: zeros(e.d)}
 	for i := range e.n {
 		row := e.row(i)
 		scale := float64(2*e.Labels[i]-1) / max(1, math.Sqrt(linalg.Dot(row, row)))

@@ -2,10 +2,10 @@ package learners
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
 // bayes is the Gaussian naive Bayes classifier of Vaidya et al. (2013) for features in [-1, 1].
@@ -61,7 +61,7 @@ func (f *bayes) spec(tables []*Table) audit.MechanismSpec {
 		known: func(audit.Params, *Table) audit.Table { return audit.Table{Learning: audit.NaiveBayes} },
 		build: func(p audit.Params, t *Table) (audit.Mechanism, error) {
 			m := &bayesModel{bayes: f, table: t, scale: 3 / p.Num("epsilon")}
-			if !f.counts && p.Word("neighbours") == string(audit.Replace) {
+			if !f.counts && p.Word("neighbours") == train.Replace {
 				m.scale *= 2
 			}
 			return m, nil
@@ -72,7 +72,7 @@ func (f *bayes) spec(tables []*Table) audit.MechanismSpec {
 func (f *bayes) pairs(_ audit.Params, t *Table, r audit.Relation) []audit.Pair {
 	n := t.Rows.Len()
 	corner, opposite := ends(t.Lower, 0), ends(t.Upper, 1)
-	middle := ends(slices.Repeat([]float64{0}, len(t.Features)), 0)
+	middle := make([]float64, t.Rows.Columns)
 	if r == audit.AddRemove {
 		alike, joined := crafted("all rows alike, and one more at a corner", n, middle, nil, opposite), t.join("the table, and one row more at a corner", opposite)
 		return audit.Pick(f.dataBounds, []audit.Pair{alike, joined}, []audit.Pair{joined, alike})

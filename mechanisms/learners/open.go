@@ -59,9 +59,11 @@ func tableOf(d *train.Dataset) (*Table, error) {
 	n, features := d.Len(), len(d.Features)
 	err := audit.First(
 		audit.At("/csv/classes", audit.Remedy("keep the rows of two classes, or say which column holds the label",
-			audit.Require(len(d.Classes) == 2, "classes", fmt.Sprintf("%d classes, %q the first", len(d.Classes), d.Classes[:min(3, len(d.Classes))]), "two"))),
+			audit.Require(len(d.Classes) == 2, "classes",
+				fmt.Sprintf("%d classes, %q the first", len(d.Classes), d.Classes[:min(3, len(d.Classes))]), "two"))),
 		audit.Require(features <= mostFeatures, "data", fmt.Sprintf("of %d features", features), "at most %d", mostFeatures),
-		audit.Remedy("leave columns out", audit.Require(features < n, "data", fmt.Sprintf("%d columns in %d rows", features+1, n), "more rows than columns")))
+		audit.Remedy("leave columns out",
+			audit.Require(features < n, "data", fmt.Sprintf("%d columns in %d rows", features+1, n), "more rows than columns")))
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream/linalg"
+	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
 // All is the registry: one line a learner, over the tables that come along.
@@ -50,7 +51,7 @@ type spec struct {
 }
 
 func (s spec) over(tables []*Table) audit.MechanismSpec {
-	m, names := s.MechanismSpec, audit.Listed(len(tables), func(i int) string { return tables[i].Name })
+	m, names := s.MechanismSpec, audit.Each(tables, func(t *Table) string { return t.Name })
 	m.Params = append(m.Params, audit.ParamSpec{Name: "table", Doc: "the labelled examples that models are trained on", Choices: names})
 	chosen := func(p audit.Params) *Table { return tables[slices.Index(names, p.Word("table"))] }
 	if m.Claim == nil {
@@ -91,7 +92,7 @@ const mostGroup = 8
 // Parameters of a pure claim. The range of epsilon keeps all noise finite.
 var (
 	epsilonParam    = audit.ParamSpec{Name: "epsilon", Doc: "privacy parameter that sets the noise", Default: 1, Min: 1e-6, Max: 100, Noise: true}
-	neighboursParam = audit.ParamSpec{Name: "neighbours", Doc: "relation of the claim: one row replaced, or one row added or removed", Choices: []string{string(audit.Replace), string(audit.AddRemove)}}
+	neighboursParam = audit.ParamSpec{Name: "neighbours", Doc: "relation of the claim: one row replaced, or one row added or removed", Choices: []string{train.Replace, train.AddRemove}}
 )
 
 func neighbours(p audit.Params) []audit.Relation {

@@ -16,8 +16,7 @@ type Table struct {
 	Name     string
 	Features []string  // names
 	Classes  [2]string // names of the labels 0 and 1
-	// Lower and Upper bound each feature, within [-1, 1]. They are declared: bounds
-	// that follow the rows would be a release of their own.
+	// Lower and Upper, declared, bound each feature, within [-1, 1].
 	Lower, Upper []float64
 	Rows         audit.Dataset // the features, then the label, 0 or 1
 	Clamped      int           // values of a file outside of its bounds, which were moved to the nearest
@@ -79,8 +78,8 @@ func iris(features int) *Table {
 	return t
 }
 
-// blobs is 150 rows of two normal clouds about (±1/4, 0, 0, 0) with these deviations,
-// rounded to thousandths and clamped to [-1, 1], in turns of either class.
+// blobs is 150 rows of two normal clouds about (±1/4, 0, 0, 0), in turns, rounded to thousandths
+// and clamped to [-1, 1].
 func blobs(name string, deviations [4]float64) *Table {
 	const rows, features = 150, 4
 	t := &Table{Name: name, Classes: [2]string{"left", "right"}}
@@ -141,7 +140,8 @@ type examples struct {
 func (t *Table) examples(d audit.Dataset, fewest int) (examples, error) {
 	e := examples{n: d.Len(), d: d.Columns - 1}
 	err := audit.First(
-		audit.Require(d.Columns == t.Rows.Columns, "dataset.columns", d.Columns, "%d: %d features, then the label", t.Rows.Columns, t.Rows.Columns-1),
+		audit.Require(d.Columns == t.Rows.Columns, "dataset.columns", d.Columns,
+			"%d: %d features, then the label", t.Rows.Columns, t.Rows.Columns-1),
 		audit.Require(e.n >= fewest, "dataset", fmt.Sprintf("%d rows", e.n), "at least %d", fewest))
 	if err != nil {
 		return e, err

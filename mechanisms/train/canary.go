@@ -17,8 +17,8 @@ type canaries interface {
 	part(from, to int) canaries // those from the first number to before the second
 	// add writes what those present give to a step's sum.
 	add(t *Model, present, sum []float64)
-	// gradients returns every canary's clipped gradient at the model, one after another, until
-	// the next call; and by how much those of a training that forgets to clip are longer.
+	// gradients returns the clipped gradients at the model, one after another, until the next
+	// call; and by how much those of a training that forgets to clip are longer.
 	gradients(t *Model) (clipped, stretch []float64)
 	// final writes scores by the final model, r being the reference.
 	final(t *Model, r *network, scores []float64)
@@ -94,9 +94,9 @@ func (v points) gradients(t *Model) (clipped, stretch []float64) {
 	return s.clipped, s.stretch
 }
 
-// tailPool makes what tail canaries are drawn from, with replacement: the last right singular
-// vectors of the examples, at one norm, each with the label that has the largest loss at the
-// reference (ClipBKD, lifted; LiDP appendix D.1).
+// tailPool makes what tail canaries are drawn from: the last right singular vectors of the
+// examples, at one norm, each with the label that has the largest loss at the reference
+// (ClipBKD, lifted; LiDP appendix D.1).
 func (t *Model) tailPool(r *network) (points, error) {
 	d, n, p := len(t.data.Features), t.data.Len(), t.config.Tail
 	gram, part := make([]float64, d*d), make([]float64, d*d)
@@ -172,7 +172,6 @@ func (t *Model) draw(st *stream.Stream, n int) canaries {
 	return v
 }
 
-// losses are those of points at a model that is ready.
 func (v points) losses(m *network) []float64 {
 	m.forward(v.x, v.labels)
 	return m.losses
@@ -209,10 +208,9 @@ func LogLikelihood(inner, square, variance, q float64) float64 {
 	return stream.Log1p(float64(q * stream.Expm1(x)))
 }
 
-// witness scores canaries of one training: over its steps, whose other examples it knows, or
-// by the final model. Over the steps a score is the sum of log likelihood ratios, at the
-// variance that what remains of the noisy sum itself has: 1/p of its squared norm, within
-// sqrt(2/p) of the truth. So it is right also where less noise is added than claimed.
+// witness scores canaries of one training: by the final model, or by the sum of log likelihood
+// ratios over its steps, at the variance that what remains of the noisy sum itself has: 1/p of
+// its squared norm, within sqrt(2/p) of the truth, also where less noise is added than claimed.
 type witness struct {
 	scored canaries
 	scores []float64

@@ -50,41 +50,48 @@ const (
 	Steps, Final       = "steps", "final"
 )
 
-type setting struct {
-	audit.ParamSpec
-	at func(*Config) any // *int, *float64 or *string; nil: see [FromParams]
-}
-
 // settings are the parameters of a source: the sizes of the built-in data come last.
-var settings = []setting{
-	{audit.ParamSpec{Name: "canary", Doc: "gradient: its gradient is a random direction of the weights; poison: it is a random corner of the domain with a random label; tail: it is one of the last principal components of the examples, with the label that fits it least", Choices: []string{Gradient, Poison, Tail}}, func(c *Config) any { return &c.Canary }},
-	{audit.ParamSpec{Name: "access", Doc: "what the auditor sees: every step, or the final model only", Choices: []string{Steps, Final}}, func(c *Config) any { return &c.Access }},
-	{audit.ParamSpec{Name: "fault", Doc: "no-clipping: gradients are summed without clipping; quarter-noise: only a quarter of the noise is added", Choices: []string{"none", "no-clipping", "quarter-noise"}}, nil},
-	{audit.ParamSpec{Name: "model", Doc: "a perceptron with two hidden layers, or a linear model", Choices: []string{Perceptron, Linear}}, func(c *Config) any { return &c.Model }},
-	{audit.ParamSpec{Name: "hidden", Doc: "units in each hidden layer", Default: 32, Min: 1, Max: unitsMost, Integer: true}, func(c *Config) any { return &c.Hidden }},
-	{audit.ParamSpec{Name: "activation", Doc: "of the hidden units", Choices: []string{Tanh, ReLU}}, func(c *Config) any { return &c.Activation }},
-	{audit.ParamSpec{Name: "steps", Doc: "steps of a training", Default: 100, Min: 1, Max: stepsMost, Integer: true}, func(c *Config) any { return &c.Steps }},
-	{audit.ParamSpec{Name: "rate", Doc: "probability that an example takes part in a step", Default: 0.1, Max: 1, Open: true}, func(c *Config) any { return &c.Rate }},
-	{audit.ParamSpec{Name: "clip", Doc: "largest norm of an example's gradient", Default: 1, Max: 1e6, Open: true}, func(c *Config) any { return &c.Clip }},
-	{audit.ParamSpec{Name: "learning-rate", Doc: "factor on the mean gradient", Default: 0.5, Max: 1e6, Open: true}, func(c *Config) any { return &c.LearningRate }},
-	{audit.ParamSpec{Name: "sigma", Doc: "standard deviation of the noise, divided by the clipping norm; 0: the least that keeps the claim", Max: largestSigma}, func(c *Config) any { return &c.Sigma }},
-	{audit.ParamSpec{Name: "strength", Doc: "norm of a gradient canary before clipping, divided by the clipping norm", Default: 10, Min: 1, Max: 1e6}, func(c *Config) any { return &c.Strength }},
-	{audit.ParamSpec{Name: "examples", Doc: "examples in the built-in data", Default: 500, Min: 2, Max: examplesMost, Integer: true}, func(c *Config) any { return &c.Data.Examples }},
-	{audit.ParamSpec{Name: "features", Doc: "features of the built-in data", Default: 20, Min: 1, Max: FeaturesMost, Integer: true}, func(c *Config) any { return &c.Data.Features }},
-	{audit.ParamSpec{Name: "classes", Doc: "classes of the built-in data", Default: 4, Min: 2, Max: classesMost, Integer: true}, func(c *Config) any { return &c.Data.Classes }},
-	{audit.ParamSpec{Name: "separation", Doc: "distance of a class's mean from the origin, in standard deviations", Default: 3, Max: 100, Open: true}, func(c *Config) any { return &c.Data.Separation }},
+var settings = []audit.ParamSpec{
+	{Name: "canary", Doc: "gradient: its gradient is a random direction of the weights; poison: it is a random corner of the domain with a random label; tail: it is one of the last principal components of the examples, with the label that fits it least", Choices: []string{Gradient, Poison, Tail}},
+	{Name: "access", Doc: "what the auditor sees: every step, or the final model only", Choices: []string{Steps, Final}},
+	{Name: "fault", Doc: "no-clipping: gradients are summed without clipping; quarter-noise: only a quarter of the noise is added", Choices: []string{"none", "no-clipping", "quarter-noise"}},
+	{Name: "model", Doc: "a perceptron with two hidden layers, or a linear model", Choices: []string{Perceptron, Linear}},
+	{Name: "hidden", Doc: "units in each hidden layer", Default: 32, Min: 1, Max: unitsMost, Integer: true},
+	{Name: "activation", Doc: "of the hidden units", Choices: []string{Tanh, ReLU}},
+	{Name: "steps", Doc: "steps of a training", Default: 100, Min: 1, Max: stepsMost, Integer: true},
+	{Name: "rate", Doc: "probability that an example takes part in a step", Default: 0.1, Max: 1, Open: true},
+	{Name: "clip", Doc: "largest norm of an example's gradient", Default: 1, Max: 1e6, Open: true},
+	{Name: "learning-rate", Doc: "factor on the mean gradient", Default: 0.5, Max: 1e6, Open: true},
+	{Name: "sigma", Doc: "standard deviation of the noise, divided by the clipping norm; 0: the least that keeps the claim", Max: largestSigma},
+	{Name: "strength", Doc: "norm of a gradient canary before clipping, divided by the clipping norm", Default: 10, Min: 1, Max: 1e6},
+	{Name: "examples", Doc: "examples in the built-in data", Default: 500, Min: 2, Max: examplesMost, Integer: true},
+	{Name: "features", Doc: "features of the built-in data", Default: 20, Min: 1, Max: FeaturesMost, Integer: true},
+	{Name: "classes", Doc: "classes of the built-in data", Default: 4, Min: 2, Max: classesMost, Integer: true},
+	{Name: "separation", Doc: "distance of a class's mean from the origin, in standard deviations", Default: 3, Max: 100, Open: true},
 }
 
 // others are no parameters of a source.
-var others = []setting{
-	{audit.ParamSpec{Name: "relation", Choices: []string{AddRemove, Replace}}, func(c *Config) any { return &c.Relation }},
-	{audit.ParamSpec{Name: "epsilon", Default: 2, Max: 1000, Open: true}, func(c *Config) any { return &c.Epsilon }},
-	{audit.ParamSpec{Name: "delta", Default: 1e-5, Max: 0.5, Open: true}, func(c *Config) any { return &c.Delta }},
-	{audit.ParamSpec{Name: "noise-factor", Default: 1, Max: 1, Open: true}, func(c *Config) any { return &c.NoiseFactor }},
+var others = []audit.ParamSpec{
+	{Name: "relation", Choices: []string{AddRemove, Replace}},
+	{Name: "epsilon", Default: 2, Max: 1000, Open: true},
+	{Name: "delta", Default: 1e-5, Max: 0.5, Open: true},
+	{Name: "noise-factor", Default: 1, Max: 1, Open: true},
 }
 
-func (s setting) of(c *Config) audit.ParamValue {
-	switch p := s.at(c).(type) {
+// fields are what the parameters set: an *int, *float64 or *string each. Of fault see [FromParams].
+func (c *Config) fields() map[string]any {
+	return map[string]any{
+		"canary": &c.Canary, "access": &c.Access, "model": &c.Model, "hidden": &c.Hidden, "activation": &c.Activation,
+		"steps": &c.Steps, "rate": &c.Rate, "clip": &c.Clip, "learning-rate": &c.LearningRate,
+		"sigma": &c.Sigma, "strength": &c.Strength,
+		"examples": &c.Data.Examples, "features": &c.Data.Features,
+		"classes": &c.Data.Classes, "separation": &c.Data.Separation,
+		"relation": &c.Relation, "epsilon": &c.Epsilon, "delta": &c.Delta, "noise-factor": &c.NoiseFactor,
+	}
+}
+
+func valueOf(field any) audit.ParamValue {
+	switch p := field.(type) {
 	case *int:
 		return audit.ParamValue{Number: float64(*p)}
 	case *string:
@@ -94,8 +101,8 @@ func (s setting) of(c *Config) audit.ParamValue {
 	}
 }
 
-func (s setting) set(c *Config, v audit.ParamValue) {
-	switch p := s.at(c).(type) {
+func set(field any, v audit.ParamValue) {
+	switch p := field.(type) {
 	case *int:
 		*p = int(v.Number)
 	case *string:
@@ -111,11 +118,13 @@ func (c Config) Resolve(data *Dataset) (Config, error) {
 	if data != nil && c.Data != (Synthetic{}) {
 		return c, &audit.InputError{Field: "data", Found: "both a file and the built-in set", Want: "one of them", Remedy: "leave the parameters of the built-in set out"}
 	}
+	fields := c.fields()
 	for _, s := range slices.Concat(settings, others) {
-		if s.at == nil {
+		field, ok := fields[s.Name]
+		if !ok {
 			continue
 		}
-		v, none := s.of(&c), audit.ParamValue{}
+		v, none := valueOf(field), audit.ParamValue{}
 		if slices.Contains(idle(c.Model, c.Canary, data == nil), s.Name) {
 			if v != none {
 				return c, &audit.InputError{Field: s.Name, Found: v.String(), Want: fmt.Sprintf("absent with the model %q and %s canaries", c.Model, c.Canary)}
@@ -128,7 +137,7 @@ func (c Config) Resolve(data *Dataset) (Config, error) {
 		if err := s.Check(s.Name, v); err != nil {
 			return c, err
 		}
-		s.set(&c, v)
+		set(field, v)
 	}
 	features := c.Data.Features
 	if data != nil {
@@ -162,17 +171,15 @@ func (c Config) sizes(data *Dataset) []int {
 }
 
 // Params describes a training's settings as parameters of a source.
-func Params() []audit.ParamSpec {
-	return audit.Each(settings, func(s setting) audit.ParamSpec { return s.ParamSpec })
-}
+func Params() []audit.ParamSpec { return slices.Clone(settings) }
 
 // FromParams is the configuration that resolved parameters of [Params] mean. Relation,
 // Epsilon, Delta and Data.Seed remain to be set.
 func FromParams(p audit.Params, builtIn bool) (c Config) {
-	unused := Idle(p, builtIn)
+	unused, fields := Idle(p, builtIn), c.fields()
 	for _, s := range settings {
-		if s.at != nil && !slices.Contains(unused, s.Name) {
-			s.set(&c, p[s.Name])
+		if field, ok := fields[s.Name]; ok && !slices.Contains(unused, s.Name) {
+			set(field, p[s.Name])
 		}
 	}
 	switch p.Word("fault") {

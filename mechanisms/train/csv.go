@@ -2,6 +2,7 @@ package train
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -44,24 +45,25 @@ func ReadCSV(text []byte, o CSV) (*Dataset, error) {
 }
 
 func (o CSV) check() error {
-	for _, c := range []struct {
-		field, value string
-		known        []string
-	}{{"header", o.Header, []string{"", "yes", "no"}}, {"scaling", o.Scaling, []string{"", "box", "unit"}}} {
-		if !slices.Contains(c.known, c.value) {
-			return audit.At("/csv/"+c.field, audit.UnknownName(c.field, c.value, c.known[1:]))
+	known := func(field, value string, words ...string) error {
+		if value == "" || slices.Contains(words, value) {
+			return nil
 		}
+		return audit.At("/csv/"+field, audit.UnknownName(field, value, words))
 	}
 	n := len(o.Classes)
-	faults := []error{audit.At("/csv/classes", audit.Require(n != 1 && n <= classesMost, "classes", n, "2 to %d labels, or none", classesMost))}
+	classes := audit.Require(n != 1 && n <= classesMost, "classes", n, "2 to %d labels, or none", classesMost)
 	for i, c := range o.Classes {
-		faults = append(faults, audit.At("/csv/classes", audit.Require(!slices.Contains(o.Classes[:i], c), "classes", fmt.Sprintf("%q twice", c), "different labels")))
+		classes = audit.First(classes,
+			audit.Require(!slices.Contains(o.Classes[:i], c), "classes", fmt.Sprintf("%q twice", c), "different labels"))
 	}
-	faults = append(faults, audit.At("bounds", checkBounds("bounds", [2]float64{o.Lower, o.Upper})))
+	bounds := audit.At("bounds", checkBounds("bounds", [2]float64{o.Lower, o.Upper}))
 	for _, name := range slices.Sorted(maps.Keys(o.Bounds)) {
-		faults = append(faults, audit.At("/csv/bounds", checkBounds(fmt.Sprintf("bounds of %q", name), o.Bounds[name])))
+		single := checkBounds(fmt.Sprintf("bounds of %q", name), o.Bounds[name])
+		bounds = audit.First(bounds, audit.At("/csv/bounds", single))
 	}
-	return audit.First(faults...)
+	return audit.First(known("header", o.Header, "yes", "no"), known("scaling", o.Scaling, "box", "unit"),
+		audit.At("/csv/classes", classes), bounds)
 }
 
 func checkBounds(field string, b [2]float64) error {
@@ -86,10 +88,65 @@ func (p *csvReader) record(line int, cells []string) error {
 			return err
 		}
 	}
-	return p.line(line, cells)
+	refuse := func(where, found, want, remedy string) error {
+		return &audit.InputError{Field: fmt.Sprintf("data, line %d%s", line, where), Found: found, Want: want, Remedy: remedy}
+	}
+	if len(cells) != p.columns {
+		return refuse("", fmt.Sprintf("of %d columns", len(cells)), fmt.Sprintf("of %d, as the first line", p.columns), "")
+	}
+	if len(p.out.Labels) == examplesMost {
+		return refuse("", "one example too many", fmt.Sprintf("one of at most %d", examplesMost), "train on a part of the file")
+	}
+	start, f := len(p.out.X), 0
+	for i, cell := range cells {
+		field := strings.TrimSpace(cell)
+		if i == p.label {
+			k, ok := p.class[field]
+			where := fmt.Sprintf(", column %d", i+1)
+			switch {
+			case field == "":
+				return refuse(where, "an empty label", "a class", "")
+			case !ok && !p.out.InferredClasses:
+				return refuse(where, fmt.Sprintf("the label %q", field), "one of the declared classes: "+strings.Join(p.options.Classes, ", "), "")
+			case !ok && len(p.class) == classesMost:
+				return refuse(where, fmt.Sprintf("label number %d, %q", classesMost+1, field), fmt.Sprintf("one of at most %d classes", classesMost), "say which column holds the label")
+			case !ok:
+				k = int32(len(p.class))
+				p.class[field] = k
+			}
+			p.out.Labels = append(p.out.Labels, k)
+			continue
+		}
+		v, err := strconv.ParseFloat(field, 64)
+		if err != nil || v-v != 0 {
+			found, remedy := strconv.Quote(field), "turn words into numbers, or say which column holds the label"
+			if field == "" {
+				found, remedy = "empty", "leave the example out, or fill in a value"
+			}
+			return refuse(fmt.Sprintf(", column %d (%s)", i+1, p.out.Features[f]), found, "a finite number", remedy)
+		}
+		b := p.bounds[f]
+		if v < b[0] || v > b[1] {
+			p.out.Clamped++
+			v = max(b[0], min(b[1], v))
+		}
+		p.out.X = append(p.out.X, max(-1, min(1, float64(2*((v-b[0])/(b[1]-b[0])))-1)))
+		f++
+	}
+	if len(p.out.X) > cellsMost {
+		return refuse("", "beyond the limit", fmt.Sprintf("at most %d numbers in all", cellsMost), "train on a part of the file")
+	}
+	if p.out.Unit {
+		row := p.out.X[start:]
+		if norm := math.Sqrt(matmul.Dot(row, row)); norm > 0 {
+			for j, v := range row {
+				row[j] = v / norm
+			}
+		}
+	}
+	return nil
 }
 
-// head takes names, the label's column and the bounds from the first line.
 func (p *csvReader) head(line int, first []string) error {
 	p.columns = len(first)
 	where := fmt.Sprintf("data, line %d", line)
@@ -154,66 +211,6 @@ func (p *csvReader) head(line int, first []string) error {
 	return nil
 }
 
-func (p *csvReader) line(line int, record []string) error {
-	refuse := func(where, found, want, remedy string) error {
-		return &audit.InputError{Field: fmt.Sprintf("data, line %d%s", line, where), Found: found, Want: want, Remedy: remedy}
-	}
-	if len(record) != p.columns {
-		return refuse("", fmt.Sprintf("of %d columns", len(record)), fmt.Sprintf("of %d, as the first line", p.columns), "")
-	}
-	if len(p.out.Labels) == examplesMost {
-		return refuse("", "one example too many", fmt.Sprintf("one of at most %d", examplesMost), "train on a part of the file")
-	}
-	start, f := len(p.out.X), 0
-	for i, cell := range record {
-		field := strings.TrimSpace(cell)
-		if i == p.label {
-			k, ok := p.class[field]
-			where := fmt.Sprintf(", column %d", i+1)
-			switch {
-			case field == "":
-				return refuse(where, "an empty label", "a class", "")
-			case !ok && !p.out.InferredClasses:
-				return refuse(where, fmt.Sprintf("the label %q", field), "one of the declared classes: "+strings.Join(p.options.Classes, ", "), "")
-			case !ok && len(p.class) == classesMost:
-				return refuse(where, fmt.Sprintf("label number %d, %q", classesMost+1, field), fmt.Sprintf("one of at most %d classes", classesMost), "say which column holds the label")
-			case !ok:
-				k = int32(len(p.class))
-				p.class[field] = k
-			}
-			p.out.Labels = append(p.out.Labels, k)
-			continue
-		}
-		v, err := strconv.ParseFloat(field, 64)
-		if err != nil || v-v != 0 {
-			found, remedy := strconv.Quote(field), "turn words into numbers, or say which column holds the label"
-			if field == "" {
-				found, remedy = "empty", "leave the example out, or fill in a value"
-			}
-			return refuse(fmt.Sprintf(", column %d (%s)", i+1, p.out.Features[f]), found, "a finite number", remedy)
-		}
-		b := p.bounds[f]
-		if v < b[0] || v > b[1] {
-			p.out.Clamped++
-			v = max(b[0], min(b[1], v))
-		}
-		p.out.X = append(p.out.X, max(-1, min(1, float64(2*((v-b[0])/(b[1]-b[0])))-1)))
-		f++
-	}
-	if len(p.out.X) > cellsMost {
-		return refuse("", "beyond the limit", fmt.Sprintf("at most %d numbers in all", cellsMost), "train on a part of the file")
-	}
-	if p.out.Unit {
-		row := p.out.X[start:]
-		if norm := math.Sqrt(matmul.Dot(row, row)); norm > 0 {
-			for j, v := range row {
-				row[j] = v / norm
-			}
-		}
-	}
-	return nil
-}
-
 func errEmpty() error {
 	return &audit.InputError{Field: "data", Found: "empty", Want: "lines of numbers with a label"}
 }
@@ -255,3 +252,50 @@ func (p *csvReader) finish() (*Dataset, error) {
 	}
 	return d, nil
 }
+
+// Preview is what the beginning of a file of examples looks like. Nothing in it is a bound.
+type Preview struct {
+	Names  []string   `json:"names"`  // of columns: those of the first line, or column 1, column 2 ...
+	Header bool       `json:"header"` // the first line names the columns
+	Label  int        `json:"label"`  // the label's column, from 0
+	Labels []string   `json:"labels"` // labels in the lines that were read, at most 20
+	Head   [][]string `json:"head"`   // first examples, as texts
+}
+
+var errEnough = errors.New("enough was read")
+
+// Look reads so many examples at the beginning of a file, as [ReadCSV] would. label is as in [CSV].
+func Look(text []byte, label string, rows int) (Preview, error) {
+	p := csvReader{options: CSV{Label: label}, class: map[string]int32{}}
+	var out Preview
+	err := csv.Each("data", text, ',', true, func(line int, cells []string) error {
+		row := audit.Each(cells, strings.TrimSpace)
+		if p.columns == 0 {
+			if err := p.head(line, cells); err != nil {
+				return err
+			}
+			if out.Names = row; p.header {
+				return nil
+			}
+			out.Names = numbered("column ", len(row))
+		}
+		out.Head = append(out.Head, row)
+		if p.label < len(row) && len(out.Labels) < classesShown && !slices.Contains(out.Labels, row[p.label]) {
+			out.Labels = append(out.Labels, row[p.label])
+		}
+		if len(out.Head) >= rows {
+			return errEnough
+		}
+		return nil
+	})
+	if err == nil && p.columns == 0 {
+		err = errEmpty()
+	}
+	if err != nil && !errors.Is(err, errEnough) {
+		return Preview{}, err
+	}
+	out.Header, out.Label = p.header, p.label
+	return out, nil
+}
+
+const classesShown = 20

@@ -14,8 +14,7 @@ type layer struct{ in, out int }
 
 func (l layer) weights() int { return (l.in + 1) * l.out }
 
-// network is a softmax classifier: dense layers with an activation between them,
-// none in a linear model, and the scratch to run it on blocks of rows.
+// network is a softmax classifier of dense layers, and the scratch to run it on blocks of rows.
 type network struct {
 	layers []layer
 	relu   bool      // rectified linear units between layers, not tanh
@@ -50,9 +49,9 @@ func (m *network) part(all []float64, i int) (weights, biases []float64) {
 	return all[:l.in*l.out], all[l.in*l.out : l.weights()]
 }
 
-// initialise draws first weights of a new network: zeros in a linear model, else uniform
-// with variance 2/(in+out) (Glorot and Bengio 2010) for tanh, 2/in (He et al. 2015) for
-// rectified linear units; biases are 0.
+// initialise draws first weights: zeros in a linear model, else uniform with variance
+// 2/(in+out) (Glorot and Bengio 2010) for tanh, 2/in (He et al. 2015) for rectified linear
+// units; biases are 0.
 func (m *network) initialise(s *stream.Stream) {
 	if len(m.layers) == 1 {
 		return
@@ -134,11 +133,10 @@ func scaleBy(list []float64, factor float64) {
 	}
 }
 
-// backward computes every example's derivatives by the sums of each layer, and
-// the norms of the examples' gradients, in m.norms, after a forward with the
-// same labels. The gradient of a layer is the outer product of its inputs a, with
-// a 1 for the bias, and of its deltas d, so its squared norm is (|a|^2+1)|d|^2
-// (Goodfellow 2015): no gradient of an example is formed.
+// backward, after a forward with the same labels, computes every example's deltas and the norm
+// of its gradient, in m.norms. The gradient of a layer is the outer product of its inputs a,
+// with a 1 for the bias, and of its deltas d, so its squared norm is (|a|^2+1)|d|^2 (Goodfellow
+// 2015).
 func (m *network) backward(labels []int32) {
 	n, c := m.n, m.classes()
 	for i, label := range labels {

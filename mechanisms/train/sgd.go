@@ -12,8 +12,7 @@ import (
 	"github.com/dpscope/dpscope/bounds/accounting"
 )
 
-// step is what one step of a training leaves behind for an auditor who sees it,
-// until the next step.
+// step is what an auditor sees of one step of a training, until the next step.
 type step struct {
 	released []float64 // the noisy sum
 	data     []float64 // what the examples that are no canaries gave to it
@@ -27,9 +26,8 @@ type Rows struct {
 	Labels []int32
 }
 
-// Model is a training by DP-SGD, done again and again: on rows that are common to two datasets
-// and on further ones; or on examples, with the canaries that a [Source] plants among them.
-// It is for one goroutine.
+// Model is a training by DP-SGD, done again and again, on common rows and on further ones or
+// canaries. It is for one goroutine.
 type Model struct {
 	config   Config
 	data     *Dataset
@@ -46,9 +44,8 @@ type Model struct {
 	s       step
 }
 
-// NewModel makes a model of a resolved configuration. Features and classes of data say
-// how large the model is; its examples are the common ones, and may be none. A step
-// divides by the rate times expected, which is the same for neighbours.
+// NewModel makes a model of a resolved configuration. The examples of d, which may be none, are
+// the common rows. A step divides by the rate times expected, which is the same for neighbours.
 func NewModel(c Config, d *Dataset, expected int) *Model {
 	t := &Model{config: c, data: d, expected: expected, model: newNetwork(c.sizes(d), c.Activation)}
 	t.model.initialise(stream.New(stream.Key{Purpose: "train/initial"}))
@@ -60,14 +57,13 @@ func NewModel(c Config, d *Dataset, expected int) *Model {
 	return t
 }
 
-// move is what the noisy sum is multiplied by.
 func (c Config) move(examples int) float64 {
 	return c.LearningRate / float64(c.Rate*float64(examples))
 }
 
 // run trains from the first weights, with these canaries among the examples and noise of
-// deviation sigma C, and reports whether the weights stayed finite. Each step draws who takes
-// part, the examples first, then the noise, and is watched before the weights move.
+// deviation sigma C. Each step draws who takes part, the examples first, then the noise, and
+// is watched before the weights move.
 func (t *Model) run(st *stream.Stream, inside canaries, sigma float64, watch func(step), check func() error) (finite bool, err error) {
 	c, m, n := t.config, t.model, t.data.Len()
 	copy(m.theta, t.start)
@@ -100,8 +96,7 @@ func (t *Model) run(st *stream.Stream, inside canaries, sigma float64, watch fun
 	return true, nil
 }
 
-// ClippedSum writes the sum of the rows' gradients at the model's weights, clipped where the
-// training does not forget it.
+// ClippedSum writes the sum of the rows' gradients, clipped where the training does not forget it.
 func (t *Model) ClippedSum(rows Rows, sum []float64) {
 	m := t.model
 	m.forward(rows.X, rows.Labels)
@@ -112,16 +107,15 @@ func (t *Model) ClippedSum(rows Rows, sum []float64) {
 	m.sum(sum)
 }
 
-// Start is the model's first weights, which may be written to: the guarantee is of
-// every choice that does not depend on the noise.
+// Start is the model's first weights, which may be written to: the guarantee is of all.
 func (t *Model) Start() []float64 { return t.start }
 
 // Weights are those after a training.
 func (t *Model) Weights() []float64 { return t.model.theta }
 
-// Train trains with these rows beside the common ones, with noise unless st is nil, and
-// reports whether the weights stayed finite. See, if not nil, is called at every step,
-// before the weights move, with the noisy sum and what the common examples gave to it.
+// Train trains with these rows beside the common ones, with noise unless st is nil, and reports
+// whether the weights stayed finite. See, if not nil, is called at every step, before the
+// weights move, with the noisy sum and what the common rows gave to it.
 func (t *Model) Train(st *stream.Stream, further Rows, see func(released, common []float64)) (finite bool) {
 	noise := t.noise()
 	if st == nil {
@@ -156,8 +150,8 @@ const (
 	largestSigma = 1e6
 )
 
-// guarantee is the epsilon at Delta of a training with this sigma, by Rényi accounting and the
-// tight conversion: under replacement of two examples, which is exact at rate 1 and else generous.
+// guarantee is the epsilon at Delta with this sigma, by Rényi accounting and the tight conversion:
+// under replacement of two examples, which is exact at rate 1 and else generous.
 func (c Config) guarantee(sigma float64) float64 {
 	var step accounting.Curve = accounting.SubsampledGaussian{Sigma: sigma, Sensitivity: 1, Rate: c.Rate}
 	if c.Rate == 1 {

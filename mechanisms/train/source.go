@@ -17,9 +17,8 @@ type Source struct {
 	residual  []float64
 }
 
-// New makes a source; nil data means the built-in. It costs one training where the final
-// model is to be scored or canaries are [Tail] ones. Errors are those of [Config.Resolve],
-// and an InputError where that training diverges.
+// New makes a source; nil data means the built-in. It costs one training where the final model
+// is to be scored or canaries are [Tail] ones; where that diverges it is an InputError.
 func New(c Config, data *Dataset) (*Source, error) {
 	c, err := c.Resolve(data)
 	if err != nil {
@@ -57,18 +56,17 @@ func (s *Source) Config() Config { return s.t.config }
 // Parameters is the number of weights.
 func (s *Source) Parameters() int { return len(s.t.start) }
 
-// CheckCanaries reports a number of canaries, of one run, that no memory holds.
+// CheckCanaries refuses more canaries in one run than memory holds.
 func (s *Source) CheckCanaries(n int) error {
 	most := min(CanariesMost, canaryNumbers/s.Parameters())
 	return audit.Remedy("take fewer canaries or a smaller model",
 		audit.Require(n <= most, "canaries", n, "at most %d at %d weights", most, s.Parameters()))
 }
 
-// Run draws a run with len(in) canaries, at least one, and len(out) fresh ones.
-// By addition and removal it trains twice, on all canaries for in and on all but the
-// last for out; by replacement once, on all (LiDP appendix B.2). Where a training
-// diverges, the scores under it, and only those, are -MaxFloat64, so that an event has
-// the probability that it has among all trainings. Errors are those of Check.
+// Run draws a run with len(in) canaries, at least one, and len(out) fresh ones. By addition and
+// removal it trains twice, on all canaries for in and on all but the last for out; by replacement
+// once, on all (LiDP appendix B.2). Where a training diverges, the scores under it, and only
+// those, are -MaxFloat64. Errors are those of Check.
 func (s *Source) Run(st *stream.Stream, in, out []float64) (diverged bool, err error) {
 	k, m := len(in), len(out)
 	all := s.t.draw(st, k+m)
