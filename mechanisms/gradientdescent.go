@@ -1,6 +1,7 @@
 package mechanisms
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/dpscope/dpscope/audit"
@@ -22,9 +23,6 @@ import (
 type descent struct {
 	mechanism
 
-	parts    string                                           // parameter that says how many parts the records fall into; none where empty
-	steps    bool                                             // one step a part
-	noise    func(audit.Params) float64                       // factor of z; nil: 1
 	gradient func(part partSums, clip, batch float64) float64 // of one part, before noise
 	ratio    func(p audit.Params, clip float64) float64       // of true to claimed sensitivity; nil: no noise is left
 	first    func(clip float64) neighbours                    // the best pair
@@ -50,7 +48,6 @@ var (
 		Fault:  "adds noise with the multiplier s σ and accounts for σ", Mended: "dp-sgd",
 		Params: []audit.ParamSpec{{Name: "s", Doc: "share of the noise that is added", Default: 0.5, Min: 0.01, Max: 1, Fault: true}},
 	},
-		noise:    func(p audit.Params) float64 { return p.Num("s") },
 		gradient: clippedEach, first: loneGradient,
 		ratio: func(p audit.Params, clip float64) float64 { return clippedRatio(p, clip) / p.Num("s") },
 	}
@@ -60,7 +57,6 @@ var (
 		Fault:  "clips the average of each micro-batch but accounts for clipped records: one record can reverse an average, so the sensitivity is up to 2G, not G", Mended: "dp-sgd",
 		Params: []audit.ParamSpec{{Name: "microbatches", Doc: "number of micro-batches that the records fall into", Default: 1, Min: 1, Max: 16, Integer: true, Fault: true}},
 	},
-		parts: "microbatches",
 		gradient: func(part partSums, clip, _ float64) float64 {
 			if part.n == 0 {
 				return 0
@@ -81,14 +77,13 @@ var (
 		Name: "dp-sgd-reused-key", Title: "Gradient descent that reuses one key for the noise of all steps", Source: descentSource,
 		Fault: "draws the noise of every step from the same key: the difference of two steps has no noise", Mended: "dp-sgd",
 		Params: []audit.ParamSpec{{Name: "steps", Doc: "number of steps, one for each part that the records fall into", Default: 2, Min: 2, Max: 16, Integer: true, Fault: true}},
-	}, parts: "steps", steps: true, gradient: clippedEach, first: loneGradient}
+	}, gradient: clippedEach, first: loneGradient}
 	dpSGDClipLate = descent{mechanism: mechanism{
 		Name: "dp-sgd-clip-late", Title: "Gradient descent that clips the average of the batch",
 		Source: descentSource + descentAuditor,
 		Fault:  "clips the average of the batch but accounts for clipped records: clipping does not bound the effect of one record", Mended: "dp-sgd",
 		Params: []audit.ParamSpec{{Name: "batch", Doc: "nominal batch size B, by which sums are divided", Default: 4, Min: 1, Max: 1000, Fault: true}},
 	},
-		noise:    func(p audit.Params) float64 { return 1 / p.Num("batch") },
 		gradient: func(part partSums, clip, batch float64) float64 { return clipped(part.sum/batch, clip) },
 		ratio:    func(p audit.Params, clip float64) float64 { return min(gradientReach/clip, 2*p.Num("batch")) },
 		first:    loneGradient,
@@ -126,7 +121,7 @@ func (f descent) complete() mechanism {
 		}
 	}
 	m.Output = func(p audit.Params) []audit.Column {
-		return columnsOf(f.width(p), audit.Real, "weight after step %d", 1)
+		return columnsOf(int(steps(p)), audit.Real, "weight after step %d", 1)
 	}
 	m.Release = f.release
 	return m
@@ -135,10 +130,7 @@ func (f descent) complete() mechanism {
 // cost is the guarantee of T steps with ratio times the claimed sensitivity, as notion asks for it.
 func (f descent) cost(p audit.Params, ratio float64) audit.Claim {
 	perStep := ratio / p.Num("sigma")
-	square := float64(perStep * perStep)
-	if f.steps {
-		square *= p.Num("steps")
-	}
+	square := float64(perStep*perStep) * steps(p)
 	switch p.Word("notion") {
 	case "zcdp":
 		return audit.Claim{Kind: audit.ZCDP, Rho: square / 2}
@@ -148,22 +140,17 @@ func (f descent) cost(p audit.Params, ratio float64) audit.Claim {
 	return audit.Claim{Kind: audit.Renyi, Alpha: p.Num("alpha"), Epsilon: p.Num("alpha") * square / 2}
 }
 
-func (f descent) width(p audit.Params) int { return audit.Pick(f.steps, f.count(p), 1) }
-
-func (f descent) count(p audit.Params) int { return max(1, int(p[f.parts].Number)) }
+func steps(p audit.Params) float64 { return cmp.Or(p["steps"].Number, 1) }
 
 func (f descent) sd(p audit.Params) float64 {
-	sd := float64(p.Num("sigma") * p.Num("clip"))
-	if f.noise != nil {
-		sd *= f.noise(p)
-	}
-	return sd
+	return float64(p.Num("sigma")*p.Num("clip")) * (cmp.Or(p["s"].Number, 1) / cmp.Or(p["batch"].Number, 1))
 }
 
 // release draws, for each block, the noise of its rows, then, where there is more than one
 // part, the parts of all records of all its rows.
 func (f descent) release(p audit.Params, d audit.Dataset) sampler {
-	n, count, width, clip, sd := d.Len(), f.count(p), f.width(p), p.Num("clip"), f.sd(p)
+	n, width, clip, sd := d.Len(), int(steps(p)), p.Num("clip"), f.sd(p)
+	count := int(cmp.Or(p["microbatches"].Number, steps(p)))
 	batch := p["batch"].Number // of those that have one
 	parts, gradients := make([]partSums, count), make([]float64, count)
 	deal := func(dealt []float64) { // the part of each record
@@ -187,7 +174,7 @@ func (f descent) release(p audit.Params, d audit.Dataset) sampler {
 			}
 			var w, g float64
 			for k, gradient := range gradients {
-				if g += gradient; f.steps || k == count-1 {
+				if g += gradient; width > 1 || k == count-1 {
 					w -= g + z
 					out[i*width+min(k, width-1)], g = w, 0
 				}

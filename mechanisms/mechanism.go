@@ -68,6 +68,9 @@ func (m mechanism) spec() audit.MechanismSpec {
 	if m.Epsilon != 0 {
 		m.Params = append([]audit.ParamSpec{epsilonParam(m.Epsilon)}, m.Params...)
 	}
+	if m.Check == nil {
+		m.Check = func(audit.Params) error { return nil }
+	}
 	if m.Claim == nil {
 		m.Claim = pureClaim
 	}
@@ -86,12 +89,7 @@ func (m mechanism) spec() audit.MechanismSpec {
 			return m.Pairs(p, r).of(m.Domain(p).Columns)
 		},
 		New: func(p audit.Params) (audit.Mechanism, error) {
-			if m.Check != nil {
-				if err := m.Check(p); err != nil {
-					return nil, err
-				}
-			}
-			return &built{m, maps.Clone(p), m.Domain(p), audit.Width(m.Output(p))}, nil
+			return &built{m, maps.Clone(p), m.Domain(p), audit.Width(m.Output(p))}, m.Check(p)
 		},
 	}
 }
@@ -119,8 +117,8 @@ func (m *built) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
 	return nil
 }
 
-// checkData refuses a dataset that a mechanism cannot release anything of. Callers but the
-// engine may go beyond the domain, with more records and with values that are clipped.
+// checkData refuses a dataset that a mechanism cannot release anything of. More records than
+// the domain's, and values that are clipped, pass.
 func checkData(d audit.Dataset, dom audit.Domain) error {
 	n, fixed := d.Len(), dom.MinRows == dom.MaxRows
 	err := audit.First(

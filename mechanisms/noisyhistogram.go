@@ -36,7 +36,7 @@ var noisyHistogram = histogram(mechanism{
 
 var noisyHistogramWrongScale = histogram(mechanism{
 	Name: "noisy-histogram-wrong-scale", Title: "Histogram with noise of scale epsilon instead of 1/epsilon",
-	Source: histogramSource + "; the fault: " + statDP + " (NoisyHist2 in DP-Sniper)",
+	Source: sumSource + statDP + " (NoisyHist2 in DP-Sniper)",
 	Fault:  "uses epsilon instead of 1/epsilon as the noise scale: for epsilon below 1 there is too little noise, and a smaller epsilon gives even less", Mended: "noisy-histogram",
 	Params: []audit.ParamSpec{{Name: "epsilon", Doc: "privacy parameter, used as the noise scale", Default: 0.5, Min: 1e-6, Max: 100, Fault: true}, binsParam(5, 1)},
 	Truth:  func(p audit.Params) string { return "epsilon = 1/claimed = " + audit.Number(1/p.Num("epsilon")) },
@@ -62,7 +62,7 @@ var noisyHistogramReplace = histogram(mechanism{
 
 var countReplaceAsAdd = histogram(mechanism{
 	Name: "count-replace-as-add", Title: "Two-bin histogram with the noise for add/remove, where a record is replaced",
-	Source: histogramSource + "; the fault: noise for add/remove under replace-one, see Dwork and Roth (2014), section 2.3",
+	Source: sumSource + "noise for add/remove under replace-one, see Dwork and Roth (2014), section 2.3",
 	Fault:  "replacing a record changes two counts by 1 each, but the noise is scaled for one", Mended: "noisy-histogram-replace",
 	Epsilon: 1, Params: []audit.ParamSpec{binsParam(2, 2)},
 	Truth: func(p audit.Params) string {
@@ -74,7 +74,7 @@ var countReplaceAsAdd = histogram(mechanism{
 // domainFromData draws the noise of empty bins too.
 var domainFromData = histogram(mechanism{
 	Name: "domain-from-data", Title: "Histogram over the categories that occur in the data",
-	Source: histogramSource + "; the fault: bins taken from the data, as in the class domain of a classifier (models/forest.py of diffprivlib warns of it)",
+	Source: sumSource + "bins taken from the data, as in the class domain of a classifier (models/forest.py of diffprivlib warns of it)",
 	Fault:  "releases a noisy count only for categories that occur: a category in the output reveals that somebody is in it", Mended: "noisy-histogram",
 	Epsilon: 1, Params: []audit.ParamSpec{binsParam(5, 1)},
 	Truth: neverPrivate(": the first record of a category is revealed with certainty"),

@@ -36,9 +36,9 @@ var (
 	noisyMaxValueLaplace = noisyMax{value: true, shapes: valueLaplaceShapes, mechanism: mechanism{
 		Name: "noisy-max-value-laplace", Title: "Report noisy max with Laplace noise, releasing the value", Source: noisyMaxSource + "3",
 		Fault: "reports the maximum itself instead of its index: with m queries its epsilon is m epsilon/2", Mended: "noisy-max-laplace",
-		// The density of the maximum is a sum of terms of one density and m-1 distribution
-		// functions of Lap(2/epsilon), each of which moves by at most e^(epsilon/2) when its answer
-		// moves by 1. Where all answers are equal and all move, every factor does so below them.
+		// The density of the maximum is a sum of products of one density and m-1 distribution
+		// functions of Lap(2/epsilon). Each factor moves by at most e^(epsilon/2) with its answer;
+		// where all answers are equal and all move, every factor does so below them.
 		Truth: func(p audit.Params) string {
 			return "epsilon = m/2 times the claimed = " + audit.Number(p.Num("m")*p.Num("epsilon")/2)
 		},
@@ -68,12 +68,12 @@ func (n noisyMax) reach(p audit.Params) float64 {
 
 func (n noisyMax) output(p audit.Params) []audit.Column {
 	if n.value {
-		return []audit.Column{{Name: "maximum", Kind: audit.Real}}
+		return oneColumn(audit.Real, "maximum")(p)
 	}
 	labels := audit.Listed(p.Int("m"), func(i int) audit.Label {
 		return audit.Label{Value: float64(i), Text: fmt.Sprintf("query %d", i+1)}
 	})
-	return []audit.Column{{Name: "largest", Kind: audit.Symbol, Labels: labels}}
+	return oneColumn(audit.Symbol, "largest", labels...)(p)
 }
 
 func (n noisyMax) release(p audit.Params, d audit.Dataset) sampler {

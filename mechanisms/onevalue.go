@@ -55,7 +55,7 @@ func doubles(audit.Params) []audit.Column {
 	return []audit.Column{{Name: "value", Kind: audit.Real, Bits: true}}
 }
 
-// laplaceFloat inverts the distribution function of its noise, at one uniform multiple of 2^-53.
+// laplaceFloat inverts the distribution function, at one uniform multiple of 2^-53.
 var laplaceFloat = oneValue(mechanism{
 	Name: "laplace-float", Title: "Textbook Laplace mechanism in floating-point arithmetic",
 	Source: mironov + ", section 4",
@@ -116,10 +116,9 @@ var laplaceSnapping = oneValue(mechanism{
 })
 
 // snapping is clamp(round_Λ(clamp(value) + S λ ln U)): clamp to [-B, B], S a fair sign, U
-// uniform on (0, 1) to the full precision of doubles, Λ the least power of 2 at or above λ =
-// 1/epsilon, ties rounded up. B is 64 Λ and at least 16, so that λ < B < 2^46 λ. Two words an
-// output: first the sign and 52 bits of U, then U's exponent, cut at 2^-64. ln is good to 1
-// ulp, where Mironov asks for a correctly rounded one.
+// uniform on (0, 1) to the full precision of doubles, down to 2^-64, Λ the least power of 2 at
+// or above λ = 1/epsilon, ties rounded up. B is 64 Λ and at least 16, so that λ < B < 2^46 λ.
+// ln is good to 1 ulp, where Mironov asks for a correctly rounded one.
 type snapping struct{ scale, grid, bound float64 }
 
 func newSnapping(p audit.Params) snapping {

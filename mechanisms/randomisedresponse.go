@@ -19,21 +19,13 @@ var randomisedResponse = mechanism{
 			"a number in (0.5, 1), or 0")
 	},
 	Relations: only(audit.Replace),
-	Claim: func(p audit.Params) audit.Claim {
-		if truthful := p.Num("p"); truthful != 0 {
-			return audit.DPClaim(logOddsUp(truthful), 0)
-		}
-		return pureClaim(p)
-	},
+	Claim:     func(p audit.Params) audit.Claim { return audit.DPClaim(claimedOdds(p), 0) },
 	Truth: func(p audit.Params) string {
-		if truthful := p.Num("p"); truthful != 0 {
-			return "epsilon = ln(p/(1-p)) = " + audit.Number(logOddsUp(truthful))
+		odds, note := claimedOdds(p), ""
+		if p.Num("p") == 0 && odds > 30 { // rounding p shows: it changes epsilon by 1e-3
+			odds, note = logOddsUp(truthfulProbability(odds)), ", below the epsilon given: 1-p is a few multiples of 2^-53"
 		}
-		epsilon := p.Num("epsilon")
-		if epsilon > 30 { // rounding p to a double shows: it changes epsilon by 1e-3
-			return "epsilon = ln(p/(1-p)) = " + audit.Number(logOddsUp(truthfulProbability(epsilon))) + ", below the epsilon given: 1-p is a few multiples of 2^-53"
-		}
-		return "epsilon = ln(p/(1-p)) = " + audit.Number(epsilon)
+		return "epsilon = ln(p/(1-p)) = " + audit.Number(odds) + note
 	},
 	Domain: in(whole(1, 1, 1)),
 	Pairs:  always(pairs{{"the bit 1 against the bit 0", of(1), of(0)}}),
@@ -51,6 +43,13 @@ var randomisedResponse = mechanism{
 			}
 		}
 	},
+}
+
+func claimedOdds(p audit.Params) float64 {
+	if truthful := p.Num("p"); truthful != 0 {
+		return logOddsUp(truthful)
+	}
+	return p.Num("epsilon")
 }
 
 // truthfulProbability is e^epsilon/(1+e^epsilon) as a multiple of 2^-53, which a Bernoulli hits

@@ -9,9 +9,8 @@ import (
 
 // rapporFamily reports one value through a Bloom filter. The permanent response replaces
 // each bit, with probability f, by a fair coin; the instantaneous one then reports 1 with
-// probability q where that is 1 and p where it is 0. Of one report the bits are independent,
-// 1 with probability f(p+q)/2 + (1-f)q or f(p+q)/2 + (1-f)p, and are drawn so: one word a
-// bit. rappor-once has p = 0 and q = 1.
+// probability q where that is 1 and p where it is 0. The bits of one report are independent
+// and drawn so, one word a bit. rappor-once has p = 0 and q = 1.
 type rapporFamily struct {
 	mechanism
 

@@ -7,8 +7,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// queryFamily is where the true answers to an SVT's m queries come from, where not from the
-// dataset directly. Each moves by at most 1.
+// queryFamily is where the true answers to an SVT's m queries come from. Each moves by at most 1.
 type queryFamily struct {
 	name    string
 	answers func(records []float64, m int) []float64
@@ -29,9 +28,8 @@ var queryFamilies = []queryFamily{
 					{"{0} against {1}", of(0), of(1)},
 				}
 		}},
-	// m-1 queries are the last record and one is the record before it, clipped to [0, 1]; 0
-	// where there is none. The pairs swap the two, so that m-1 queries fall as one rises: the
-	// order of rows carries no meaning, so they are neighbours.
+	// m-1 queries are the last record and one is the record before it, clipped to [0, 1]. The
+	// pairs swap the two, so that m-1 queries fall as one rises: neighbours, as rows have no order.
 	{name: "reveal-records",
 		answers: func(records []float64, m int) []float64 {
 			n := len(records)
@@ -88,10 +86,9 @@ type flip struct{ falls, rises int }
 // manyQueries is how many queries flips spread over: later ones are hardly reached.
 const manyQueries = 10
 
-// flips are the variant's pairs of m direct answers, the best first: by the exact
-// hockey-stick divergence at the claim with m = 10, c = 1 and epsilon = 1 the balanced flip.
-// Where a variant stops after one positive answer, 9+1 has the rarer event with the larger
-// ratio; 3+2 and 3+1 have the more frequent one.
+// flips are the variant's pairs of m direct answers, the best first: by exact divergences at
+// m = 10, c = 1 and epsilon = 1 the balanced one. Where a variant stops after one positive
+// answer, 9+1 has the rarer event with the larger ratio; 3+2 and 3+1 the more frequent one.
 func (v svtVariant) flips(m int) []flip {
 	spread := audit.Pick(v.endless, m, min(m, manyQueries))
 	var flips []flip

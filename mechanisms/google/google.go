@@ -2,9 +2,8 @@
 // Go (github.com/google/differential-privacy/go/v3, packages noise and dpagg) to
 // audit, and beside each a misuse of it that the library cannot see.
 //
-// A row of a dataset is one privacy unit, and neighbours differ by one: the
-// library's own relation. One output is one run of the library, from the making
-// of its object to its result.
+// A row of a dataset is one privacy unit, and neighbours differ by one. One output
+// is one run of the library, from the making of its object to its result.
 package google
 
 import (
@@ -37,9 +36,8 @@ var families = []family{
 	quantilesSpec, quantilesBudgetTwice,
 }
 
-// Samples is how many outputs a side to certify with where nobody says: an output
-// costs 10 to 100 microseconds, a hundred times what one of dpscope's own does.
-// 0: name is no mechanism of this package.
+// Samples is how many outputs a side to certify with where nobody says: an output costs 10 to
+// 100 microseconds. 0: name is no mechanism of this package.
 func Samples(name string) int {
 	for _, f := range families {
 		if f.name == name {
@@ -241,8 +239,8 @@ func partitions(n int, word string) []string {
 
 func declared(p audit.Params) int { return p.Int(maxPartitions.Name) }
 
-// checkBounds refuses bounds that the library refuses too, or that it would warn
-// of in a log file, or whose distance is so small that it draws without end.
+// checkBounds refuses bounds that the library refuses too, or would warn of in a log file, or
+// between which it draws without end.
 func checkBounds(p audit.Params) error {
 	if _, bounded := p["lower"]; !bounded || p.Num("upper")-p.Num("lower") >= 1e-100 {
 		return nil

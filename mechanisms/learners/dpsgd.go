@@ -13,13 +13,12 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
-// dpSGD is DP-SGD (Abadi et al., CCS 2016, algorithm 1) by package train. Proof sketch: a row
-// moves the sum of the clipped gradients of a step by at most the clipping norm, or is not in
-// the step; so a step is the Poisson-sampled Gaussian mechanism, whatever the weights before
-// it, and steps compose. Sigma is the least that keeps the claim: exactly where every row is
-// in every step (Balle and Wang, ICML 2018, theorem 8), else by the distribution of the
-// privacy loss where a row is added or removed (accounting.LeastNoise), and by Rényi
-// accounting of two rows where one is replaced. A step divides by the size of the table.
+// dpSGD is DP-SGD by package train. Proof sketch: a row moves the sum of the clipped gradients
+// of a step by at most the clipping norm, or is not in the step; so a step is the
+// Poisson-sampled Gaussian mechanism, whatever the weights before it, and steps compose. Sigma
+// is the least that keeps the claim: exactly where every row is in every step (Balle and Wang,
+// ICML 2018, theorem 8), else by the distribution of the privacy loss where a row is added or
+// removed, and by Rényi accounting of two rows where one is replaced.
 //
 // What the auditor sees is a ladder (Nasr et al., Adversary Instantiation, S&P 2021):
 //
@@ -30,9 +29,8 @@ import (
 //	steps        the log likelihood ratio of all noisy sums, given the rows that the
 //	             datasets share and which of them took part in which step
 //
-// The bound is of the sums, for every outcome of the sampling of other rows and for all
-// first weights. These may be the model's own, or, as in Annamalai and De Cristofaro (2024),
-// worst-case ones, trained without noise on the rows that the datasets share. A training that
+// The bound is of the sums, for every outcome of the sampling of other rows and for all first
+// weights, also the worst-case ones of Annamalai and De Cristofaro (2024). A training that
 // diverges gives -1e9 in every column.
 type dpSGD struct {
 	name, title, fault, mended string
@@ -125,12 +123,7 @@ var sigmas sync.Map // every task of an audit fixes the mechanism anew
 // sigma is the noise over the clipping norm, rounded up to five digits, so that it is the
 // same on every platform; +Inf: none is enough, 0: [train.Config.Resolve] tells it.
 func sigma(c train.Config) float64 {
-	type key struct {
-		relation             string
-		epsilon, delta, rate float64
-		steps                int
-	}
-	k := key{c.Relation, c.Epsilon, c.Delta, c.Rate, c.Steps}
+	k := train.Config{Relation: c.Relation, Epsilon: c.Epsilon, Delta: c.Delta, Rate: c.Rate, Steps: c.Steps}
 	if v, ok := sigmas.Load(k); ok {
 		return v.(float64)
 	}

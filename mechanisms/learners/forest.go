@@ -11,10 +11,9 @@ import (
 
 // forest is a random forest after Fletcher and Islam (2017): its trees are built without
 // looking at the data, each split by a uniform feature at a uniform threshold in what is left
-// of the declared domain, down to a depth; and a leaf's label is drawn by the exponential
-// mechanism (McSherry and Talwar, FOCS 2007): label y with probability ∝ exp(w n_y), where n_y
-// rows in the leaf have it, w the same whatever the data (the smooth sensitivity of the paper
-// is not used).
+// of the declared domain; and a leaf's label is drawn by the exponential mechanism (McSherry
+// and Talwar, FOCS 2007): y with probability ∝ exp(w n_y), where n_y rows in the leaf have it,
+// w the same whatever the data (the smooth sensitivity of the paper is not used).
 //
 // Each of m trees costs epsilon/m. A row that is added or removed moves one count of one leaf
 // by 1, and the odds of its label by exp(w): w = epsilon/m. A row that is replaced is removed
@@ -33,7 +32,7 @@ const forestSource = "Fletcher and Islam, Differentially Private Random Decision
 var (
 	randomForest                = forest{name: "random-forest", title: "Random forest, with the vote of each tree", source: forestSource}
 	randomForestWrongNeighbours = forest{name: "random-forest-wrong-neighbours", title: "Random forest calibrated for add/remove but claimed for replace", wrongNeighbours: true,
-		source: forestSource + "; Lu et al., A General Framework for Auditing Differentially Private Machine Learning (2022), section 5: \"Our estimated ε̂ using the second definition exceeded the theoretical level until the definitions were reconciled.\"",
+		source: forestSource + luSource + ": \"Our estimated ε̂ using the second definition exceeded the theoretical level until the definitions were reconciled.\"",
 		fault:  "calibrates the distribution of its labels for a row that is added or removed, but claims epsilon for one that is replaced, which costs twice as much", mended: "random-forest"}
 )
 

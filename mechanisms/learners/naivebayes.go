@@ -34,7 +34,7 @@ const bayesSource = "Vaidya, Shafiq, Basu and Hong, Differentially Private Naive
 var (
 	naiveBayes       = bayes{name: "naive-bayes", title: "Gaussian naive Bayes classifier", source: bayesSource}
 	naiveBayesCounts = bayes{name: "naive-bayes-counts", title: "Gaussian naive Bayes classifier that exposes its class counts", counts: true,
-		source: bayesSource + "; Lu et al., A General Framework for Auditing Differentially Private Machine Learning (2022), section 5, on diffprivlib: \"the sum of class counts is enforced to be the dataset size. This means whenever (D, D') differ by one row in length no privacy is guaranteed.\"",
+		source: bayesSource + luSource + ", on diffprivlib: \"the sum of class counts is enforced to be the dataset size. This means whenever (D, D') differ by one row in length no privacy is guaranteed.\"",
 		fault:  "forces the noisy class counts to sum to the number of rows, which reveals a row that is added or removed", mended: "naive-bayes"}
 	naiveBayesDataBounds = bayes{name: "naive-bayes-data-bounds", title: "Gaussian naive Bayes classifier with bounds from the data", dataBounds: true,
 		source: bayesSource + "; the fault: bounds that default to the smallest and largest value of each feature",

@@ -101,9 +101,8 @@ const mostFeatures = 100
 // MostBytes bounds the file of a table.
 const MostBytes = 64 << 20
 
-// In is a catalogue in which the learners are over the table of a file. A report that is
-// replayed gives was: another file than its own is refused, and note says where it has
-// another name now. Errors are of type [audit.InputError].
+// In is a catalogue in which the learners are over the table of a file. A report that is replayed
+// gives was: another file than its own is refused, and note says where it has another name now.
 func In(cat audit.Catalogue, name string, text []byte, r audit.LabelledReading, was *audit.Labelled) (_ audit.Catalogue, note string, err error) {
 	if len(text) > MostBytes {
 		return cat, "", &audit.InputError{Field: name, Found: "larger than 64 MiB", Want: "at most that large", Remedy: "audit learners on a part of the rows"}
@@ -172,14 +171,13 @@ func declared(text string, o *train.CSV) (rest bool, err error) {
 		if width := b - a; !ok || err1 != nil || err2 != nil || !(width > 0) || width-width != 0 || at >= 0 && name == "" {
 			return rest, bad(strconv.Quote(part))
 		}
-		if _, twice := o.Bounds[name]; twice || name == "" && rest {
+		if _, twice := o.Bounds[name]; twice {
 			return rest, bad(strconv.Quote(name) + " twice")
 		}
-		if name == "" {
-			rest, o.Lower, o.Upper = true, a, b
-		} else {
-			o.Bounds[name] = [2]float64{a, b}
-		}
+		o.Bounds[name] = [2]float64{a, b}
 	}
+	others, rest := o.Bounds[""]
+	o.Lower, o.Upper = others[0], others[1]
+	delete(o.Bounds, "")
 	return rest, nil
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
+const luSource = "; Lu et al., A General Framework for Auditing Differentially Private Machine Learning (2022), section 5"
+
 // All is the registry: one line a learner, over the tables that come along.
 func All() []audit.MechanismSpec {
 	tables := BuiltIn()

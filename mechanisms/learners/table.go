@@ -103,9 +103,8 @@ func blobs(name string, deviations [4]float64) *Table {
 // glyphs are the digits 0 and 1 on eight by eight pixels, ink where a bit is set, row by row.
 var glyphs = [2]uint64{0x003c666666663c00, 0x0018381818183c00}
 
-// digits is 1000 images of the digits 0 and 1, in turns. A glyph is moved by a pixel or none
-// each way, its ink between 0.6 and 1, and normal noise of deviation 0.15 is added but for the
-// margins left and right; pixels are clamped to [0, 1] and rounded to sixteenths.
+// digits is 1000 images of the digits 0 and 1, in turns: glyphs moved by a pixel or none each
+// way, with normal noise but for the margins left and right, in sixteenths.
 func digits() *Table {
 	const rows, side = 1000, 8
 	t := &Table{Name: "digits", Classes: [2]string{"0", "1"}}

@@ -50,8 +50,7 @@ func (v vectors) gradients(*Model) (clipped, stretch []float64) { return v.direc
 
 // points are canaries, or examples, with features and a label, whose gradient is the model's.
 type points struct {
-	x        []float64
-	labels   []int32
+	Rows
 	features int
 	scratch  *pointScratch
 }
@@ -61,10 +60,10 @@ type pointScratch struct {
 	clipped, stretch, factors []float64
 }
 
-func (v points) count() int { return len(v.labels) }
+func (v points) count() int { return len(v.Labels) }
 
 func (v points) part(from, to int) canaries {
-	v.x, v.labels = v.x[from*v.features:to*v.features], v.labels[from:to]
+	v.Rows = Rows{v.X[from*v.features : to*v.features], v.Labels[from:to]}
 	return v
 }
 
@@ -73,8 +72,8 @@ func (v points) add(t *Model, present, sum []float64) {
 	s.present = Rows{s.present.X[:0], s.present.Labels[:0]}
 	for k, on := range present {
 		if on != 0 {
-			s.present.X = append(s.present.X, v.x[k*v.features:(k+1)*v.features]...)
-			s.present.Labels = append(s.present.Labels, v.labels[k])
+			s.present.X = append(s.present.X, v.X[k*v.features:(k+1)*v.features]...)
+			s.present.Labels = append(s.present.Labels, v.Labels[k])
 		}
 	}
 	t.ClippedSum(s.present, sum)
@@ -83,8 +82,8 @@ func (v points) add(t *Model, present, sum []float64) {
 func (v points) gradients(t *Model) (clipped, stretch []float64) {
 	s, m := v.scratch, t.model
 	n, p := v.count(), len(m.theta)
-	m.forward(v.x, v.labels)
-	m.backward(v.labels)
+	m.forward(v.X, v.Labels)
+	m.backward(v.Labels)
 	s.factors = m.clip(t.config.Clip, s.factors)
 	s.clipped, s.stretch = matmul.Resized(s.clipped, n*p), matmul.Resized(s.stretch, n)
 	for k := range n {
@@ -125,13 +124,13 @@ func (t *Model) tailPool(r *network) (points, error) {
 		}
 	}
 	scaleBy(x, norm)
-	pool := points{x: x, labels: make([]int32, p), features: d}
+	pool := points{Rows: Rows{x, make([]int32, p)}, features: d}
 	most := make([]float64, p)
 	for y := range t.data.Classes {
-		guess := points{x: x, labels: slices.Repeat([]int32{int32(y)}, p)}
+		guess := points{Rows: Rows{x, slices.Repeat([]int32{int32(y)}, p)}}
 		for k, loss := range guess.losses(r) {
 			if loss > most[k] {
-				most[k], pool.labels[k] = loss, int32(y)
+				most[k], pool.Labels[k] = loss, int32(y)
 			}
 		}
 	}
@@ -150,13 +149,13 @@ func (t *Model) draw(st *stream.Stream, n int) canaries {
 		return v
 	}
 	d := len(t.data.Features)
-	v := points{x: make([]float64, n*d), labels: make([]int32, n), features: d, scratch: &pointScratch{}}
+	v := points{Rows{make([]float64, n*d), make([]int32, n)}, d, &pointScratch{}}
 	for k := range n {
-		row := v.x[k*d : (k+1)*d]
+		row := v.X[k*d : (k+1)*d]
 		if t.config.Canary == Tail {
 			at := st.Intn(t.pool.count())
-			copy(row, t.pool.x[at*d:])
-			v.labels[k] = t.pool.labels[at]
+			copy(row, t.pool.X[at*d:])
+			v.Labels[k] = t.pool.Labels[at]
 			continue
 		}
 		if t.data.Unit {
@@ -167,13 +166,13 @@ func (t *Model) draw(st *stream.Stream, n int) canaries {
 				row[j] = float64(2*b) - 1
 			}
 		}
-		v.labels[k] = int32(st.Intn(len(t.data.Classes)))
+		v.Labels[k] = int32(st.Intn(len(t.data.Classes)))
 	}
 	return v
 }
 
 func (v points) losses(m *network) []float64 {
-	m.forward(v.x, v.labels)
+	m.forward(v.X, v.Labels)
 	return m.losses
 }
 

@@ -10,33 +10,31 @@ import (
 )
 
 // Config is all of a training and of its canaries. Zero values mean defaults, which
-// [Config.Resolve] writes out; settings say the defaults and ranges of most.
+// [Config.Resolve] writes out. What [Params] have is explained there.
 type Config struct {
 	Data Synthetic // the built-in data; empty where a Dataset stands beside
 
 	Model      string
-	Hidden     int    // units in each of two hidden layers; none in a linear model
-	Activation string // none in a linear model
+	Hidden     int // in each of two layers; none in a linear model
+	Activation string
 
 	Steps        int     // T
-	Rate         float64 // q, the probability that an example takes part in a step
-	Clip         float64 // C, the largest norm of an example's gradient
+	Rate         float64 // q
+	Clip         float64 // C
 	LearningRate float64
 
 	Relation string  // of neighbours
 	Epsilon  float64 // the claim
 	Delta    float64
-	// Sigma is the deviation of the noise over C. 0: the least that keeps the
-	// claim by Rényi accounting, rounded up to four digits.
-	Sigma float64
+	Sigma    float64 // deviation of the noise over C; 0: the least that keeps the claim, of four digits
 
 	NoClipping  bool    // fault: gradients are summed as they are
 	NoiseFactor float64 // fault below 1: the share of the noise that is added
 
 	Canary   string
-	Access   string  // what the auditor sees
-	Strength float64 // norm of a gradient canary over C, before clipping; none in another canary
-	Tail     int     // how many components tail canaries are drawn from, the last ones; default half of them
+	Access   string
+	Strength float64 // none but in gradient canaries
+	Tail     int     // how many components tail canaries are drawn from; default half of them
 	Scale    string  // norm of a tail canary: [Unit] (default), or [Median], that of the examples
 }
 
@@ -182,12 +180,8 @@ func FromParams(p audit.Params, builtIn bool) (c Config) {
 			set(field, p[s.Name])
 		}
 	}
-	switch p.Word("fault") {
-	case "no-clipping":
-		c.NoClipping = true
-	case "quarter-noise":
-		c.NoiseFactor = 0.25
-	}
+	c.NoClipping = p.Word("fault") == "no-clipping"
+	c.NoiseFactor = audit.Pick(p.Word("fault") == "quarter-noise", 0.25, 0)
 	return c
 }
 

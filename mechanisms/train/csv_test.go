@@ -103,7 +103,7 @@ func TestOwnData(t *testing.T) {
 		if _, err := s.t.run(stream.New(stream.Key{}), s.t.draw(nil, 0), s.t.noise(), nil, nil); err != nil || s.Accuracy(d) != 1 {
 			t.Errorf("%s: accuracy %v, %v", scaling, s.Accuracy(d), err)
 		}
-		for _, v := range s.t.draw(stream.New(stream.Key{}), 50).(points).x {
+		for _, v := range s.t.draw(stream.New(stream.Key{}), 50).(points).X {
 			if scaling == "box" && v != 1 && v != -1 {
 				t.Errorf("a canary's feature is %v", v)
 			}

@@ -16,18 +16,16 @@ type Dataset struct {
 
 	Unit    bool // the domain is the ball of norm 1 instead of the box
 	Clamped int  // values outside the declared bounds, which were moved to the nearest
-	// InferredClasses: the classes are those that occur and not declared ones,
-	// which no noise covers.
+	// InferredClasses: the classes are those that occur, which no noise covers.
 	InferredClasses bool
 }
 
 // Len is the number of examples.
 func (d *Dataset) Len() int { return len(d.Labels) }
 
-// Synthetic is the built-in data: classes of normal clouds. The mean of a class is at
-// distance Separation from the origin, in a direction uniform on the sphere; an example is
-// the mean of its class plus N(0, I), divided by 4 and clamped to [-1, 1]. Example i is of
-// class i modulo Classes. All of it follows from Seed.
+// Synthetic is the built-in data: classes of normal clouds N(mean, I), the means at distance
+// Separation from the origin in uniform directions, divided by 4 and clamped to [-1, 1]. All
+// of it follows from Seed.
 type Synthetic struct {
 	Examples   int
 	Features   int

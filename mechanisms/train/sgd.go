@@ -50,7 +50,7 @@ func NewModel(c Config, d *Dataset, expected int) *Model {
 	t := &Model{config: c, data: d, expected: expected, model: newNetwork(c.sizes(d), c.Activation)}
 	t.model.initialise(stream.New(stream.Key{Purpose: "train/initial"}))
 	t.start = slices.Clone(t.model.theta)
-	t.common = points{x: d.X, labels: d.Labels, features: len(d.Features), scratch: &pointScratch{}}
+	t.common = points{Rows{d.X, d.Labels}, len(d.Features), &pointScratch{}}
 	for _, list := range []*[]float64{&t.draws, &t.s.released, &t.s.data, &t.s.canaries} {
 		*list = make([]float64, len(t.start))
 	}
@@ -125,7 +125,7 @@ func (t *Model) Train(st *stream.Stream, further Rows, see func(released, common
 	if see != nil {
 		watch = func(s step) { see(s.released, s.data) }
 	}
-	inside := points{x: further.X, labels: further.Labels, features: len(t.data.Features), scratch: &t.further}
+	inside := points{further, len(t.data.Features), &t.further}
 	finite, _ = t.run(st, inside, noise, watch, nil) // without a check there is no error
 	return finite
 }
@@ -186,6 +186,5 @@ func (c Config) calibrate() (float64, error) {
 		}
 	}
 	unit := math.Pow(10, math.Floor(math.Log10(hi))-3)
-	up, err := strconv.ParseFloat(strconv.FormatFloat(math.Ceil(hi/unit)*unit, 'g', 4, 64), 64)
-	return up, err
+	return strconv.ParseFloat(strconv.FormatFloat(math.Ceil(hi/unit)*unit, 'g', 4, 64), 64)
 }

@@ -327,21 +327,21 @@ func TestTailPool(t *testing.T) {
 	}
 	most := 0.0
 	for k := range 3 {
-		v := pool.x[k*d : (k+1)*d]
+		v := pool.X[k*d : (k+1)*d]
 		for j := range k + 1 {
 			want := 0.0
 			if j == k {
 				want = norm * norm
 			}
-			if got := matmul.Dot(v, pool.x[j*d:(j+1)*d]); math.Abs(got-want) > 1e-4 {
+			if got := matmul.Dot(v, pool.X[j*d:(j+1)*d]); math.Abs(got-want) > 1e-4 {
 				t.Errorf("vectors %d and %d: inner product %v, want %v", k, j, got, want)
 			}
 		}
 		most = max(most, seen(v))
 		for y := range s.t.data.Classes {
-			one := points{x: v, labels: []int32{int32(y)}, features: d}
+			one := points{Rows: Rows{v, []int32{int32(y)}}, features: d}
 			other := one.losses(s.reference)[0]
-			one.labels = pool.labels[k : k+1]
+			one.Labels = pool.Labels[k : k+1]
 			if own := one.losses(s.reference)[0]; other > own {
 				t.Errorf("vector %d: label %d has the loss %v, its own %v", k, y, other, own)
 			}
@@ -352,7 +352,7 @@ func TestTailPool(t *testing.T) {
 		v := make([]float64, d)
 		st.Gaussian(v, 1)
 		for k := range 3 {
-			u := pool.x[k*d : (k+1)*d]
+			u := pool.X[k*d : (k+1)*d]
 			matmul.AddScaled(v, u, -matmul.Dot(u, v)/(norm*norm))
 		}
 		if got := seen(v); got < most*(1-1e-4) {

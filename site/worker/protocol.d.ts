@@ -367,7 +367,7 @@ export interface BoundsTradeoffPoint {
   fnrUpper: number;
 }
 
-/** CSV says how a file of examples is read: one example a line, features as numbers, the label a text or number. The bounds are declared, since bounds that follow the data would be a release of their own. */
+/** CSV says how a file of examples is read: one example a line, features as numbers, the label a text or number. Bounds are declared: those of the data would be a release. */
 export interface CSV {
   /** "yes", "no"; "" guesses: yes if some field of the first line that is no label is not a number */
   header?: string;
@@ -375,7 +375,7 @@ export interface CSV {
   label?: string;
   /** labels that there are; none: those that occur */
   classes?: string[];
-  /** Lower and Upper bound every feature; both 0: -1 and 1. What lies outside is moved to the nearest bound and counted. */
+  /** Lower and Upper bound every feature; both 0: -1 and 1. What lies outside is moved there. */
   lower?: number;
   upper?: number;
   /** of single features, by name or number from 1 */
@@ -1853,7 +1853,7 @@ export interface TableLine {
   exceeds: boolean;
 }
 
-/** Preview is what the beginning of a file of examples looks like, before anybody says what its features' bounds are. Nothing in it is a bound. */
+/** Preview is what the beginning of a file of examples looks like. Nothing in it is a bound. */
 export interface TablePreview {
   /** of columns: those of the first line, or column 1, column 2 ... */
   names: string[];
