@@ -16,7 +16,7 @@ const (
 	CanaryPairedBetting CanaryInterval = "paired-betting"
 	// CanaryBetting bets on each side alone, beta/2 each.
 	CanaryBetting CanaryInterval = "betting"
-	// CanaryMaurerPontil is the empirical Bernstein interval of Maurer and Pontil 2009.
+	// CanaryMaurerPontil is an empirical Bernstein interval (Maurer and Pontil 2009).
 	CanaryMaurerPontil CanaryInterval = "maurer-pontil"
 	// CanaryKL is Hoeffding's bound in Kullback-Leibler form; it sees no variance.
 	CanaryKL CanaryInterval = "kl"
@@ -53,8 +53,8 @@ func CanaryIntervals() []CanaryInterval {
 // Known reports whether there is such an interval.
 func (c CanaryInterval) Known() bool { _, ok := canaryIntervals[c]; return ok }
 
-// Valid reports whether the bound keeps its confidence at every number of runs,
-// for every dependence within a run.
+// Valid reports whether the bound keeps its confidence at every number of runs, for every
+// dependence within a run.
 func (c CanaryInterval) Valid() bool { return c.Known() && !canaryIntervals[c].wilson }
 
 // Order is the number of moments used, at most K and M; 0 where it uses none.
@@ -63,13 +63,12 @@ func (c CanaryInterval) Order() int { return canaryIntervals[c].order }
 // Paired reports whether both runs of a pair are compared: no side alone has limits.
 func (c CanaryInterval) Paired() bool { return c == CanaryPairedBetting }
 
-// Check reports why the interval cannot bound epsilon with k canaries in the data, m fresh
-// ones and n pairs of runs.
+// Check reports why the interval cannot bound epsilon with k canaries in, m out and n pairs of runs.
 func (c CanaryInterval) Check(k, m, n int, delta, beta float64) error {
 	if !c.Known() {
 		return fmt.Errorf("interval is %q, must be one of %v", string(c), CanaryIntervals())
 	}
-	if err := audit.First(checkCanaries("k", k), checkCanaries("m", m), CheckDelta(delta), CheckBeta(beta)); err != nil {
+	if err := audit.First(checkCanaries(k, m), CheckDelta(delta), CheckBeta(beta)); err != nil {
 		return err
 	}
 	if l := c.Order(); min(k, m) < l {
@@ -79,8 +78,7 @@ func (c CanaryInterval) Check(k, m, n int, delta, beta float64) error {
 	return require(n >= least, "not computed (%d runs are too few: no outcome of fewer than %d certifies anything at delta %v, beta %v)", n, least, delta, beta)
 }
 
-// MinRuns is the least number of pairs of runs, up to 2^40, whose best outcome certifies
-// an epsilon above 0.
+// MinRuns is the least number of pairs of runs, up to 2^40, whose best outcome certifies any epsilon.
 func (c CanaryInterval) MinRuns(k, m int, delta, beta float64) int {
 	return 1 + sort.Search(maxTrials-1, func(i int) bool { return CanaryCeiling(c, k, m, i+1, delta, beta) > 0 })
 }
@@ -89,21 +87,16 @@ func (c CanaryInterval) MinRuns(k, m int, delta, beta float64) int {
 // for paired betting about log(n/log(1/beta)).
 func CanaryCeiling(kind CanaryInterval, k, m, n int, delta, beta float64) float64 {
 	t := NewCanaryTable(k, m)
-	refuse(n < 1 || n > maxTrials, "number of runs out of range")
+	mustBeRuns(n)
 	t.Add(k, 0, n)
 	mustBeCanaries(t, delta, beta)
 	kind.mustApply(t)
 	switch kind {
 	case CanaryPairedBetting:
 		// n log(1 + lambda (1 - delta)) = log(1/beta), and lambda (th + delta) < 1.
-		lambda := math.Expm1(goal(beta, n)/float64(n)) / (1 - delta)
-		if th := topShare/lambda - delta; th > 0 {
-			return RoundDown(math.Log(th))
-		}
-		return math.Inf(-1)
+		return logBound(topShare/(math.Expm1(goal(beta, n)/float64(n))/(1-delta)) - delta)
 	case CanaryBetting:
-		// A share s = min(lambda, .95/x) x of the wealth is at risk on a side, so a run
-		// multiplies it by 1 + s(1-x)/x.
+		// A share s = min(lambda, .95/x) x of the wealth is at risk: a run multiplies it by 1 + s(1-x)/x.
 		q := math.Expm1(goal(beta/2, n) / float64(n))
 		x := sideShare / (q + sideShare)
 		return canaryRatio(x, 1-x, delta)
@@ -111,65 +104,69 @@ func CanaryCeiling(kind CanaryInterval, k, m, n int, delta, beta float64) float6
 	return CanaryEpsilon(kind, t, delta, beta, CanaryStakes{})
 }
 
-func (c CanaryInterval) mustApply(t CanaryTable) {
-	refuse(!c.Known(), "unknown canary interval")
-	refuse(min(t.K, t.M) < c.Order(), "fewer canaries than moments; call CanaryInterval.Check first")
+// logBound is the logarithm of th, rounded down; -Inf where th is not above 0.
+func logBound(th float64) float64 {
+	if !(th > 0) {
+		return math.Inf(-1)
+	}
+	return RoundDown(math.Log(th))
 }
 
-// CanaryLimits returns what the bound is made of, each at level beta/2: a lower limit of the
+func (c CanaryInterval) mustApply(t CanaryTable) {
+	Refuse(!c.Known(), "unknown canary interval")
+	Refuse(min(t.K, t.M) < c.Order(), "fewer canaries than moments; call CanaryInterval.Check first")
+}
+
+// CanaryLimits are what the bound is made of, each at level beta/2: a lower limit of the
 // probability that a canary of the data is in the event, and an upper one for a fresh canary.
 func CanaryLimits(kind CanaryInterval, t CanaryTable, beta float64, tuned CanaryStakes) (in, out float64) {
 	mustBeCanaries(t, 0, beta)
 	kind.mustApply(t)
-	tuned.must()
+	Must(tuned.Validate())
+	Refuse(kind.Paired(), "a paired interval has no limits of one side")
 	x, y := t.In(), t.Out()
-	switch kind {
-	case CanaryPairedBetting:
-		panic("bounds: a paired interval has no limits of one side")
-	case CanaryBetting:
-		return x.bettingLower(beta/2, stakesOr(tuned.In, sideStakes)), 1 - y.mirror().bettingLower(beta/2, stakesOr(tuned.Out, sideStakes))
-	case CanaryMaurerPontil:
-		in, _ = x.empiricalBernstein(beta / 2)
-		_, out = y.empiricalBernstein(beta / 2)
-	case CanaryKL:
-		in, _ = x.chernoff(beta / 2)
-		_, out = y.chernoff(beta / 2)
-	default:
-		k := canaryIntervals[kind]
-		in, _ = x.momentLimits(k.order, k.wilson, beta/2)
-		_, out = y.momentLimits(k.order, k.wilson, beta/2)
+	side := func(e Exchangeable) (lo, hi float64) {
+		switch kind {
+		case CanaryMaurerPontil:
+			return e.empiricalBernstein(beta / 2)
+		case CanaryKL:
+			return e.chernoff(beta / 2)
+		}
+		return e.momentLimits(kind.Order(), canaryIntervals[kind].wilson, beta/2)
 	}
+	if kind == CanaryBetting {
+		return x.bettingLower(beta/2, stakesOr(tuned.In, sideStakes)), 1 - y.mirror().bettingLower(beta/2, stakesOr(tuned.Out, sideStakes))
+	}
+	in, _ = side(x)
+	_, out = side(y)
 	return in, out
 }
 
-// CanaryEpsilon returns a lower confidence bound on epsilon at delta: LiDP's algorithm 1 for
-// intervals of two sides, log((in - delta)/out) of [CanaryLimits].
+// CanaryEpsilon returns a lower confidence bound on epsilon at delta: log((in - delta)/out) of
+// [CanaryLimits] (LiDP, algorithm 1), or by paired betting.
 //
-// In (epsilon, delta)-DP, p1 <= e^epsilon p0 + delta for the probability p1 that a
-// canary of the data is in the event and p0 that a fresh one is (LiDP, theorem 3
-// and equation 4): the canaries are drawn independently from one distribution,
-// the data with K of them and with K-1 are neighbours, the event looks at one
-// canary. So where [CanaryInterval.Valid], the bound exceeds the true epsilon with
-// probability at most beta if the runs are independent and the event and stakes
-// were fixed beforehand: the share X/K of a run is in [0, 1] with mean p1, however its
-// canaries depend on each other.
+// In (epsilon, delta)-DP, p1 <= e^epsilon p0 + delta for the probability p1 that a canary of the
+// data is in the event and p0 that a fresh one is (LiDP, theorem 3 and equation 4): canaries are
+// independent draws of one distribution, the data with K of them and with K-1 are neighbours, the
+// event looks at one canary. So where [CanaryInterval.Valid], the bound exceeds the true epsilon
+// with probability at most beta if runs are independent, and event and stakes were fixed
+// beforehand: the share X/K of a run is in [0, 1] with mean p1, however its canaries depend on
+// each other.
 //
 // Paired betting is the mean over the stakes of
 //
 //	E_j(th) = prod over pairs (1 + lambda_j (X/K u - Y/M min(th, top_j) - delta)),
 //
-// th = e^eps, top_j = .995/lambda_j - delta, u = 1 for th <= top_j and top_j/th
-// beyond, as at renyiWager, whose proof holds for it: beyond top_j the statistic is
-// top_j/th (X/K - th Y/M - delta th/top_j), with mean at most 0 under the claim, and
-// every factor is at least .005 and falls with th. Up to top_j it is
-// [PairedBetting] with means of canaries for scores. The two runs of a pair may
-// depend on each other, and the order of the pairs does not matter.
+// th = e^eps, top_j = .995/lambda_j - delta, u = 1 for th <= top_j and top_j/th beyond, with the
+// proof of renyiWager: beyond top_j the statistic is top_j/th (X/K - th Y/M - delta th/top_j),
+// with mean at most 0 under the claim, and every factor is at least .005 and falls with th. The
+// two runs of a pair may depend on each other, and the order of pairs does not matter.
 //
 // Rounded down to six decimals; may be negative, -Inf where nothing can be said.
 func CanaryEpsilon(kind CanaryInterval, t CanaryTable, delta, beta float64, tuned CanaryStakes) float64 {
 	mustBeCanaries(t, delta, beta)
 	kind.mustApply(t)
-	tuned.must()
+	Must(tuned.Validate())
 	if !kind.Paired() {
 		in, out := CanaryLimits(kind, t, beta, tuned)
 		return canaryRatio(in, out, delta)
@@ -206,6 +203,7 @@ func (t CanaryTable) pairedEValue(th, delta float64, stakes []float64) float64 {
 	return logMean(logs)
 }
 
+// canaryRatio is the bound of two limits.
 func canaryRatio(in, out, delta float64) float64 {
 	if !(in > delta) {
 		return math.Inf(-1)
@@ -213,12 +211,11 @@ func canaryRatio(in, out, delta float64) float64 {
 	return math.Max(lowestEpsilon, RoundDown(math.Log((in-delta)/out)))
 }
 
-// CanaryPValue is the inverse wealth of paired betting: under the claim (eps, delta) it is
-// at most b with probability at most b, for every b. Conditions as for [CanaryEpsilon].
+// CanaryPValue is the inverse wealth of paired betting: under the claim it is at most b with
+// probability at most b, for every b. Conditions as for [CanaryEpsilon].
 func CanaryPValue(t CanaryTable, eps, delta float64, tuned CanaryStakes) float64 {
 	mustBeCanaries(t, delta, 0.5)
-	mustBeFinite(eps)
-	tuned.must()
+	Must(CheckEpsilon(eps), tuned.Validate())
 	return pValue(t.pairedEValue(math.Exp(eps), delta, stakesOr(tuned.Paired, pairedStakes)), t.Runs())
 }
 
@@ -231,9 +228,9 @@ func (e Exchangeable) mirror() Exchangeable {
 	return m
 }
 
-// bettingLower is a lower limit of the mean at level beta: the largest x at which
-// the mean over the stakes of prod (1 + min(lambda, .95/x) (m_1 - x)) is at least 1/beta
-// (Waudby-Smith and Ramdas 2024, with stakes that do not follow the runs).
+// bettingLower is a lower limit of the mean at level beta: the largest x at which the mean over
+// the stakes of prod (1 + min(lambda, .95/x) (m_1 - x)) is at least 1/beta (Waudby-Smith and
+// Ramdas 2024, with stakes that do not follow the runs).
 func (e Exchangeable) bettingLower(beta float64, stakes []float64) float64 {
 	x, _ := Bisect(0, e.Mean(), 1e-13, func(x float64) bool {
 		return e.sideEValue(x, stakes) >= goal(beta, e.N())
@@ -254,5 +251,5 @@ func (e Exchangeable) sideEValue(x float64, stakes []float64) float64 {
 	return logMean(logs)
 }
 
-// lowestEpsilon is where the search begins: below it a bound is of no interest.
+// lowestEpsilon is where the search begins: lower bounds are of no interest.
 const lowestEpsilon = -20.0

@@ -1,15 +1,14 @@
 package bounds
 
 import (
-	"fmt"
 	"math"
 	"sort"
 
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// CanarySums are sums over past trainings of X, the canaries inside that are in the event,
-// and Y, the fresh ones. Whole numbers, so that they are the same wherever they are added up.
+// CanarySums are sums over past trainings of X, the canaries inside that are in the event, and Y,
+// the fresh ones: whole numbers, alike wherever they are added up.
 type CanarySums struct {
 	Runs int `json:"runs"`
 	X    int `json:"x"`
@@ -27,11 +26,9 @@ func (s *CanarySums) Add(x, y int) {
 // Validate reports sums that no trainings with k canaries inside and m fresh ones have.
 func (s CanarySums) Validate(k, m int) error {
 	n := s.Runs
-	if n < 0 || n > maxTrials || s.X < 0 || s.X > n*k || s.Y < 0 || s.Y > n*m ||
-		s.XX < s.X || s.XX > s.X*k || s.YY < s.Y || s.YY > s.Y*m || s.XY < 0 || s.XY > s.X*m || s.XY > s.Y*k {
-		return fmt.Errorf("no trainings with k = %[2]d and m = %[3]d give the sums %+[1]v", s, k, m)
-	}
-	return nil
+	return require(n >= 0 && n <= maxTrials && s.X >= 0 && s.X <= n*k && s.Y >= 0 && s.Y <= n*m &&
+		s.XX >= s.X && s.XX <= s.X*k && s.YY >= s.Y && s.YY <= s.Y*m && s.XY >= 0 && s.XY <= s.X*m && s.XY <= s.Y*k,
+		"no trainings with k = %[2]d and m = %[3]d give the sums %+[1]v", s, k, m)
 }
 
 // What a bet is made of. They weigh power only.
@@ -41,13 +38,13 @@ const (
 	enoughSpread = 8   // trainings from which on their own spread counts
 )
 
-// Bet is the stake on the next training against e^eps = th at delta, and about what the
-// log wealth grows by; 0 and 0 where the past shows nothing.
+// Bet is the stake on the next training against e^eps = th at delta, and about what the log wealth
+// grows by; 0 and 0 where the past shows nothing.
 //
-// With W = X/K - th Y/M - delta it is about the log-optimal stake, the mean of W over its
-// mean square. One more fresh canary is taken to be in the event, so that what never happened
-// is not taken for impossible. The variance is the larger of that of independent canaries and
-// that seen over the trainings, which common shocks make larger.
+// With W = X/K - th Y/M - delta it is about the log-optimal stake, the mean of W over its mean
+// square. One more fresh canary is taken to be in the event, so that what never happened is not
+// taken as impossible. The variance is the larger of that of independent canaries and that seen
+// over the trainings, which common shocks raise.
 func (s CanarySums) Bet(k, m int, th, delta float64) (stake, growth float64) {
 	if s.Runs == 0 {
 		return 0, 0
@@ -70,25 +67,22 @@ func (s CanarySums) Bet(k, m int, th, delta float64) (stake, growth float64) {
 	return stake, float64(stake*mean) - float64(float64(stake*stake)*v)/2
 }
 
-// CanarySequence is a lower bound on epsilon from canaries in trainings that come one by one.
-// The probability that it ever exceeds the true epsilon is at most beta, over all looks
-// together.
+// CanarySequence is a lower bound on epsilon from canaries in trainings that come one by one. The
+// probability that it ever exceeds the true epsilon, at whatever look, is at most beta.
 //
-// Trainings come in epochs. An epoch has one event, and one stake lambda for each eps,
-// by [CanarySums.Bet] of the trainings before it at that event. The wealth against eps
-// is the product over all trainings of
+// An epoch of trainings has one event, and one stake lambda for each eps, by [CanarySums.Bet] of
+// the trainings before it at that event. The wealth against eps is the product over trainings of
 //
 //	1 + lambda W,  W = X/K - e^eps Y/M - delta,  0 <= lambda <= .9/(e^eps + delta).
 //
-// Event and stakes are functions of past trainings. Given these, a training is
-// independent of them, and under (eps, delta)-DP E W <= 0 as in [CanaryEpsilon]: only the
-// mean of W is used. A factor is at least .1, and so
-// the wealth is a test supermartingale; it ever reaches 1/beta with probability at most
-// beta (Ville 1939; Waudby-Smith and Ramdas 2024). Canaries that fair coins put in have
-// K = M and delta = CoinDelta(delta).
+// Event and stakes are functions of past trainings. Given these, a training is independent of
+// them, and under (eps, delta)-DP E W <= 0 as in [CanaryEpsilon]: only the mean of W is used. A
+// factor is at least .1. So the wealth is a test supermartingale; it ever reaches 1/beta with
+// probability at most beta (Ville 1939; Waudby-Smith and Ramdas 2024). Canaries that fair coins
+// put in have K = M and delta = CoinDelta(delta).
 //
-// A hypothesis eps_i of a fixed grid is rejected once its wealth has reached 1/beta at a look
-// and all smaller ones are rejected, so the bound errs only if the first true one is rejected.
+// A hypothesis of a fixed grid is rejected once its wealth has reached 1/beta at a look and all
+// smaller ones are rejected, so the bound errs only if the first true one is rejected.
 type CanarySequence struct {
 	k, m   int
 	delta  float64
@@ -114,8 +108,7 @@ type canaryStake struct{ eps, th, eValue, stake float64 }
 // NewCanarySequence panics unless 1 <= k, m <= 65536 and the rest is in range.
 func NewCanarySequence(k, m int, claim, delta, beta float64) *CanarySequence {
 	NewCanaryTable(k, m)
-	refuse(!(claim >= 0) || math.IsInf(claim, 1) || CheckDelta(delta) != nil, "a claim needs a finite epsilon >= 0 and a delta in [0, 1)")
-	refuse(CheckBeta(beta) != nil, "beta out of range")
+	Must(CheckClaim(claim), CheckDelta(delta), CheckBeta(beta))
 	s := &CanarySequence{k: k, m: m, delta: delta, goal: -stream.Log(beta) + 1e-9, above: claim + max(2e-6, 1e-9*claim)}
 	s.claim = 1 + sort.Search(gridSteps, func(i int) bool { return float64(i)*gridStep >= claim })
 	s.own = s.against(claim)
@@ -130,8 +123,8 @@ const (
 	gridSteps = int(gridTop/gridStep) + 1
 )
 
-// hypothesis is the place-th of the grid: steps up to the claim, the claim, a value just
-// above it, and the steps beyond; +Inf behind the last.
+// hypothesis is the place-th: steps up to the claim, the claim, a value just above it, and the
+// steps beyond; +Inf behind the last.
 func (s *CanarySequence) hypothesis(place int) float64 {
 	switch i := place - s.claim; {
 	case i < -1:
@@ -151,7 +144,7 @@ func (s *CanarySequence) hypothesis(place int) float64 {
 
 // Epoch begins an epoch with another event, of which past are the trainings so far.
 func (s *CanarySequence) Epoch(past CanarySums) {
-	refuse(past.Runs != s.runs || past.Validate(s.k, s.m) != nil, "an epoch that learns from other trainings than those before it")
+	Refuse(past.Runs != s.runs || past.Validate(s.k, s.m) != nil, "an epoch learns from the trainings before it")
 	s.epochs = append(s.epochs, canaryEpoch{past, NewCanaryTable(s.k, s.m)})
 	for _, h := range []*canaryStake{&s.own, &s.at} {
 		h.stake, _ = past.Bet(s.k, s.m, h.th, s.delta)
@@ -169,7 +162,7 @@ func (s *CanarySequence) factor(th, stake float64, x, y int) float64 {
 
 // Observe takes a training with x canaries inside and y fresh ones in the event.
 func (s *CanarySequence) Observe(x, y int) {
-	refuse(len(s.epochs) == 0, "a training before the first epoch")
+	Refuse(len(s.epochs) == 0, "a training before the first epoch")
 	s.epochs[len(s.epochs)-1].table.Add(x, y, 1)
 	s.runs++
 	for _, h := range []*canaryStake{&s.own, &s.at} {
@@ -202,7 +195,7 @@ func (s *CanarySequence) against(eps float64) canaryStake {
 
 // LogEValue is the log wealth against a finite eps after all trainings so far.
 func (s *CanarySequence) LogEValue(eps float64) float64 {
-	mustBeFinite(eps)
+	Must(CheckEpsilon(eps))
 	return s.against(eps).eValue
 }
 
@@ -231,14 +224,15 @@ func (s *CanarySequence) Refuted() bool { return s.next > s.claim }
 // PValue is a p-value of the claim that holds at every look.
 func (s *CanarySequence) PValue() float64 { return min(1, stream.Exp(-s.most+1e-9)) }
 
-// CanarySequenceCeiling is a bound that no outcome of n trainings exceeds, if an epoch begins
-// after each: about log(.9 n/log(1/beta)). -Inf where none would reject anything.
+// CanarySequenceCeiling is a bound that no outcome of n trainings exceeds, if an epoch begins after
+// each: about log(.9 n/log(1/beta)). -Inf where none rejects anything.
 func CanarySequenceCeiling(m, n int, delta, beta float64) float64 {
 	NewCanaryTable(1, m)
-	refuse(n < 1 || n > maxTrials || CheckDelta(delta) != nil || CheckBeta(beta) != nil, "number of runs, delta or beta out of range")
+	mustBeRuns(n)
+	Must(CheckDelta(delta), CheckBeta(beta))
 	reaches := func(eps float64) bool {
-		// No training wins more than the largest stake times 1 - delta, and none is bet
-		// on as long as one fresh canary of those before would weigh more than all inside.
+		// No training wins more than the largest stake times 1 - delta, and none is bet on while
+		// one fresh canary of those before would weigh more than all inside.
 		th := stream.Exp(eps)
 		sum := 0.0
 		for i := 1; i < n; {

@@ -5,15 +5,14 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 	"strconv"
 
 	"github.com/dpscope/dpscope/audit"
 )
 
-// CanaryTable is the evidence of an audit with canaries (LiDP, algorithm 1): pairs of runs by
-// how many of the K canaries in the data fell into the event, and how many of M fresh ones.
-// Pairs are independent of one another; the two sides of a pair need not be.
+// CanaryTable is the evidence of an audit with canaries (LiDP, algorithm 1): pairs of runs by how
+// many of K canaries in the data fell into the event, and how many of M fresh ones. Pairs are
+// independent of one another; the two sides of a pair need not be.
 type CanaryTable struct {
 	K     int          `json:"k"`     // canaries in the data, 1 to 65536
 	M     int          `json:"m"`     // fresh canaries, 1 to 65536
@@ -29,14 +28,14 @@ type CanaryCell struct {
 
 // NewCanaryTable returns an empty table. It panics unless 1 <= k, m <= 65536.
 func NewCanaryTable(k, m int) CanaryTable {
-	refuse(checkCanaries("k", k) != nil || checkCanaries("m", m) != nil, "a canary table has 1 to 65536 canaries a side")
+	Must(checkCanaries(k, m))
 	return CanaryTable{K: k, M: m}
 }
 
 // CountCells returns the table of cells in any order, equal ones among them; it sorts them.
 func CountCells(k, m int, cells []CanaryCell) CanaryTable {
 	t := NewCanaryTable(k, m)
-	sort.Slice(cells, func(i, j int) bool { return compareCells(cells[i], cells[j]) < 0 })
+	slices.SortFunc(cells, compareCells)
 	for _, c := range cells {
 		if n := len(t.Cells); n > 0 && compareCells(t.Cells[n-1], c) == 0 {
 			t.Cells[n-1].Runs += c.Runs
@@ -44,13 +43,13 @@ func CountCells(k, m int, cells []CanaryCell) CanaryTable {
 		}
 		t.Cells = append(t.Cells, c)
 	}
-	refuse(t.Validate() != nil, "cells of a canary table out of range")
+	Must(t.Validate())
 	return t
 }
 
 // Validate reports the first field that is out of range. A table needs a run.
 func (t CanaryTable) Validate() error {
-	if err := audit.First(checkCanaries("k", t.K), checkCanaries("m", t.M)); err != nil {
+	if err := checkCanaries(t.K, t.M); err != nil {
 		return err
 	}
 	total := 0
@@ -74,7 +73,7 @@ func compareCells(a, b CanaryCell) int { return cmp.Or(a.X-b.X, a.Y-b.Y) }
 
 // Add counts runs more pairs with x and y canaries in the event.
 func (t *CanaryTable) Add(x, y, runs int) {
-	refuse(x < 0 || x > t.K || y < 0 || y > t.M || runs < 0 || runs > maxTrials, "canary counts out of range")
+	Refuse(x < 0 || x > t.K || y < 0 || y > t.M || runs < 0 || runs > maxTrials, "canary counts out of range")
 	if runs == 0 {
 		return
 	}
@@ -89,7 +88,7 @@ func (t *CanaryTable) Add(x, y, runs int) {
 
 // Merge adds the pairs of another shard of the same K and M.
 func (t *CanaryTable) Merge(u CanaryTable) {
-	refuse(t.K != u.K || t.M != u.M, "canary tables of different sizes do not add up")
+	Refuse(t.K != u.K || t.M != u.M, "canary tables of different sizes do not add up")
 	for _, c := range u.Cells {
 		t.Add(c.X, c.Y, c.Runs)
 	}
@@ -123,40 +122,36 @@ func (t CanaryTable) side(size int, ones func(CanaryCell) int) Exchangeable {
 }
 
 func mustBeCanaries(t CanaryTable, delta, beta float64) {
-	refuse(t.Validate() != nil, "canary table out of range; call CanaryTable.Validate first")
-	refuse(CheckDelta(delta) != nil || CheckBeta(beta) != nil, "delta or beta out of range")
+	Must(t.Validate(), CheckDelta(delta), CheckBeta(beta))
 }
 
-// CoinDelta is the delta for bounds from a [CanaryTable] whose runs are by coins: a fair coin
-// of its own decided of each of K canaries, in every run, whether it was in the data, and a
-// cell counts the runs in which X were in and in the event and Y out and in the event, so that
-// M = K. No run is left out, whatever its coins.
+// CoinDelta is the delta for bounds from a [CanaryTable] whose runs are by coins: in every run a
+// fair coin of its own put each of K canaries in or left it out, and a cell counts the runs in
+// which X were in and in the event, and Y out and in the event, so that M = K. No run is left out,
+// whatever its coins.
 //
 // Under (eps, delta)-DP of adding or removing one record
 //
 //	E X/K <= e^eps E Y/K + delta/2,
 //
-// which is what the bounds take of p1, p0 and CoinDelta(delta). Proof: let A_k be
-// the event that canary k's score is above the threshold, and in_k its coin. Given
-// all other coins, the datasets with in_k = 1 and in_k = 0 differ by one record, so
-// P(A_k | in_k = 1, others) <= e^eps P(A_k | in_k = 0, others) + delta. The coin is
-// independent of the others, which have one law in both cases; the mean over them
-// keeps the inequality, and P(in_k = 1) = P(in_k = 0) = 1/2 gives
-// P(A_k, in_k = 1) <= e^eps P(A_k, in_k = 0) + delta/2. The mean over k is the claim.
-// X/K and Y/K are numbers in [0, 1], and runs are independent.
+// which is what the bounds take of p1, p0 and CoinDelta(delta). Proof: let A_k be the event that
+// canary k's score is above the threshold, and in_k its coin. Given all other coins, the datasets
+// with in_k = 1 and 0 differ by one record, so P(A_k | in_k = 1, others) <= e^eps P(A_k | in_k = 0,
+// others) + delta. The others have one law in both cases: the mean over them, with P(in_k) = 1/2,
+// is P(A_k, in_k = 1) <= e^eps P(A_k, in_k = 0) + delta/2. The mean over k is the claim. X/K and
+// Y/K are in [0, 1], and runs are independent.
 //
-// To select runs or canaries by the number that was in conditions on the sum of the coins:
-// what is compared are then datasets in which one record is replaced, whose epsilon may be
-// twice that of adding or removing. So a mechanism that is (1, 0)-DP is refuted at epsilon 1
-// (the sum of the signed canaries with Laplace noise; see the tests).
+// To select runs or canaries by how many were in conditions on the sum of the coins: datasets in
+// which one record is replaced are compared then, whose epsilon may be twice as large. A (1, 0)-DP
+// mechanism is refuted so at epsilon 1 (the sum of signed canaries with Laplace noise; see the tests).
 func CoinDelta(delta float64) float64 { return delta / 2 }
 
-// CoinCeiling is the largest bound that n runs by coins could give, if in of their n K
-// memberships were in. It is the bound for memberships spread as evenly as they can be, and
-// no spread gives more for paired betting: the logarithm of the wealth is concave in X/K. Of
-// betting on each side it is the ceiling of all in, which is higher. delta is the claim's.
+// CoinCeiling is the largest bound that n runs by coins could give, if in of their n K memberships
+// were in: that of memberships spread evenly. No spread gives more for paired betting, as the log
+// of the wealth is concave in X/K; for betting on each side it is that of all in, which is higher.
+// delta is the claim's.
 func CoinCeiling(kind CanaryInterval, k, n, in int, delta, beta float64) float64 {
-	refuse(n < 1 || n > maxTrials || in < 0 || in > n*k, "number of runs or of canaries inside out of range")
+	Refuse(n < 1 || n > maxTrials || in < 0 || in > n*k, "number of runs or of canaries inside out of range")
 	delta = CoinDelta(delta)
 	t := NewCanaryTable(k, k)
 	each, more := in/n, in%n
@@ -176,8 +171,8 @@ func CoinCeiling(kind CanaryInterval, k, n, in int, delta, beta float64) float64
 }
 
 // pairedCeiling is the bound of paired betting with the best stake where no fresh canary is in
-// the event: the smallest stake whose wealth sum log(1 + lambda (X/K - delta)), which is
-// concave, is the goal bounds e^eps by top/lambda - delta; -Inf where none is.
+// the event: the least stake whose wealth sum log(1 + lambda (X/K - delta)), which is concave, is
+// the goal.
 func (t CanaryTable) pairedCeiling(delta, beta float64) float64 {
 	aim := goal(beta, t.Runs())
 	wealth := func(lambda float64) float64 {
@@ -195,15 +190,12 @@ func (t CanaryTable) pairedCeiling(delta, beta float64) float64 {
 		}
 	}
 	lambda, _ := Bisect(-hi, -hi/2, hi*1e-12, func(x float64) bool { return wealth(-x) >= aim })
-	if th := topShare/-lambda - delta; th > 0 {
-		return RoundDown(math.Log(th))
-	}
-	return math.Inf(-1)
+	return logBound(topShare/-lambda - delta)
 }
 
-// CanaryStakes are the stakes of the betting intervals, mixed with equal weights and fixed
-// before the runs that certify: by [TuneCanary], or, where a list is empty, once and for all,
-// which costs a factor of two to three in runs.
+// CanaryStakes are the stakes of the betting intervals, mixed with equal weights and fixed before
+// the runs that certify: by [TuneCanary], or, where a list is empty, once and for all, which costs
+// a factor of two to three in runs.
 type CanaryStakes struct {
 	Paired []float64 `json:"paired,omitempty"` // of CanaryPairedBetting; each above 0
 	In     []float64 `json:"in,omitempty"`     // of CanaryBetting on the canaries of the data
@@ -231,27 +223,14 @@ func (s CanaryStakes) Validate() error {
 	return nil
 }
 
-func (s CanaryStakes) must() {
-	refuse(s.Validate() != nil, "canary stakes out of range; call CanaryStakes.Validate first")
-}
-
 // Without exploration: powers of two.
 var pairedStakes, sideStakes = powersOfTwo(-9, 1), powersOfTwo(-8, 7)
 
 func powersOfTwo(from, to int) []float64 {
-	var v []float64
-	for i := from; i <= to; i++ {
-		v = append(v, math.Ldexp(1, i))
-	}
-	return v
+	return audit.Listed(to-from+1, func(i int) float64 { return math.Ldexp(1, from+i) })
 }
 
-func stakesOr(tuned, fixed []float64) []float64 {
-	if len(tuned) > 0 {
-		return tuned
-	}
-	return fixed
-}
+func stakesOr(tuned, fixed []float64) []float64 { return audit.Pick(len(tuned) > 0, tuned, fixed) }
 
 // topShare is the most of the wealth at risk in a run by paired betting, sideShare on one side.
 const (
@@ -259,12 +238,11 @@ const (
 	sideShare = 0.95
 )
 
-// TuneCanary returns the stakes that would be best if n certification runs repeated the
-// exploration; that no other runs are seen keeps the bounds valid. Half a run in which one
-// canary falls on the other side is added, so that what never happened is not taken as
-// impossible. Where the best stake is the largest allowed at the bound it promises, it is
-// raised so that it still is at bounds down to log(modesty) below. Rounded to three digits, so
-// that platforms agree.
+// TuneCanary returns the stakes that would be best if n certification runs repeated the exploration,
+// which alone it sees: so bounds stay valid. Half a run in which one canary falls on the other side
+// is added, so that what never happened is not taken as impossible. Where the best stake is the
+// largest allowed at the bound it promises, it is raised to what is allowed at bounds down to
+// log(modesty) below. Rounded to three digits, so that platforms agree.
 func TuneCanary(explored CanaryTable, n int, delta, beta float64) CanaryStakes {
 	mustBeCanaries(explored, delta, beta)
 	mustBeRuns(n)
@@ -274,7 +252,7 @@ func TuneCanary(explored CanaryTable, n int, delta, beta float64) CanaryStakes {
 			lambda = p.share / (x/modesty + p.c)
 		}
 		v, err := strconv.ParseFloat(strconv.FormatFloat(lambda, 'e', 2, 64), 64) // three digits
-		refuse(err != nil, "a stake that is no number")
+		Refuse(err != nil, "a stake that is no number")
 		return []float64{v}
 	}
 	return CanaryStakes{
@@ -288,20 +266,16 @@ func TuneCanary(explored CanaryTable, n int, delta, beta float64) CanaryStakes {
 // chose the event that looked best in it.
 const modesty = 1.3
 
-// CanaryValue returns the bound of paired betting at delta that n pairs of runs would give if
-// they repeated the exploration, with the best stake. Rounded down to six decimals, -Inf where
-// nothing would be certified.
+// CanaryValue is the bound of paired betting that n pairs of runs would give if they repeated the
+// exploration, with the best stake. -Inf where nothing would be certified.
 func CanaryValue(explored CanaryTable, n int, delta, beta float64) float64 {
 	mustBeCanaries(explored, delta, beta)
 	mustBeRuns(n)
 	th, _ := explored.prospect(delta).best(goal(beta, n) / float64(n))
-	if !(th > 0) {
-		return math.Inf(-1)
-	}
-	return RoundDown(math.Log(th))
+	return logBound(th)
 }
 
-func mustBeRuns(n int) { refuse(n < 1 || n > maxTrials, "number of runs out of range") }
+func mustBeRuns(n int) { Refuse(n < 1 || n > maxTrials, "number of runs out of range") }
 
 // prospect is a law of W(x) = a - x b - c, b in [0, 1], whose weights sum to 1.
 type prospect struct {
@@ -314,9 +288,8 @@ type prospectCell struct{ weight, a, b float64 }
 
 // prospect of paired betting, as a family in e^eps.
 func (t CanaryTable) prospect(delta float64) prospect {
-	n := float64(t.Runs())
-	k, m := float64(t.K), float64(t.M)
-	cells := make([]prospectCell, 0, len(t.Cells)+1)
+	n, k, m := float64(t.Runs()), float64(t.K), float64(t.M)
+	var cells []prospectCell
 	mean := 0.0
 	for _, c := range t.Cells {
 		cells = append(cells, prospectCell{float64(c.Runs) / (n + 0.5), float64(c.X) / k, float64(c.Y) / m})

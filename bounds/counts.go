@@ -17,7 +17,7 @@ type Counts struct {
 	N0 int `json:"n0"` // outputs of the second dataset, at least 1
 }
 
-// Validate reports the first field that is out of range, nil if there is none.
+// Validate reports the first field that is out of range.
 func (c Counts) Validate() error {
 	return audit.First(checkSide("X", "N1", c.X, c.N1), checkSide("Y", "N0", c.Y, c.N0))
 }
@@ -48,8 +48,7 @@ func CheckDelta(delta float64) error {
 	return require(delta >= 0 && delta < 1, "delta is %v, must be at least 0 and below 1", delta)
 }
 
-// CheckBeta reports an error probability outside (0, 1), or below 1e-100, as tail sums are
-// not carried that far.
+// CheckBeta reports an error probability outside (0, 1), or below where tail sums are carried.
 func CheckBeta(beta float64) error {
 	return require(beta >= minBeta && beta < 1, "beta is %v, must be at least %v and below 1: use 0.05 for 95 %% confidence", beta, minBeta)
 }
@@ -61,11 +60,28 @@ func CheckEpsilon(eps float64) error {
 	return require(eps-eps == 0, "epsilon must be a finite number")
 }
 
+// CheckClaim reports an epsilon, mu or divergence, as is claimed, that is below 0 or not finite.
+func CheckClaim(v float64) error {
+	return require(v >= 0 && !math.IsInf(v, 1), "%v must be at least 0 and finite", v)
+}
+
+// Must panics with the first error: such arguments are the programmer's.
+func Must(errs ...error) {
+	if err := audit.First(errs...); err != nil {
+		panic("bounds: " + err.Error())
+	}
+}
+
+// Refuse panics where the programmer's arguments are wrong.
+func Refuse(wrong bool, why string) {
+	if wrong {
+		panic("bounds: " + why)
+	}
+}
+
 // mustBeSound is the guard of every exported bound.
 func mustBeSound(c Counts, delta, beta float64) {
-	refuse(c.Validate() != nil, "counts out of range; call Counts.Validate first")
-	refuse(CheckDelta(delta) != nil, "delta outside [0, 1); call CheckDelta first")
-	refuse(CheckBeta(beta) != nil, "beta outside (0, 1); call CheckBeta first")
+	Must(c.Validate(), CheckDelta(delta), CheckBeta(beta))
 }
 
 // Method names how a bound was computed.
@@ -78,8 +94,8 @@ const (
 	MethodClopperPearson Method = "clopper-pearson"
 )
 
-// RoundDown takes a margin of 10^-9 for the last bits of logarithm and exponential, then
-// rounds down to six decimals, so that platforms give the same number.
+// RoundDown rounds down to six decimals, after a margin of 10^-9 for the last bits of elementary
+// functions: so platforms give the same number.
 func RoundDown(eps float64) float64 { return math.Floor((eps-1e-9)*1e6) / 1e6 }
 
 // MaxCertifiable returns the largest epsilon that n1 and n0 outputs can certify, at X = N1 and
@@ -88,13 +104,12 @@ func MaxCertifiable(n1, n0 int, delta, beta float64) float64 {
 	return Exact(Counts{X: n1, N1: n1, N0: n0}, delta, beta)
 }
 
-// SmallestDetectable returns the smallest true epsilon, for an event of probability p0 on the
-// second dataset, whose expected counts certify more than claimEps: roughly the violation that
-// this sample size finds half of the time. +Inf if there is none.
+// SmallestDetectable is the smallest true epsilon, for an event of probability p0 on the second
+// dataset, whose expected counts certify more than claimEps: about the violation that is found
+// half of the time. +Inf if there is none.
 func SmallestDetectable(claimEps, delta, beta float64, n1, n0 int, p0 float64) float64 {
-	mustBeSound(Counts{N1: n1, N0: n0}, delta, beta)
-	refuse(CheckEpsilon(claimEps) != nil, "epsilon is not finite")
-	refuse(!(p0 >= 0 && p0 <= 1), "probability outside [0, 1]")
+	Must(Counts{N1: n1, N0: n0}.Validate(), CheckDelta(delta), CheckBeta(beta), CheckEpsilon(claimEps))
+	Refuse(!(p0 >= 0 && p0 <= 1), "probability outside [0, 1]")
 	y := int(math.Round(p0 * float64(n0)))
 	shows := func(x int) bool { return Exact(Counts{X: x, N1: n1, Y: y, N0: n0}, delta, beta) > claimEps }
 	if p0 == 0 || !shows(n1) {
@@ -105,11 +120,11 @@ func SmallestDetectable(claimEps, delta, beta float64, n1, n0 int, p0 float64) f
 	return math.Log((float64(high)/float64(n1) - delta) / p0)
 }
 
-// refuse panics: such arguments are the programmer's.
-func refuse(wrong bool, why string) {
-	if wrong {
-		panic("bounds: " + why)
-	}
+// Largest is the largest x of [lo, hi], to within tol, up to which in holds, rounded down as a
+// bound: at least 0.
+func Largest(lo, hi, tol float64, in func(float64) bool) float64 {
+	x, _ := Bisect(lo, hi, tol, in)
+	return math.Max(0, RoundDown(x))
 }
 
 // Bisect narrows [lo, hi], where in holds up to some point and not beyond, until its ends are

@@ -6,53 +6,49 @@ import "math"
 // log((p1-delta)/p0) with probability at most beta. Rounded down to six decimals; may be
 // negative, -Inf where nothing can be said.
 //
-// Construction (Buehler 1957 with the score limit as ordering, and the nuisance
-// parameters confined as in Berger and Boos 1994):
+// Construction (Buehler 1957 with the score limit as ordering, and the nuisance parameters
+// confined as in Berger and Boos 1994):
 //
-//  1. Let S(x, y) be the [Score] limit. R = {(x', y'): S(x', y') >= S(x, y)}
-//     depends on the counts only through S, and the R of different counts are
-//     nested. T falls with th (proof at nullFit), so R is {T(.; th0) >= z} with
+//  1. Let S(x, y) be the [Score] limit and R = {(x', y'): S(x', y') >= S(x, y)}; the R of different
+//     counts are nested. T falls with th (proof at nullFit), so R is {T(.; th0) >= z} with
 //     th0 = e^S(x, y); T grows with x, so R is {x' >= cut(y')}.
-//  2. Let B be the box of the two-sided Clopper-Pearson intervals of p1 from x
-//     and p0 from y, each at level gamma/2, gamma = beta/250. For th > 0 let
+//  2. Let B be the box of the two-sided Clopper-Pearson intervals of p1 and p0, each at level
+//     gamma/2, gamma = beta/250, and for th > 0
 //     p(th) = gamma + sup { P(R; p1, p0) : (p0, p1) in B, p1 <= th p0 + delta }.
 //  3. The bound is the largest th with p(th) <= beta.
 //
-// Proof. The null sets in 2 grow with th and R does not depend on th, so p(th)
-// is non-decreasing, and the bound exceeds the true th* only if p(th*) <= beta.
-// That needs (p0, p1) outside B, which has probability at most gamma, or
-// P(R; p1, p0) <= beta - gamma at the true point; the R being nested, their
-// probability at the true point is stochastically at least uniform, so this has
-// probability at most beta - gamma. No monotonicity of a p-value has to be
-// assumed: the region is not chosen anew for each epsilon. R being an upper set
-// in x, the supremum over p1 lies on p1 = th p0 + delta, or on the upper side of
-// the box, where the probability falls with p0 and is largest at the corner.
+// Proof. The null sets in 2 grow with th and R does not depend on th, so p(th) does not fall, and
+// the bound exceeds the true th* only if p(th*) <= beta. That needs (p0, p1) outside B, which has
+// probability at most gamma, or P(R) <= beta - gamma at the true point, which has probability at
+// most beta - gamma: the R being nested, P(R) there is stochastically at least uniform. No p-value
+// has to be monotone: the region is not chosen anew for each epsilon. R being an upper set in x,
+// the supremum lies on p1 = th p0 + delta, or on the upper side of the box, where the probability
+// falls with p0 and is largest at the corner.
 //
-// Computation. th starts above the bound, and p0 sweeps over the box in cells. Each cell is
-// shown to stay below beta - gamma by one of two upper bounds (see sweep.show), split, or th
-// is lowered until its midpoint does; a cell shown for one th holds for every smaller th. So
-// the th that remains is certified, and lies below the exact solution only by what a quarter
-// of a per cent of beta costs, about .002 standard deviations. Tail cuts and rounding are
-// added to every probability. Cost: 20 to 200 sums over O(sqrt n) likely counts.
+// Computation. th starts above the bound, and p0 sweeps over the box in cells. Each is shown to stay
+// below beta - gamma by one of two upper bounds (see sweep.show), split, or th is lowered until its
+// midpoint does; a cell shown for one th holds for every smaller th. So the th that remains is
+// certified, and lies below the exact solution by what a quarter of a per cent of beta costs, about
+// .002 standard deviations. Tail cuts and rounding are added to every probability. Cost: 20 to 200
+// sums over O(sqrt n) likely counts.
 func Exact(c Counts, delta, beta float64) float64 {
 	mustBeSound(c, delta, beta)
-	th, _ := bound(c, ratioFamily(delta), beta)
-	return RoundDown(math.Log(th))
+	return RoundDown(math.Log(bound(c, ratioFamily(delta), beta)))
 }
 
-// bound is the largest th of the family with p(th) <= beta by steps 1 to 3 at [Exact], 0 if
-// there is none above 0, and the number of probabilities that were summed.
-func bound(c Counts, f family, beta float64) (th float64, evals int) {
+// bound is the largest th of the family with p(th) <= beta by steps 1 to 3 at [Exact], 0 if there
+// is none above 0.
+func bound(c Counts, f family, beta float64) float64 {
 	s, ok := newSweep(c, f, scoreCut(beta), beta)
 	if !ok {
-		return 0, 0
+		return 0
 	}
 	s.run()
-	return s.th, s.region.evals
+	return s.th
 }
 
-// newSweep is the sweep at level beta of the region of c, which is ordered by z, not begun;
-// false where not even the limit that orders the counts is above 0.
+// newSweep is the sweep at level beta of the region of c, ordered by z, not begun; false where not
+// even the limit that orders the counts is above 0.
 func newSweep(c Counts, f family, z, beta float64) (*sweep, bool) {
 	th0 := f.limit(c, z)
 	if !(th0 > 0) {
@@ -70,7 +66,7 @@ const nuisanceShare = 0.004
 // leastGamma is where p-values look no deeper.
 const leastGamma = 1e-50
 
-// nuisance returns a box that misses (p0, p1) with probability at most gamma.
+// nuisance is a box that misses (p0, p1) with probability at most gamma.
 func nuisance(c Counts, gamma float64) box {
 	return box{
 		low0: LowerProportion(c.Y, c.N0, gamma/4), high0: UpperProportion(c.Y, c.N0, gamma/4),
@@ -81,20 +77,20 @@ func nuisance(c Counts, gamma float64) box {
 // ClaimPValue returns a p-value of the claim (eps, delta) that is at most beta if and only if
 // Exact(c, delta, beta) > eps.
 //
-// It is the p(th) of Exact at th = e^eps, at most one per cent above it, with the regions
-// ordered by the score limit at this beta. These are nested and do not depend on eps, so under
-// the claim it is at most b with probability at most b for every b (proof at Exact). Where this
-// upper bound and the rounded Exact disagree, within a per cent of beta, Exact decides: below
-// beta that is its own proof, above it only raises the value.
+// It is the p(th) of Exact at th = e^eps, at most one per cent above it, with the regions ordered by
+// the score limit at this beta. These are nested and do not depend on eps, so under the claim it is
+// at most b with probability at most b for every b (proof at Exact). Where it and the rounded Exact
+// disagree, within a per cent of beta, Exact decides: below beta that is its own proof, above it
+// only raises the value.
 //
-// p(th) cannot fall below gamma. Where it is at most 2 gamma, a second one with a smaller
-// gamma' takes its place, at most 2 gamma, and so on: at b >= 2 gamma such a value is at
-// most b where the first is, below that only where the second is, so that its probability
-// under the claim is at most b again. From gamma to its square while it is at least
-// 1e-50: no value is below 1e-100. 1 if even the score test at beta rejects nothing.
+// p(th) cannot fall below gamma. Where it is at most 2 gamma, a second one with a smaller gamma'
+// takes its place, at most 2 gamma, and so on: at b >= 2 gamma such a value is at most b where the
+// first is, below that only where the second is, so that its probability under the claim is at most
+// b again. From gamma to its square while it is at least 1e-50: no value is below 1e-100. 1 if even
+// the score test at beta rejects nothing.
 func ClaimPValue(c Counts, eps, delta, beta float64) float64 {
 	mustBeSound(c, delta, beta)
-	mustBeFinite(eps)
+	Must(CheckEpsilon(eps))
 	return pValueOf(c, ratioFamily(delta), math.Exp(eps), beta, func() bool { return Exact(c, delta, beta) > eps })
 }
 
@@ -120,15 +116,15 @@ func pValueOf(c Counts, f family, th, beta float64, refuted func() bool) float64
 	return math.Max(p, math.Nextafter(beta, 1))
 }
 
-// peak returns an upper bound of the supremum of P(region) over the null set of s.th, above it
-// by at most a share peakTolerance or floor, splitting the cell with the largest bound.
+// peak is an upper bound of the supremum of P(region) over the null set of s.th, above it by at most
+// a share peakTolerance or floor, splitting the cell with the largest bound.
 func (s *sweep) peak(floor float64) float64 {
 	left := s.start()
-	right := math.Min(s.box.high0, math.Max(s.box.low0, s.family.back(s.th, s.box.high1)))
+	right := math.Min(s.high0, math.Max(s.low0, s.back(s.th, s.high1)))
 	if left > right {
 		return 0
 	}
-	at := func(p0 float64) float64 { return s.region.prob(p0, s.p1(p0)) }
+	at := func(p0 float64) float64 { return s.prob(p0, s.p1(p0)) }
 	type cell struct{ l, r, vl, vr, top float64 }
 	bounded := func(l, r, vl, vr float64) cell {
 		m, top := math.Max(vl, vr), 1.0
@@ -137,7 +133,7 @@ func (s *sweep) peak(floor float64) float64 {
 			top = math.Min(1, m/(1-b))
 		}
 		if b > wideBend {
-			top = math.Min(top, s.region.prob(l, s.p1(r)))
+			top = math.Min(top, s.prob(l, s.p1(r)))
 		}
 		return cell{l, r, vl, vr, top}
 	}
@@ -153,7 +149,7 @@ func (s *sweep) peak(floor float64) float64 {
 		}
 		k := cells[worst]
 		mid := k.l + (k.r-k.l)/2
-		if k.top <= best*(1+peakTolerance)+floor || s.region.evals > peakEvals || mid <= k.l || mid >= k.r {
+		if k.top <= best*(1+peakTolerance)+floor || s.evals > peakEvals || mid <= k.l || mid >= k.r {
 			return math.Max(best, k.top)
 		}
 		v := at(mid)
@@ -168,39 +164,34 @@ const (
 	peakEvals     = 5000
 )
 
-// bend bounds how far the probability f of a set R of counts rises above its
-// values at the ends of a cell [l, r] on the edge of the null set: with m the
-// larger end value and M the supremum over the cell,
+// bend bounds how far the probability f of a set R of counts rises above its values at the ends of
+// a cell [l, r] on the edge of the null set: with m the larger of these and M the supremum over the
+// cell, M <= m/(1 - bend) if M >= level, so that m <= level (1 - bend) shows M <= level. At least 1
+// if nothing can be said.
 //
-//	M <= m/(1 - bend)  if M >= level,
-//
-// so that m <= level (1 - bend) shows M <= level. At least 1 if nothing can be
-// said.
-//
-// Along the edge, in whatever parameter u the family takes, let S be the score and
-// J the observed information of the two binomials. The second derivative of f is
-// E[1_R (S^2 - J)] >= -E[1_R J]. On the cell J is at most
+// Along the edge, in whatever parameter u the family takes, let S be the score and J the observed
+// information of the two binomials. The second derivative of f is E[1_R (S^2 - J)] >= -E[1_R J].
+// On the cell J is at most
 //
 //	K = hit0 Y + miss0 (n0-Y) + hit1 X + miss1 (n1-X),
 //
-// with the family's numbers ([family.curvature]), a sum of independent terms, the
-// largest of them c in spread. A function lies above its chord by at most
-// (u(r)-u(l))^2/8 times the largest fall of its slope, and at the p0 of the supremum
-// E[1_R K] = M E[K | R], where
+// with the family's numbers ([family.curvature]), a sum of independent terms of spread at most c. A
+// function lies above its chord by at most (u(r)-u(l))^2/8 times the largest fall of its slope, and
+// at the p0 of the supremum E[1_R K] = M E[K | R], where
 //
 //	E[K | R] <= E K + inf over s of (log E e^(s(K - E K)) + log(1/M))/s
 //	         <= E K + sqrt(2 Var(K) L) + c L/3,  L = log(1/level):
 //
-// the first by Jensen's inequality, the second is Bernstein's bound of the
-// moment generating function. So M <= m + M bend with bend = (u(r)-u(l))^2/8 times the
-// last line, E K and Var(K) at their largest on the cell.
+// the first by Jensen's inequality, the second by Bernstein's bound of the moment generating
+// function. So M <= m + M bend with bend = (u(r)-u(l))^2/8 times the last line, E K and Var(K) at
+// their largest on the cell.
 func (s *sweep) bend(l, r, level float64) float64 {
-	p1l, p1r := s.family.rise(s.th, l), s.family.rise(s.th, r)
+	p1l, p1r := s.rise(s.th, l), s.rise(s.th, r)
 	if l <= 0 || r >= 1 || p1l <= 0 || p1r >= 1 || level <= 0 {
 		return math.Inf(1)
 	}
-	n1, n0 := float64(s.region.n1), float64(s.region.n0)
-	k := s.family.curvature(s.th, l, r)
+	n1, n0 := float64(s.n1), float64(s.n0)
+	k := s.curvature(s.th, l, r)
 	mean := n0*(r*k.hit0+(1-l)*k.miss0) + n1*(p1r*k.hit1+(1-p1l)*k.miss1)
 	spread0, spread1 := math.Abs(k.hit0-k.miss0), math.Abs(k.hit1-k.miss1)
 	variance := n0*largestPQ(l, r)*spread0*spread0 + n1*largestPQ(p1l, p1r)*spread1*spread1
@@ -218,25 +209,25 @@ type box struct{ low0, high0, low1, high1 float64 }
 
 // sweep lowers th until P(region) <= goal on the null set {(p0, p1) in box : p1 <= g(p0; th)}.
 type sweep struct {
-	region *region
-	box    box
-	family family
-	goal   float64 // the probability that must not be exceeded
-	slack  float64 // nodes are brought below goal - slack/2, so that cells of positive width can be shown
-	th     float64 // what is shown so far holds for this th and below; 0 if no th > 0 can be shown
+	*region
+	box
+	family
+	goal  float64 // the probability that must not be exceeded
+	slack float64 // nodes are brought below goal - slack/2, so that cells of positive width can be shown
+	th    float64 // what is shown so far holds for this th and below; 0 if no th > 0 can be shown
 }
 
 // p1 is the largest p1 of the null set at p0.
-func (s *sweep) p1(p0 float64) float64 { return math.Min(s.box.high1, s.family.rise(s.th, p0)) }
+func (s *sweep) p1(p0 float64) float64 { return math.Min(s.high1, s.rise(s.th, p0)) }
 
 // start is the smallest p0 of the null set: to its left g(p0) is below the box.
-func (s *sweep) start() float64 { return math.Max(s.box.low0, s.family.back(s.th, s.box.low1)) }
+func (s *sweep) start() float64 { return math.Max(s.low0, s.back(s.th, s.low1)) }
 
 // run shows the whole null set.
 func (s *sweep) run() {
 	end := s.corner()
-	s.th = math.Max(0, s.family.through(end, s.box.high1))
-	left, right := s.start(), math.Min(s.box.high0, end)
+	s.th = math.Max(0, s.through(end, s.high1))
+	left, right := s.start(), math.Min(s.high0, end)
 	if left > right {
 		return
 	}
@@ -258,18 +249,18 @@ func (s *sweep) run() {
 	}
 }
 
-// corner returns the p0 up to which the sweep has to go if it starts from the th whose null
-// set has its corner, p1 = high1, there: the end of the box, or where the goal is met at
-// p1 = high1 and so, the probability falling with p0, beyond it too.
+// corner is the p0 up to which the sweep goes if it starts from the th whose null set has its corner,
+// p1 = high1, there: the end of the box, or where the goal is met at p1 = high1 and so, as the
+// probability falls with p0, beyond it too.
 func (s *sweep) corner() float64 {
 	want := s.goal - s.slack
-	lo, hi := s.box.low0, s.box.high0
-	if s.region.prob(hi, s.box.high1) > want {
+	lo, hi := s.low0, s.high0
+	if s.prob(hi, s.high1) > want {
 		return hi
 	}
 	for range 60 {
 		mid := (lo + hi) / 2
-		v := s.region.prob(mid, s.box.high1)
+		v := s.prob(mid, s.high1)
 		if v > want {
 			lo = mid
 			continue
@@ -284,58 +275,57 @@ func (s *sweep) corner() float64 {
 
 // visit returns the probability at p0, after lowering th where it is too large.
 func (s *sweep) visit(p0 float64) float64 {
-	v := s.region.prob(p0, s.p1(p0))
+	v := s.prob(p0, s.p1(p0))
 	if v > s.goal-s.slack/2 && p0 >= s.start() {
-		v = s.lower(p0, p0, s.goal-s.slack)
+		v = s.lower(p0, p0)
 	}
 	return v
 }
 
-// lower sets th so that the probability with p0 at left and p1 that of right is near want, at
-// most want + slack/2, and returns it.
-func (s *sweep) lower(left, right, want float64) float64 {
-	lo, hi := s.family.rise(0, right), s.p1(right)
+// lower sets th so that the probability with p0 at left and p1 that of right is near goal - slack,
+// at most half of slack above, and returns it.
+func (s *sweep) lower(left, right float64) float64 {
+	want := s.goal - s.slack
+	lo, hi := s.rise(0, right), s.p1(right)
 	if lo >= hi {
 		// As much is in the null set of every th.
 		s.th = 0
-		return s.region.prob(left, hi)
+		return s.prob(left, hi)
 	}
-	lo = math.Max(lo, s.box.low1)
-	vLo := s.region.prob(left, lo)
-	if vLo > want+s.slack/2 {
+	lo = math.Max(lo, s.low1)
+	v := s.prob(left, lo)
+	if v > want+s.slack/2 {
 		// Not even the bottom of the box: no point with this p0 may be left.
-		s.th = math.Max(0, math.Min(s.th, s.family.through(right, lo*(1-1e-12))))
-		return vLo
+		s.th = math.Max(0, math.Min(s.th, s.through(right, lo*(1-1e-12))))
+		return v
 	}
-	// The probability grows with p1. Secant on its logarithm, with bisection
-	// where that leaves the bracket or stalls.
-	best, vBest := lo, vLo
-	fLo, fHi := math.Log(vLo/want), math.Log(s.region.prob(left, hi)/want)
+	// The probability grows with p1. Secant on its logarithm, with bisection where that leaves the
+	// bracket or stalls.
+	low, high := math.Log(v/want), math.Log(s.prob(left, hi)/want)
 	for i := range 100 {
-		p1 := lo + (hi-lo)*math.Max(0.05, math.Min(0.95, -fLo/(fHi-fLo)))
+		p1 := lo + (hi-lo)*math.Max(0.05, math.Min(0.95, -low/(high-low)))
 		if i%3 == 2 {
 			p1 = lo + (hi-lo)/2
 		}
 		if p1 <= lo || p1 >= hi {
 			break
 		}
-		v := s.region.prob(left, p1)
-		if v <= want+s.slack/2 {
-			lo, fLo = p1, math.Log(v/want)
-			best, vBest = p1, v
-			if v >= want-s.slack/2 {
-				break
-			}
-		} else {
-			hi, fHi = p1, math.Log(v/want)
+		at := s.prob(left, p1)
+		if at > want+s.slack/2 {
+			hi, high = p1, math.Log(at/want)
+			continue
+		}
+		lo, v, low = p1, at, math.Log(at/want)
+		if v >= want-s.slack/2 {
+			break
 		}
 	}
-	s.th = math.Max(0, math.Min(s.th, s.family.through(right, best)))
-	return vBest
+	s.th = math.Max(0, math.Min(s.th, s.through(right, lo)))
+	return v
 }
 
-// show proves the goal for p0 in [l, r] by the values at its ends, for this th or a larger
-// one, splitting as needed.
+// show proves the goal for p0 in [l, r] by the values at its ends, for this th or a larger one,
+// splitting as needed.
 func (s *sweep) show(l, r, vl, vr float64, depth int) {
 	if s.th == 0 {
 		return
@@ -345,19 +335,17 @@ func (s *sweep) show(l, r, vl, vr float64, depth int) {
 	} else if l < start {
 		l, vl = start, s.visit(start)
 	}
-	m := math.Max(vl, vr)
 	bend := s.bend(l, r, s.goal)
-	if m <= s.goal*(1-bend) {
+	if math.Max(vl, vr) <= s.goal*(1-bend) {
 		return
 	}
 	// A wide cell: p0 at the left end and p1 at its right end's only make the region likelier.
-	if bend > wideBend && s.region.prob(l, s.p1(r)) <= s.goal {
+	if bend > wideBend && s.prob(l, s.p1(r)) <= s.goal {
 		return
 	}
 	mid := l + (r-l)/2
-	if depth >= maxDepth || mid <= l || mid >= r || s.region.evals > maxEvals {
-		// Give up on precision, not on validity.
-		s.lower(l, r, s.goal-s.slack)
+	if depth >= maxDepth || mid <= l || mid >= r || s.evals > maxEvals {
+		s.lower(l, r) // gives up on precision, not on validity
 		return
 	}
 	vm := s.visit(mid)

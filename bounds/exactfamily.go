@@ -10,30 +10,29 @@ import (
 //
 //	H(th): p1 <= g(p0; th),  th >= 0,
 //
-// where g grows with p0 and with th, weakly. A lower confidence bound on th is one on the
-// function of p0 and p1 whose level sets are the edges p1 = g(p0; th): lines, by slope or
-// height, and Gaussian trade-off curves. A point (p0, 1 - f(p0)) of any trade-off curve f lies
-// on a supporting line, p1 = e^epsilon p0 + delta, so that lines serve a claim of any curve.
+// where g grows with p0 and th, weakly. A lower confidence bound on th is one on the function of p0
+// and p1 whose level sets are the edges p1 = g(p0; th): lines, by slope or height, and Gaussian
+// trade-off curves. A point (p0, 1 - f(p0)) of any trade-off curve f lies on a supporting line, p1 =
+// e^epsilon p0 + delta, so that lines serve a claim of any curve.
 type family interface {
 	rise(th, p0 float64) float64    // g(p0; th); above 1 stands for 1
 	back(th, p1 float64) float64    // the p0 at which g is p1; to its left g is below
 	through(p0, p1 float64) float64 // the th whose edge holds the point; below 0 where none does
-	// curvature bounds the information along the edge over the cell of p0 in [l, r],
-	// inside (0, 1), with g inside (0, 1) too.
+	// curvature bounds the information along the edge over the cell of p0 in [l, r], inside (0, 1),
+	// with g inside (0, 1) too.
 	curvature(th, l, r float64) curvature
-	// limit orders the counts: it is the largest th with T >= z > 0, 0 if there is none,
-	// for a statistic T that grows with x and falls with y and with th.
+	// limit orders the counts: the largest th with T >= z > 0, 0 if there is none, for a statistic
+	// T that grows with x and falls with y and with th.
 	limit(c Counts, z float64) float64
-	// edge is that of the region {T(.; th) >= z} = {limit >= th}.
-	edge(c Counts, th, z float64) edge
+	edge(c Counts, th, z float64) edge // of the region {T(.; th) >= z} = {limit >= th}
 }
 
 // curvature is the bound K at [sweep.bend] of a cell this wide in the parameter of the edge.
 type curvature struct{ width, hit0, miss0, hit1, miss1 float64 }
 
-// line is the family p1 <= slope p0 + height with one of the two for th. Along it p0 is
-// the parameter; the information in a success at p is 1/p^2, in a failure 1/(1-p)^2.
-// The counts are ordered by the score statistic (Miettinen and Nurminen 1985).
+// line is the family p1 <= slope p0 + height with one of the two for th. Along it p0 is the
+// parameter; the information in a success at p is 1/p^2, in a failure 1/(1-p)^2. The counts are
+// ordered by the score statistic (Miettinen and Nurminen 1985).
 type line struct {
 	slope, height float64
 	rising        bool // th is the slope, else the height
@@ -90,18 +89,17 @@ func (f line) edge(c Counts, th, z float64) edge {
 	return &cutCurve{n1: float64(c.N1), n0: float64(c.N0), delta: height, th: slope, z: z}
 }
 
-// gaussian is the family p1 <= Phi(Phi^-1(p0) + mu): th = mu. Along it u = Phi^-1(p0) is
-// the parameter; the information in a success is drag(u), in a failure drag(-u), and
-// drag falls with u. The counts are ordered by the signed root of the likelihood ratio,
+// gaussian is the family p1 <= Phi(Phi^-1(p0) + mu): th = mu. Along it u = Phi^-1(p0) is the
+// parameter; the information in a success is drag(u), in a failure drag(-u), and drag falls with u.
+// The counts are ordered by the signed root of the likelihood ratio,
 //
 //	T = sqrt(2 (l(x/n1, y/n0) - sup over the null set of th of l)).
 //
-// It falls with th, since the null sets grow. The fit on the null set has p0 >= y/n0 and
-// p1 <= x/n1: moving either coordinate to the estimate would stay in the set and gain. So the
-// derivatives of T^2/2, by the envelope theorem logit(x/n1) - logit(p1) in x and
-// logit(y/n0) - logit(p0) in y, are at least 0 and at most 0: T grows with x and falls with y.
-// The order is of counts with a quarter of a success and of a failure added, which keep it
-// from making much of a side on which nothing was seen.
+// It falls with th, since the null sets grow. The fit on the null set has p0 >= y/n0 and p1 <= x/n1:
+// to move a coordinate to the estimate would stay in the set and gain. So the derivatives of T^2/2,
+// by the envelope theorem logit(x/n1) - logit(p1) in x and logit(y/n0) - logit(p0) in y, are at least
+// 0 and at most 0: T grows with x and falls with y. A quarter of a success and of a failure are added
+// to the counts, so that a side on which nothing was seen does not count for much.
 type gaussian struct{}
 
 const quarter = 0.25
@@ -116,12 +114,7 @@ func (gaussian) rise(th, p0 float64) float64 {
 	return normalCDF(mathext.NormalQuantile(p0) + th)
 }
 
-func (gaussian) back(th, p1 float64) float64 {
-	if p1 <= 0 || p1 >= 1 {
-		return p1
-	}
-	return normalCDF(mathext.NormalQuantile(p1) - th)
-}
+func (g gaussian) back(th, p1 float64) float64 { return g.rise(-th, p1) }
 
 func (gaussian) through(p0, p1 float64) float64 {
 	switch {
@@ -160,8 +153,8 @@ func slopeOf(u float64) float64 {
 	return math.Exp(-u*u/2) / math.Sqrt(2*math.Pi) / normalCDF(u)
 }
 
-// drag is -(log Phi)”(u), 1 less the variance of a normal variable known to lie below u: it
-// falls from 1 to 0.
+// drag is -(log Phi)”(u), 1 less the variance of a normal variable known to lie below u: it falls
+// from 1 to 0.
 func drag(u float64) float64 {
 	if u < -9 {
 		return 1 // it is above .98
@@ -170,8 +163,7 @@ func drag(u float64) float64 {
 	return math.Min(1, m*(m+u)*(1+1e-9))
 }
 
-// gaussianFit are counts with quarters added. On the probit scale their log likelihood is
-// concave.
+// gaussianFit are counts with quarters added. On the probit scale their log likelihood is concave.
 type gaussianFit struct{ x, n1, y, n0 float64 }
 
 func fitted(x float64, n1 int, y float64, n0 int) gaussianFit {
@@ -214,8 +206,8 @@ func (f gaussianFit) root(mu float64) float64 {
 	return math.Sqrt(2 * (misfit(f.y, f.n0, u) + misfit(f.x, f.n1, u+mu)))
 }
 
-// misfit is n times the Kullback-Leibler divergence of k/n from Phi(u), without
-// cancellation: the sum of m ((1+r) log(1+r) - r) of expected counts m.
+// misfit is n times the Kullback-Leibler divergence of k/n from Phi(u), without cancellation: the
+// sum of m ((1+r) log(1+r) - r) of expected counts m.
 func misfit(k, n, u float64) float64 {
 	return deviance(k, n*normalCDF(u)) + deviance(n-k, n*normalCDF(-u))
 }
@@ -231,9 +223,8 @@ func deviance(k, m float64) float64 {
 	return m * ((1+r)*math.Log1p(r) - r)
 }
 
-// gaussianCurve solves T = z for x at given y. The fits with this y are told by the u of their
-// p0, from Phi^-1(y/n0) upwards: the derivative along the edge vanishes at x, which grows with
-// u, and so T does.
+// gaussianCurve solves T = z for x at given y. The fits with this y are told by the u of their p0,
+// from Phi^-1(y/n0) upwards: the derivative along the edge vanishes at x, so both grow with u.
 type gaussianCurve struct {
 	n1, n0 int
 	th, z  float64
@@ -285,50 +276,51 @@ func (k *gaussianCurve) at(y float64) (x float64, ok bool) {
 	return f.x - quarter, true
 }
 
-// ExactDelta returns an exact lower confidence bound on p1 - e^eps p0, hence on the delta for
-// which (eps, delta) can hold, by the construction of [Exact]: it exceeds max(0, that) with
-// probability at most beta. Rounded down to nine decimals, at least 0; eps is at most 700.
+// ExactDelta returns an exact lower confidence bound on p1 - e^eps p0, hence on the delta for which
+// (eps, delta) can hold, by the construction of [Exact]: it exceeds max(0, that) with probability at
+// most beta. Rounded down to nine decimals, at least 0; eps is at most 700.
 func ExactDelta(c Counts, eps, beta float64) float64 {
 	mustBeSound(c, 0, beta)
-	refuse(!(math.Abs(eps) <= 700), "epsilon must be at most 700")
-	delta, _ := bound(c, deltaFamily(eps), beta)
-	return math.Max(0, math.Floor((delta-1e-12)*1e9)/1e9)
+	Refuse(!(math.Abs(eps) <= 700), "epsilon must be at most 700")
+	return math.Max(0, math.Floor((bound(c, deltaFamily(eps), beta)-1e-12)*1e9)/1e9)
 }
 
-// ExactMu returns an exact lower confidence bound on Phi^-1(p1) - Phi^-1(p0), hence on the mu
-// of Gaussian differential privacy, by the construction of [Exact]: it exceeds max(0, that)
-// with probability at most beta. A mu-GDP mechanism has p1 <= Phi(Phi^-1(p0) + mu) for every
-// event (Dong, Roth and Su 2022), so it refutes every smaller mu of any mechanism; see
-// [GaussianMu] for what it does not give. Rounded down to six decimals, at least 0.
+// ExactMu returns an exact lower confidence bound on Phi^-1(p1) - Phi^-1(p0), hence on the mu of
+// Gaussian differential privacy, by the construction of [Exact]: it exceeds max(0, that) with
+// probability at most beta. A mu-GDP mechanism has p1 <= Phi(Phi^-1(p0) + mu) for every event (Dong,
+// Roth and Su 2022), so it refutes every smaller mu of any mechanism; see [GaussianMu] for what it
+// does not give. Rounded down to six decimals, at least 0.
 func ExactMu(c Counts, beta float64) float64 {
 	mustBeSound(c, 0, beta)
-	mu, _ := bound(c, gaussian{}, beta)
-	return math.Max(0, RoundDown(mu))
+	return math.Max(0, RoundDown(bound(c, gaussian{}, beta)))
 }
 
-// MuPValue returns a p-value of the claim of mu-GDP, mu >= 0, whose verdict at level beta is
-// that of [ExactMu], see [ClaimPValue].
+// MuPValue returns a p-value of the claim of mu-GDP whose verdict at level beta is that of
+// [ExactMu], see [ClaimPValue].
 func MuPValue(c Counts, mu, beta float64) float64 {
 	mustBeSound(c, 0, beta)
-	refuse(!(mu >= 0) || math.IsInf(mu, 1), "mu must be at least 0 and finite")
+	Must(CheckClaim(mu))
 	return pValueOf(c, gaussian{}, mu, beta, func() bool { return ExactMu(c, beta) > mu })
 }
 
-// RatioLimits returns limits of log(p1/p0) for pictures: they miss with probability at most
-// beta, by the union bound over the two shares and both of their sides. The shares' limits are
-// those of Clopper and Pearson (Biometrika 26, 1934), for a fixed number of outputs, or, with
-// anytime, of [ProportionSequence]. -Inf and +Inf where a share may be 0.
+// RatioLimits returns limits of log(p1/p0) for pictures: they miss with probability at most beta, by
+// the union bound over both sides of both shares, for a fixed number of outputs (Clopper and Pearson,
+// Biometrika 26, 1934), or, with anytime, by [ProportionSequence]. Infinite where a share may be 0.
 func RatioLimits(c Counts, beta float64, anytime bool) (low, high float64) {
-	var low1, up1, low0, up0 float64
+	var b box
 	if anytime {
-		low1, up1 = ProportionSequence(c.X, c.N1, beta/2)
-		low0, up0 = ProportionSequence(c.Y, c.N0, beta/2)
+		b.low1, b.high1 = ProportionSequence(c.X, c.N1, beta/2)
+		b.low0, b.high0 = ProportionSequence(c.Y, c.N0, beta/2)
 	} else {
-		low1, up1 = LowerProportion(c.X, c.N1, beta/4), UpperProportion(c.X, c.N1, beta/4)
-		low0, up0 = LowerProportion(c.Y, c.N0, beta/4), UpperProportion(c.Y, c.N0, beta/4)
+		b = nuisance(c, beta)
 	}
-	return math.Log(low1 / up0), math.Log(up1 / low0)
+	return math.Log(b.low1 / b.high0), math.Log(b.high1 / b.low0)
 }
+
+// ProportionSequence returns limits of a binomial proportion that hold at all n at once with
+// probability 1 - beta: the p against which a mixture of bets, with the arcsine distribution of
+// Krichevsky and Trofimov, has never made more than 1/beta by k of n outputs (Robbins, Annals of
+// Mathematical Statistics 41, 1970; Ville 1939), a relative 1e-9 wider.
 
 // ProportionSequence returns limits of a binomial proportion that hold at all n at once with
 // probability 1 - beta: the p against which a mixture of bets, with the arcsine distribution

@@ -4,50 +4,51 @@ import (
 	"math"
 	"math/cmplx"
 
+	"github.com/dpscope/dpscope/audit"
 	"gonum.org/v1/gonum/dsp/fourier"
 )
 
 // OneRunCeiling returns a figure that no valid lower bound on epsilon at delta, whatever it is
-// computed from, exceeds in half of all audits, if an audit is runs independent runs (1 to 8)
-// with m canaries whose independent scores are N(mu, 1) in and N(0, 1) out. Valid means at
-// level beta for every mechanism, whatever the canaries do to each other.
+// computed from, exceeds in half of all audits, if an audit is runs independent runs (1 to 8) with m
+// canaries whose independent scores are N(mu, 1) in and N(0, 1) out. Valid means at level beta for
+// every mechanism, whatever the canaries do to each other.
 //
-// It is the least eps, to .001, at which [OneRunMostPower] is below 1/2: bounds above eps are
-// tests of eps. Cost: some seconds.
+// It is the least eps, to .001, at which [OneRunMostPower] is below 1/2: bounds above eps are tests of
+// eps. Cost: some seconds.
 func OneRunCeiling(m, runs int, mu, delta, beta float64) float64 {
 	_, least := Bisect(0, GaussianEpsilon(mu, delta)+2e-6, 1e-3, func(eps float64) bool { return OneRunMostPower(m, runs, mu, eps, delta, beta) >= 0.5 })
 	return least
 }
 
-// OneRunMostPower returns an upper bound on the probability with which any test of level
-// beta of the claim (eps, delta) refutes it in such an audit.
+// OneRunMostPower returns an upper bound on the probability with which any test of level beta of the
+// claim (eps, delta) refutes it in such an audit.
 //
-// Proof. Let x be the log-odds of the coin of a canary given its score, |x| how loud it is,
-// and say that it tells right where its sign is that of the coin. Under the truth G a
-// canary of loudness x tells right with probability s(x) = 1/(1 + e^-x). Let K be the
-// mechanism whose canaries are as loud, independently, and tell right with probability
-// min(s(x), s(e)) where e >= eps is chosen below. Each keeps (eps, d) with
+// Proof. Let x be the log-odds of a canary's coin given its score, |x| how loud it is, and say that it
+// tells right where its sign is that of the coin. Under the truth G a canary of loudness x tells right
+// with probability s(x) = 1/(1 + e^-x). Let K be the mechanism whose canaries are as loud,
+// independently, and tell right with probability min(s(x), s(e)), with an e >= eps. Each keeps (eps,
+// d) with
 //
 //	d = E max(0, min(s, s(e)) - e^eps (1 - min(s, s(e)))), the mean over the loudness,
 //
-// d = 0 at e = eps. The mechanism N is G for all canaries with probability p, and else K for
-// all of them. As p D + (1-p) d = delta with the D of G at eps, it keeps (eps, delta) for
-// every canary in every run: a test of level beta refutes in it with probability at most
-// beta. Hence, for every kappa >= 0, the test refutes G with probability at most
+// d = 0 at e = eps. The mechanism N is G for all canaries with probability p, and else K for all. As p
+// D + (1-p) d = delta with the D of G at eps, it keeps (eps, delta) for every canary in every run: a
+// test of level beta refutes in it with probability at most beta. Hence, for every kappa >= 0, the test
+// refutes G with probability at most
 //
 //	kappa beta + E max(0, 1 - kappa dN/dG), the mean under G,
 //
-// as in the lemma of Neyman and Pearson. dN/dG is p + (1-p) e^-X in a run, X the sum of
-// log dG/dK over its canaries. X is computed on a lattice: what lies between two of its
-// points, of mass g under G and k under K, is moved to both so that g and k stay as they
-// are. So the lattice tells G and N apart better than the scores do, and the bound stays
-// one; sums beyond its ends are moved up.
+// as in the lemma of Neyman and Pearson. dN/dG is p + (1-p) e^-X in a run, X the sum of log dG/dK over
+// its canaries. X is computed on a lattice: what lies between two of its points, of mass g under G and
+// k under K, is moved to both so that g and k stay. So the lattice tells G and N apart better than the
+// scores do, and the bound stays one; sums beyond its ends are moved up.
 //
-// The least of five e is taken, at which K has 0, 1/4, 1/2, 3/4 or all but a hundredth of
-// delta. mu is above 0 and finite.
+// The least of five e is taken, at which K has 0, 1/4, 1/2, 3/4 or all but a hundredth of delta. mu is
+// above 0 and finite.
 func OneRunMostPower(m, runs int, mu, eps, delta, beta float64) float64 {
 	mustBeOneRun(m, 1, 0, delta)
-	refuse(!(mu > 0) || math.IsInf(mu, 1) || !(eps >= 0) || math.IsInf(eps, 1) || CheckBeta(beta) != nil || runs < 1 || runs > 8, "mu, epsilon, beta or runs out of range")
+	Must(CheckClaim(mu), CheckClaim(eps), CheckBeta(beta))
+	Refuse(mu == 0 || runs < 1 || runs > 8, "mu or runs out of range")
 	all := GaussianDelta(mu, eps)
 	if all <= delta {
 		return beta
@@ -57,9 +58,7 @@ func OneRunMostPower(m, runs int, mu, eps, delta, beta float64) float64 {
 		at, _ := Bisect(eps, eps+60, 1e-6, func(e float64) bool { return cappedDelta(mu, eps, e) <= share*delta })
 		d := cappedDelta(mu, eps, at)
 		p := math.Max(0, (delta-d)/(all-d))
-		run := oneRunRatio(m, mu, at)
-		run.mix(p)
-		least = math.Min(least, run.power(runs, beta))
+		least = math.Min(least, oneRunRatio(m, mu, at).mix(p).power(runs, beta))
 		if delta == 0 {
 			break
 		}
@@ -77,28 +76,27 @@ func cappedDelta(mu, eps, cap float64) float64 {
 	return math.Max(0, between) + math.Max(0, (q-odds*(1-q))*(below(cap)+above(cap)))
 }
 
-// ratio is the law under G of the log likelihood ratio of G to another law: law[i] of
-// (i - zero) step.
+// ratio is the law under G of the log likelihood ratio of G to another law: law[i] of (i - zero) step.
 type ratio struct {
 	law  []float64
-	zero int
 	step float64
 }
 
-const ratioSize = 1 << 16
+const (
+	ratioSize = 1 << 16
+	zero      = ratioSize / 2
+)
 
 // newRatio is one whose lattice ends at most; it goes as far down.
-func newRatio(most float64) ratio {
-	return ratio{make([]float64, ratioSize), ratioSize / 2, most / (ratioSize/2 - 1)}
-}
+func newRatio(most float64) ratio { return ratio{make([]float64, ratioSize), most / (zero - 1)} }
 
 // add moves mass g under G and k under the other, of ratios between point i and the next, to both.
 func (r ratio) add(i int, g, k float64) {
-	i = min(max(i, 1-r.zero), r.zero-2)
+	i = min(max(i, 1-zero), zero-2)
 	lo, hi := math.Exp(-float64(i)*r.step), math.Exp(-float64(i+1)*r.step)
 	down := math.Min(g, math.Max(0, (k-g*hi)/(lo-hi)))
-	r.law[r.zero+i] += down
-	r.law[r.zero+i+1] += g - down
+	r.law[zero+i] += down
+	r.law[zero+i+1] += g - down
 }
 
 // oneRunRatio is that of G to K, whose cap is e, of one run.
@@ -135,9 +133,9 @@ func oneRunRatio(m int, mu, e float64) ratio {
 		y := (1 - q) * math.Exp(x)
 		return math.Log((1 - y) / y)
 	}
-	for i := -1; i > -r.zero; i-- {
+	for i := -1; i > -zero; i-- {
 		from, to := hush(float64(i+1)*r.step), hush(float64(i)*r.step)
-		if i == 1-r.zero {
+		if i == 1-zero {
 			to = math.Inf(1)
 		}
 		g := wrong(from) - wrong(to)
@@ -146,7 +144,7 @@ func oneRunRatio(m int, mu, e float64) ratio {
 		}
 		r.add(i, g, (1-q)*(g+right(from)-right(to)))
 	}
-	r.law[r.zero] += rest
+	r.law[zero] += rest
 	return r.sum(m)
 }
 
@@ -155,35 +153,32 @@ func (r ratio) sum(n int) ratio {
 	if n == 1 {
 		return r
 	}
-	size := len(r.law)
-	turned := make([]float64, size)
+	turned := make([]float64, ratioSize)
 	for i, p := range r.law {
-		turned[(i-r.zero+size)%size] = p
+		turned[(i+zero)%ratioSize] = p
 	}
-	f := fourier.NewFFT(size)
+	f := fourier.NewFFT(ratioSize)
 	c := f.Coefficients(nil, turned)
 	for i, x := range c {
 		c[i] = cmplx.Pow(x, complex(float64(n), 0))
 	}
 	f.Sequence(turned, c)
-	out := ratio{make([]float64, size), r.zero, r.step}
-	for i := range out.law {
-		out.law[i] = math.Max(0, turned[(i-r.zero+size)%size]/float64(size))
-	}
-	return out
+	return ratio{audit.Listed(ratioSize, func(i int) float64 {
+		return math.Max(0, turned[(i+zero)%ratioSize]/ratioSize)
+	}), r.step}
 }
 
 // mix makes the other law one that is G with probability p.
-func (r *ratio) mix(p float64) {
-	most := math.Min(float64(ratioSize/2-1)*r.step, -math.Log(p))
+func (r ratio) mix(p float64) ratio {
+	most := math.Min((zero-1)*r.step, -math.Log(p))
 	out := newRatio(math.Max(8*most, 1)) // for as many runs as are allowed
 	for i, g := range r.law {
-		k := p*g + (1-p)*g*math.Exp(-float64(i-r.zero)*r.step)
+		k := p*g + (1-p)*g*math.Exp(-float64(i-zero)*r.step)
 		if g > 0 {
 			out.add(int(math.Floor(math.Log(g/k)/out.step)), g, k)
 		}
 	}
-	*r = out
+	return out
 }
 
 // power is the least of kappa beta + E max(0, 1 - kappa dN/dG) for so many runs.
@@ -191,7 +186,7 @@ func (r ratio) power(runs int, beta float64) float64 {
 	sum := r.sum(runs)
 	least, truth, other := 1.0, 0.0, 0.0
 	for i := len(sum.law) - 1; i >= 0; i-- {
-		x := float64(i-sum.zero) * sum.step
+		x := float64(i-zero) * sum.step
 		if x < -3 {
 			break
 		}

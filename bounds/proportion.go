@@ -2,13 +2,15 @@ package bounds
 
 import (
 	"math"
+	"slices"
 
+	"github.com/dpscope/dpscope/audit"
 	"gonum.org/v1/gonum/mathext"
 )
 
-// LowerProportion returns the one-sided exact lower confidence limit of a binomial proportion
-// (Clopper and Pearson 1934): with k of n seen, the p with P(Bin(n, p) >= k) = beta, rounded
-// down by a relative 1e-11; 0 if k = 0. 0 <= k <= n, n >= 1 and 0 < beta < 1.
+// LowerProportion is the one-sided exact lower confidence limit of a binomial proportion (Clopper and
+// Pearson 1934): with k of n seen, the p with P(Bin(n, p) >= k) = beta, rounded down by a relative
+// 1e-11. 0 <= k <= n, n >= 1 and 0 < beta < 1.
 func LowerProportion(k, n int, beta float64) float64 {
 	mustBeProportion(k, n, beta)
 	switch k {
@@ -17,18 +19,11 @@ func LowerProportion(k, n int, beta float64) float64 {
 	case n:
 		return math.Exp(math.Log(beta)/float64(n)) * (1 - proportionMargin)
 	}
-	// gonum's continued fraction stops after 300 terms, too early for n of a
-	// million; it is the first guess, and the tail sum decides.
-	p := mathext.InvRegIncBeta(float64(k), float64(n-k+1), beta)
-	p = polish(p, float64(k)/float64(n), beta, true, func(p, a float64) float64 {
-		_, above := tails(k, n, p, a)
-		return above
-	})
+	p := polish(mathext.InvRegIncBeta(float64(k), float64(n-k+1), beta), k, n, beta, false)
 	return p * (1 - proportionMargin)
 }
 
-// UpperProportion mirrors [LowerProportion]: the p with P(Bin(n, p) <= k) = beta, rounded up,
-// 1 if k = n.
+// UpperProportion is the p with P(Bin(n, p) <= k) = beta, rounded up likewise.
 func UpperProportion(k, n int, beta float64) float64 {
 	mustBeProportion(k, n, beta)
 	switch k {
@@ -38,41 +33,42 @@ func UpperProportion(k, n int, beta float64) float64 {
 		// 1 - beta^(1/n) without cancellation.
 		return math.Min(1, -math.Expm1(math.Log(beta)/float64(n))*(1+proportionMargin))
 	}
-	p := mathext.InvRegIncBeta(float64(k+1), float64(n-k), 1-beta)
-	p = polish(p, float64(k)/float64(n), beta, false, func(p, a float64) float64 {
-		below, _ := tails(k+1, n, p, a)
-		return below
-	})
+	p := polish(mathext.InvRegIncBeta(float64(k+1), float64(n-k), 1-beta), k, n, beta, true)
 	return math.Min(1, p*(1+proportionMargin))
 }
 
 func mustBeProportion(k, n int, beta float64) {
-	refuse(n < 1 || k < 0 || k > n || !(beta > 0 && beta < 1), "proportion needs 0 <= k <= n, n >= 1, 0 < beta < 1")
+	Refuse(n < 1 || k < 0 || k > n || !(beta > 0 && beta < 1), "proportion needs 0 <= k <= n, n >= 1, 0 < beta < 1")
 }
 
 // proportionMargin is the relative rounding of the limits, away from the estimate.
 const proportionMargin = 1e-11
 
-// polish solves tail(p) = beta for a monotone tail: secant steps on its logarithm from the
-// guess, kept inside a bracket. estimate stands in for a guess that is no probability.
-func polish(guess, estimate, beta float64, grows bool, tail func(p, a float64) float64) float64 {
-	a := math.Log(1/beta) + 32
-	goal := math.Log(beta)
+// polish solves for the p at which the tail of k of n has probability beta: secant steps on its
+// logarithm inside a bracket. gonum's continued fraction stops after 300 terms, too early for n of a
+// million: it is the first guess.
+func polish(p float64, k, n int, beta float64, upper bool) float64 {
+	a, goal := math.Log(1/beta)+32, math.Log(beta)
 	lo, hi := 0.0, 1.0
-	p := guess
 	if !(p > 0 && p < 1) {
-		p = estimate
+		p = float64(k) / float64(n)
 	}
 	var lastP, lastF float64
 	for i := range 200 {
-		f := math.Log(tail(p, a)) - goal
+		var tail float64
+		if upper {
+			tail, _ = tails(k+1, n, p, a)
+		} else {
+			_, tail = tails(k, n, p, a)
+		}
+		f := math.Log(tail) - goal
 		if math.Abs(f) < 1e-13 {
 			return p
 		}
-		if (f > 0) == grows {
-			hi = p
-		} else {
+		if (f > 0) == upper {
 			lo = p
+		} else {
+			hi = p
 		}
 		next := p * (1 + 1e-6)
 		if next >= hi {
@@ -89,20 +85,15 @@ func polish(guess, estimate, beta float64, grows bool, tail func(p, a float64) f
 		}
 		lastP, lastF, p = p, f, next
 	}
-	// The bracket's conservative end.
-	if grows {
-		return lo
-	}
-	return hi
+	return audit.Pick(upper, hi, lo) // the safe end
 }
 
-// ClopperPearson returns log((L1 - delta)/U0), L1 the lower limit of p1 at level split*beta and
-// U0 the upper one of p0 at (1-split)*beta: valid for every p1, p0, n by the union bound, and
-// loose (its true error at beta = .05 is .007 to .02). split in (0, 1) must be fixed before the
-// counts are seen. -Inf if L1 <= delta.
+// ClopperPearson is log((L1 - delta)/U0), L1 the lower limit of p1 at level split*beta and U0 the upper
+// one of p0 at (1-split)*beta: valid by the union bound, and loose (its true error at beta = .05 is
+// .007 to .02). split in (0, 1) is fixed before the counts are seen. -Inf if L1 <= delta.
 func ClopperPearson(c Counts, delta, beta, split float64) float64 {
 	mustBeSound(c, delta, beta)
-	refuse(!(split > 0 && split < 1), "split outside (0, 1)")
+	Refuse(!(split > 0 && split < 1), "split outside (0, 1)")
 	low := LowerProportion(c.X, c.N1, split*beta) - delta
 	if low <= 0 {
 		return math.Inf(-1)
@@ -110,10 +101,9 @@ func ClopperPearson(c Counts, delta, beta, split float64) float64 {
 	return math.Log(low / UpperProportion(c.Y, c.N0, (1-split)*beta))
 }
 
-// TuneSplit returns the split for [ClopperPearson] that would be best if certification with n1
-// and n0 outputs repeated the rates of explore, which alone it sees: so the bound stays valid.
-// 1/2 if explore is out of range, or nothing can be certified at those rates. Steps of a
-// factor 1.6 in the odds, from 1/300 to 300.
+// TuneSplit is the split for [ClopperPearson] that would be best if certification with n1 and n0 outputs
+// repeated the rates of explore, which alone it sees: so the bound stays valid. 1/2 if explore is out
+// of range, or nothing can be certified at those rates. By factors of 1.6 in the odds, 1/300 to 300.
 func TuneSplit(explore Counts, n1, n0 int, delta, beta float64) float64 {
 	mustBeSound(Counts{N1: n1, N0: n0}, delta, beta)
 	if explore.Validate() != nil {
@@ -133,24 +123,23 @@ func TuneSplit(explore Counts, n1, n0 int, delta, beta float64) float64 {
 	return best
 }
 
-// scaled returns the count among m that has the rate k/n.
+// scaled is the count among m that has the rate k/n.
 func scaled(k, n, m int) int { return int(math.Round(float64(k) / float64(n) * float64(m))) }
 
 // MethodJeffreys names the bound of [Jeffreys].
 const MethodJeffreys Method = "jeffreys"
 
-// MostJeffreys is the largest number of outputs a side for [Jeffreys]: beyond it quantiles of
-// beta laws lose digits.
+// MostJeffreys is the most outputs a side for [Jeffreys]: beyond it quantiles of beta laws lose digits.
 const MostJeffreys = 100_000
 
-// Jeffreys returns log((L1 - delta)/U0), where L1 and U0 are quantiles at beta/2 and
-// 1 - beta/2 of the posterior laws of p1 and p0, Beta(x + 1/2, n - x + 1/2), under Jeffreys'
-// prior; L1 is 0 for no hits and U0 is 1 for nothing but hits (Brown, Cai and DasGupta
-// 2001). A Bayesian credible bound: on average over that prior it exceeds the true value with
-// probability at most beta, for given p1 and p0 nothing is proved, so that it refutes no claim.
+// Jeffreys is log((L1 - delta)/U0), where L1 and U0 are quantiles at beta/2 and 1 - beta/2 of the
+// posterior laws of p1 and p0, Beta(x + 1/2, n - x + 1/2), under Jeffreys' prior; L1 is 0 for no hits
+// and U0 is 1 for nothing but hits (Brown, Cai and DasGupta 2001). A Bayesian credible bound: on
+// average over that prior it exceeds the true value with probability at most beta, for given p1 and p0
+// nothing is proved, so that it refutes no claim.
 func Jeffreys(c Counts, delta, beta float64) float64 {
 	mustBeSound(c, delta, beta)
-	refuse(max(c.N1, c.N0) > MostJeffreys, "too many outputs for Jeffreys' interval")
+	Refuse(max(c.N1, c.N0) > MostJeffreys, "too many outputs for Jeffreys' interval")
 	low, high := 0.0, 1.0
 	// By halving: mathext.InvRegIncBeta loses all digits where beta is near 1e-8.
 	if c.X > 0 {
@@ -169,9 +158,8 @@ func Jeffreys(c Counts, delta, beta float64) float64 {
 	return math.Floor(math.Log((low-delta)/high)*1e6) / 1e6
 }
 
-// window returns an interval of counts outside of which a Bin(n, p) variable falls with
-// probability at most 2 e^-a: Bernstein's inequality, P(|K - np| >= t) <=
-// 2 exp(-t^2 / (2(npq + t/3))).
+// window is an interval of counts outside of which a Bin(n, p) variable falls with probability at most 2
+// e^-a: Bernstein's inequality, P(|K - np| >= t) <= 2 exp(-t^2 / (2(npq + t/3))).
 func window(n int, p, a float64) (lo, hi int) {
 	mean := float64(n) * p
 	t := a/3 + math.Sqrt(a*a/9+2*a*mean*(1-p)) + 1
@@ -180,14 +168,15 @@ func window(n int, p, a float64) (lo, hi int) {
 	return lo, hi
 }
 
-// mode returns the most likely count of Bin(n, p).
+// mode is the most likely count of Bin(n, p).
 func mode(n int, p float64) int { return min(n, int(float64(n+1)*p)) }
 
-// mass fills w with numbers proportional to the Bin(n, p) probabilities of lo..lo+len(w)-1,
-// which must contain the mode m, of weight 1. They come from the ratio of neighbours, so that
-// no logarithms of factorials cancel: the relative error after k steps is below 4k ulp.
-func mass(w []float64, n, lo, m int, p float64) {
-	q := 1 - p
+// mass returns, in room's memory where that suffices, numbers proportional to the Bin(n, p) probabilities
+// of lo to hi, the mode, of weight 1, among them. They come from the ratio of neighbours, so that no
+// logarithms of factorials cancel: the relative error after k steps is below 4k ulp.
+func mass(room []float64, n, lo, hi int, p float64) []float64 {
+	w := slices.Grow(room[:0], hi-lo+1)[:hi-lo+1]
+	q, m := 1-p, mode(n, p)
 	at := m - lo
 	w[at] = 1
 	v, i := 1.0, float64(m)
@@ -205,10 +194,11 @@ func mass(w []float64, n, lo, m int, p float64) {
 		i--
 		w[j] = v
 	}
+	return w
 }
 
-// tails returns P(Bin(n, p) < k) and P(Bin(n, p) >= k), 0 <= k <= n+1, each to a relative
-// error of 1e-9 as long as it exceeds e^(21-a).
+// tails returns P(Bin(n, p) < k) and P(Bin(n, p) >= k), 0 <= k <= n+1, each to a relative error of 1e-9 as
+// long as it exceeds e^(21-a).
 func tails(k, n int, p, a float64) (below, above float64) {
 	lo, hi := window(n, p, a)
 	if k <= lo {
@@ -217,8 +207,7 @@ func tails(k, n int, p, a float64) (below, above float64) {
 	if k > hi {
 		return 1, 0
 	}
-	w := make([]float64, hi-lo+1)
-	mass(w, n, lo, mode(n, p), p)
+	w := mass(nil, n, lo, hi, p)
 	// Small terms first, on both sides.
 	for _, v := range w[:k-lo] {
 		below += v

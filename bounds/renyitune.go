@@ -3,31 +3,19 @@ package bounds
 import (
 	"errors"
 	"math"
-	"sort"
+	"slices"
 
 	"github.com/dpscope/dpscope/audit"
 )
 
-// CalibrateRenyiOrdered returns a witness for order alpha by bin from exploration: the
-// logarithm of the ratio of the two smoothed marginals, which is the best witness of densities
-// constant on the bins whatever the order, clipped so that it cannot overflow. The bins are in
-// the order of a score that should rise with the ratio: neighbours whose ratios fall are pooled
-// until none do (isotonic regression, Ayer et al. 1955). That takes much of the noise out of a
-// small divergence; where the score does not rise with the ratio, it costs no validity.
+// CalibrateRenyiOrdered returns a witness for order alpha by bin from exploration: the logarithm of the
+// ratio of the smoothed marginals, the best witness of densities constant on the bins whatever the
+// order, clipped so that it cannot overflow. The bins are in the order of a score that should rise with
+// the ratio: neighbours whose ratios fall are pooled until none do (isotonic regression, Ayer et al.
+// 1955), which takes much of the noise out of a small divergence. Validity does not depend on it.
 func CalibrateRenyiOrdered(explore Table, alpha float64) []float64 {
-	refuse(explore.Validate() != nil || CheckAlpha(alpha) != nil, "table or alpha out of range")
+	Must(explore.Validate(), CheckAlpha(alpha))
 	p, q := Smoothed(explore.First()), Smoothed(explore.Second())
-	poolViolators(p, q)
-	h := make([]float64, explore.Bins)
-	limit := maxExponent / alpha / 4
-	for i := range h {
-		h[i] = math.Max(-limit, math.Min(limit, math.Log(p[i]/q[i])))
-	}
-	return h
-}
-
-// poolViolators replaces p and q by means over neighbours, so that p/q never falls.
-func poolViolators(p, q []float64) {
 	type block struct {
 		p, q float64
 		n    int
@@ -45,21 +33,21 @@ func poolViolators(p, q []float64) {
 		}
 		blocks = append(blocks, b)
 	}
-	i := 0
+	var h []float64
+	limit := maxExponent / alpha / 4
 	for _, b := range blocks {
-		for range b.n {
-			p[i], q[i] = b.p/float64(b.n), b.q/float64(b.n)
-			i++
-		}
+		n := float64(b.n)
+		v := math.Max(-limit, math.Min(limit, math.Log((b.p/n)/(b.q/n))))
+		h = append(h, slices.Repeat([]float64{v}, b.n)...)
 	}
+	return h
 }
 
-// TuneRenyi returns the plan for [Renyi] on n pairs at level beta that would be best if
-// certification repeated the smoothed exploration marginals, which alone it sees: so the bound
-// stays valid. The witness h is clipped above at the best of some levels, which costs
-// divergence but shortens the range of exp(alpha h), and shifted so that the tangent touches
-// at the expected E exp(alpha h); then comes the best stake. About 20 ms. It returns an error
-// if h is not finite, not one value for each bin, or too wide.
+// TuneRenyi returns the plan for [Renyi] on n pairs at level beta that would be best if certification
+// repeated the smoothed exploration marginals, which alone it sees: so the bound stays valid. The
+// witness h is clipped above at the best of some levels, which costs divergence but shortens the range
+// of exp(alpha h), and shifted so that the tangent touches at the expected E exp(alpha h); then comes
+// the best stake. About 20 ms. An error if h is not finite, not one value for each bin, or too wide.
 func TuneRenyi(explore Table, h []float64, alpha float64, n int, beta float64) (RenyiPlan, error) {
 	if err := audit.First(CheckRenyiWitness(h, alpha), explore.Validate()); err != nil {
 		return RenyiPlan{}, err
@@ -67,7 +55,8 @@ func TuneRenyi(explore Table, h []float64, alpha float64, n int, beta float64) (
 	if len(h) != explore.Bins {
 		return RenyiPlan{}, errors.New("witness: it must have one value for each bin of the exploration table")
 	}
-	refuse(n < 1 || CheckBeta(beta) != nil, "n or beta out of range")
+	Must(CheckBeta(beta))
+	Refuse(n < 1, "n out of range")
 	q := Smoothed(explore.Second())
 	rate := math.Log(1/beta) / float64(n)
 	best, value := RenyiPlan{Alpha: alpha, Method: MethodRenyiBetting}, math.Inf(-1)
@@ -105,19 +94,12 @@ func (w renyiWager) usualStake(cells []tableCell, rate float64) float64 {
 		var1 += k.n * d1 * d1
 		varC += k.n * dC * dC
 	}
-	// At the e0 that is just certified the mean is near 0 and the variance is
-	// about that at g = meanC/mean1.
+	// At the e0 that is just certified the mean is near 0 and the variance about that at g.
 	g := math.Min(1, meanC/mean1)
-	variance := g*g*var1 + varC
-	most := 0.95 / w.floor()
-	if stake := math.Sqrt(2 * rate / variance); stake < most {
-		return stake
-	}
-	return most
+	return math.Min(math.Sqrt(2*rate/(g*g*var1+varC)), 0.95/w.floor())
 }
 
-// expected is the largest e0 at which the mean log wealth is the rate; -Inf where it is no more
-// than least.
+// expected is the largest e0 at which the mean log wealth is the rate; -Inf where it is not above least.
 func (w renyiWager) expected(cells []tableCell, lambda, rate, least float64) float64 {
 	if least >= 0 && !(w.logEValue(cells, least, lambda) >= rate) {
 		return math.Inf(-1)
@@ -130,11 +112,10 @@ func (w renyiWager) expected(cells []tableCell, lambda, rate, least float64) flo
 	return e0
 }
 
-// clipLevels returns no clipping and up to seven levels among the upper values, and between
-// them where there are few.
+// clipLevels are no clipping and up to seven levels among the upper values, or between them if few.
 func clipLevels(h []float64) []float64 {
-	sorted := append([]float64(nil), h...)
-	sort.Sort(sort.Reverse(sort.Float64Slice(sorted)))
+	sorted := slices.Sorted(slices.Values(h))
+	slices.Reverse(sorted)
 	levels := []float64{sorted[0]}
 	for _, rank := range []int{1, 2, 3, 5, 8, 12, len(h) / 3} {
 		if rank < len(sorted) && sorted[rank] < levels[len(levels)-1] {
@@ -160,11 +141,11 @@ func clipAbove(h []float64, top, alpha float64, q []float64) []float64 {
 	return clipped
 }
 
-// RenyiEstimate returns R^{h,n} = k log mean e^((alpha-1)h(X)) - log mean e^(alpha h(Y)),
-// k = alpha/(alpha-1), the divergence that h shows on the table itself. It certifies nothing.
+// RenyiEstimate is R^{h,n} = k log mean e^((alpha-1)h(X)) - log mean e^(alpha h(Y)), k =
+// alpha/(alpha-1), the divergence that h shows on the table itself. It certifies nothing.
 func RenyiEstimate(t Table, h []float64, alpha float64) float64 {
 	mustBeTable(t, h)
-	refuse(CheckAlpha(alpha) != nil, "alpha must be above 1 and finite")
+	Must(CheckAlpha(alpha))
 	n := float64(t.Pairs())
 	share := func(counts []int) []float64 {
 		return audit.Each(counts, func(k int) float64 { return float64(k) / n })

@@ -3,32 +3,30 @@ package bounds
 import (
 	"slices"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// Stakes are bets against a claim, by the log odds that an output came from the first dataset.
-// A bet multiplies its wealth by a factor for every output, one of the log odds' cell and of
-// its side. However the log odds came about, a factor of a pair of outputs, one of each side,
-// has mean at most 1 where the claim holds and the bet was fixed before the outputs were drawn:
-// so the product of the factors of as many outputs of each side is a test supermartingale.
+// Stakes are bets against a claim, by the log odds that an output came from the first dataset. A bet
+// multiplies its wealth by a factor for every output, one of the log odds' cell and of its side. However
+// the log odds came about, a factor of a pair of outputs, one of each side, has mean at most 1 where the
+// claim holds and the bet was fixed before the outputs were drawn: so the product of the factors of as
+// many outputs of each side is a test supermartingale.
 //
-// Factors are those of the first dataset over the second; the claim holds in both directions,
-// so each bet may be turned round. One goroutine at a time may use them: factors are computed
-// when they are first asked for.
+// Factors are those of the first dataset over the second; the claim holds in both directions, so each bet
+// may be turned round. For one goroutine at a time: factors are computed when first asked for.
 type Stakes struct {
 	odds []float64 // of the cells
 	bets []stake
 }
 
 type stake struct {
-	// factors writes the factors of the cells with these log odds, and returns what the mean
-	// of either side's can be.
-	factors       func(odds, first, second []float64) (mean float64)
+	// factors writes the factors of the cells, and returns what the mean of either side's can be.
+	factors       func(first, second []float64) (mean float64)
 	first, second []float64 // their logs, each less that of the mean; nil before they are asked for
 }
 
-// Point is a point of a claim: P(S) <= e^Epsilon Q(S) + Delta for every event S, both
-// ways round.
+// Point is a point of a claim: P(S) <= e^Epsilon Q(S) + Delta for every event S, both ways round.
 type Point struct{ Epsilon, Delta float64 }
 
 // What bets are made of. They weigh power only.
@@ -40,20 +38,18 @@ var (
 
 // NewStakes are bets against a claim of these points, on cells with these log odds.
 //
-// Fix a point, a in (0, 1), b = 2 - a, c = a + b e^-epsilon, and a function u of the
-// outputs with values in [0, U], U <= b e^-epsilon. With x drawn on the first dataset,
-// y on the second,
+// Fix a point, a in (0, 1), b = 2 - a, c = a + b e^-epsilon, and a function u of the outputs with values in
+// [0, U], U <= b e^-epsilon. With x drawn on the first dataset, y on the second,
 //
 //	E = (a + u(x)) (b - e^epsilon u(y)) / (1 + delta U/2)^2
 //
-// has mean at most 1: with s = E u(x) and t = e^epsilon E u(y), taking u apart into its
-// level sets gives s <= t + delta U, and (a + s)(b - t) <= ((a + b + s - t)/2)^2 <=
-// (1 + delta U/2)^2 as both factors are at least 0. At delta = 0 and with eta the true
-// probability that an output is x, u = max(0, c eta - a) at the best a is log-optimal:
-// the factors are the likelihood ratio to the reverse information projection of the truth
-// on the claim (docs/statistics.md, "Sequential audits"; Larsson, Ramdas and Ruf, The
-// numeraire e-variable, 2025). A slope below 1 bets as if the log odds were that much
-// nearer to 0; a top below 1 caps u, which pays at delta > 0.
+// has mean at most 1: with s = E u(x) and t = e^epsilon E u(y), the level sets of u give s <= t + delta U,
+// and (a + s)(b - t) <= ((a + b + s - t)/2)^2 <= (1 + delta U/2)^2 as both factors are at least 0. At delta
+// = 0 and with eta the true probability that an output is x, u = max(0, c eta - a) at the best a is
+// log-optimal: the factors are the likelihood ratio to the reverse information projection of the truth on
+// the claim (docs/statistics.md, "Sequential audits"; Larsson, Ramdas and Ruf, The numeraire e-variable,
+// 2025). A slope below 1 bets as if the log odds were that much nearer to 0; a top below 1 caps u, which
+// pays at delta > 0.
 func NewStakes(points []Point, odds []float64) *Stakes {
 	s := &Stakes{odds: odds}
 	for _, p := range points {
@@ -61,20 +57,24 @@ func NewStakes(points []Point, odds []float64) *Stakes {
 		if p.Delta > 0 {
 			slopes, tops = []float64{1, 0.5}, stakeTops
 		}
-		e := stream.Exp(-p.Epsilon)
+		e, grow := stream.Exp(-p.Epsilon), stream.Exp(p.Epsilon)
 		etas := make([][]float64, len(slopes)) // of the cells, once a bet asks for them
 		for _, a := range stakeFloors {
 			b := 2 - a
 			c := a + float64(b*e)
 			for k, slope := range slopes {
 				for _, top := range tops {
-					s.dp(p, a, func(cell int) float64 {
+					s.add(func(first, second []float64) float64 {
 						if etas[k] == nil {
-							for _, z := range odds {
-								etas[k] = append(etas[k], stream.Logistic(float64(slope*z)))
-							}
+							etas[k] = audit.Each(odds, func(z float64) float64 { return stream.Logistic(float64(slope * z)) })
 						}
-						return min(float64(top*b)*e, max(0, float64(c*etas[k][cell])-a))
+						most := 0.0
+						for i, eta := range etas[k] {
+							u := min(float64(top*b)*e, max(0, float64(c*eta)-a))
+							most = max(most, u)
+							first[i], second[i] = a+u, max(0, b-float64(grow*u))
+						}
+						return 1 + float64(float64(p.Delta*most)/2)
 					})
 				}
 			}
@@ -83,22 +83,7 @@ func NewStakes(points []Point, odds []float64) *Stakes {
 	return s
 }
 
-// dp adds the bet of u, a function of cells.
-func (s *Stakes) dp(p Point, a float64, u func(cell int) float64) {
-	s.add(func(odds, first, second []float64) float64 {
-		b, grow := 2-a, stream.Exp(p.Epsilon)
-		most := 0.0
-		for i := range odds {
-			x := u(i)
-			most = max(most, x)
-			first[i] = a + x
-			second[i] = max(0, b-float64(grow*x))
-		}
-		return 1 + float64(float64(p.Delta*most)/2)
-	})
-}
-
-func (s *Stakes) add(factors func(odds, first, second []float64) float64) {
+func (s *Stakes) add(factors func(first, second []float64) float64) {
 	s.bets = append(s.bets, stake{factors: factors})
 }
 
@@ -106,7 +91,7 @@ func (s *Stakes) logs(bet int) (first, second []float64) {
 	x := &s.bets[bet]
 	if x.first == nil {
 		x.first, x.second = make([]float64, len(s.odds)), make([]float64, len(s.odds))
-		less := stream.Log(x.factors(s.odds, x.first, x.second))
+		less := stream.Log(x.factors(x.first, x.second))
 		for _, list := range [][]float64{x.first, x.second} {
 			was, log := 1.0, -less
 			for i, v := range list {
@@ -129,10 +114,10 @@ var (
 
 // AddRenyi adds bets against D_alpha <= limit, both ways round, on the cells of the others.
 //
-// With a witness h, k = alpha/(alpha-1), any b0 > 0, X = e^(-limit/k) b0^(-1/k)
-// e^((alpha-1) h(x)) and Y = e^(alpha h(y)) / (k b0), the variational formula and the
-// tangent of B^(1/k) at b0 give E X <= E Y + 1/alpha where the claim holds (renyiWager
-// has it at b0 = 1). Hence, for s with s Y <= b always and a + b = 2,
+// With a witness h, k = alpha/(alpha-1), any b0 > 0, X = e^(-limit/k) b0^(-1/k) e^((alpha-1) h(x)) and Y =
+// e^(alpha h(y)) / (k b0), the variational formula and the tangent of B^(1/k) at b0 give E X <= E Y +
+// 1/alpha where the claim holds (renyiWager has it at b0 = 1). Hence, for s with s Y <= b always and a + b =
+// 2,
 //
 //	(a + s X) (b - s Y) / (1 + s/(2 alpha))^2
 //
@@ -154,7 +139,7 @@ func (s *Stakes) AddRenyi(alpha, limit float64, odds []float64) {
 						stake = share / half
 					}
 					a := 1 - float64(stake*half)
-					s.add(func(odds, first, second []float64) float64 {
+					s.add(func(first, second []float64) float64 {
 						for i, z := range odds {
 							h := min(width, max(-width, float64(slope*z)))
 							first[i] = a + float64(float64(stake*scale)*stream.Exp(float64((alpha-1)*h)))
@@ -177,9 +162,9 @@ func (s *Stakes) Most(bet int) float64 {
 	return slices.Max(first) + slices.Max(second)
 }
 
-// LogAt is the log of what a bet makes of 1 with outputs of the first dataset and the second,
-// as many in all, in these cells. Reversed, the bet is on the second dataset over the first,
-// with the odds of the mirrored cell.
+// LogAt is the log of what a bet makes of 1 with outputs of the first dataset and the second, as many in
+// all, in these cells. Reversed, the bet is on the second dataset over the first, with the odds of the
+// mirrored cell.
 func (s *Stakes) LogAt(bet int, reversed bool, cells []int, first, second []float64) float64 {
 	x, y := s.logs(bet)
 	first, second = first[:len(cells)], second[:len(cells)]

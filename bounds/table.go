@@ -9,9 +9,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Table counts pairs of outputs by bin: N[a*Bins+b] pairs whose first output, of the first
-// dataset, lies in bin a and whose second, of the second, in bin b. The bins are fixed before
-// the pairs are drawn, and all outputs are independent. A witness is a value for each bin.
+// Table counts pairs of outputs by bin: N[a*Bins+b] pairs with the output of the first dataset in
+// bin a and that of the second in bin b. The bins are fixed before the pairs are drawn, and all
+// outputs are independent. A witness is a value for each bin.
 type Table struct {
 	Bins int   `json:"bins"` // 1 to 1024
 	N    []int `json:"n"`    // Bins*Bins counts
@@ -22,7 +22,7 @@ const maxBins = 1024
 
 // NewTable returns an empty table. It panics unless 1 <= bins <= 1024.
 func NewTable(bins int) Table {
-	refuse(bins < 1 || bins > maxBins, "a table has 1 to 1024 bins")
+	Refuse(bins < 1 || bins > maxBins, "a table has 1 to 1024 bins")
 	return Table{Bins: bins, N: make([]int, bins*bins)}
 }
 
@@ -45,7 +45,7 @@ func (t Table) Validate() error {
 
 // Add returns the table of both shards, of as many bins.
 func (t Table) Add(u Table) Table {
-	refuse(t.Bins != u.Bins || len(t.N) != len(u.N), "tables with different bins do not add up")
+	Refuse(t.Bins != u.Bins || len(t.N) != len(u.N), "tables with different bins do not add up")
 	sum := NewTable(t.Bins)
 	for i := range sum.N {
 		sum.N[i] = t.N[i] + u.N[i]
@@ -53,8 +53,7 @@ func (t Table) Add(u Table) Table {
 	return sum
 }
 
-// Swap returns the table with the datasets exchanged. Which direction to certify must not be
-// chosen on the same pairs.
+// Swap exchanges the datasets. The direction to certify must not be chosen on the same pairs.
 func (t Table) Swap() Table {
 	u := NewTable(t.Bins)
 	for i, n := range t.N {
@@ -82,7 +81,7 @@ func (t Table) marginal(bin func(cell int) int) []int {
 
 // Event returns the counts of a set of bins.
 func (t Table) Event(in []bool) Counts {
-	refuse(len(in) != t.Bins, "an event needs one value for each bin")
+	Refuse(len(in) != t.Bins, "an event needs one value for each bin")
 	var c Counts
 	for i, n := range t.N {
 		if in[i/t.Bins] {
@@ -99,8 +98,8 @@ func (t Table) Event(in []bool) Counts {
 
 // mustBeTable is the guard of every bound on a table with a witness.
 func mustBeTable(t Table, values []float64) {
-	refuse(t.Validate() != nil, "table out of range; call Table.Validate first")
-	refuse(len(values) != t.Bins, "a witness needs one value for each bin")
+	Must(t.Validate())
+	Refuse(len(values) != t.Bins, "a witness needs one value for each bin")
 }
 
 // tableCell is a cell of a table that holds something; n need not be whole.
@@ -134,9 +133,8 @@ func Smoothed(n []int) []float64 {
 // tuningBins is the number of pools a side up to which tuning is quick.
 const tuningBins = 48
 
-// poolMarginals returns cells that stand for the expected table of one pair: the product of the
-// smoothed marginals. Bins of similar values of w are pooled to at most tuningBins a side; a
-// cell then refers to one bin of its pool. For tuning only.
+// poolMarginals stands for the expected table of one pair, the product of the smoothed marginals,
+// with bins of similar w pooled: a cell refers to one bin of its pool. For tuning only.
 func poolMarginals(explore Table, w renyiWager) []tableCell {
 	first := poolBins(w.z1, Smoothed(explore.First()))
 	second := poolBins(w.z2, Smoothed(explore.Second()))
@@ -174,10 +172,10 @@ func poolBins(value, weight []float64) []binPool {
 	return pools
 }
 
-// Exchangeable counts independent runs by how many of the K entries of a vector of zeros and
-// ones were one. The law of a vector does not change if its entries, which may depend on each
-// other, are permuted (XBern of Pillutla et al., "Unleashing the power of randomization in
-// auditing differentially private ML", 2023, definition 5; LiDP below).
+// Exchangeable counts independent runs by how many of the K entries of a vector of zeros and ones
+// were one. To permute the entries, which may depend on each other, does not change its law (XBern
+// of Pillutla et al., "Unleashing the power of randomization in auditing differentially private
+// ML", 2023, definition 5; LiDP below).
 type Exchangeable struct {
 	K    int   // length of the vector, 1 to 65536
 	Runs []int // K+1 counts; Runs[c] runs had c ones
@@ -188,12 +186,15 @@ const maxCanaries = 1 << 16
 
 // NewExchangeable returns an empty histogram. It panics unless 1 <= k <= 65536.
 func NewExchangeable(k int) Exchangeable {
-	refuse(k < 1 || k > maxCanaries, "an exchangeable vector has 1 to 65536 entries")
+	Refuse(k < 1 || k > maxCanaries, "an exchangeable vector has 1 to 65536 entries")
 	return Exchangeable{K: k, Runs: make([]int, k+1)}
 }
 
-func checkCanaries(name string, k int) error {
-	return require(k >= 1 && k <= maxCanaries, "canaries: %s is %d, must be 1 to %d", name, k, maxCanaries)
+func checkCanaries(k, m int) error {
+	check := func(name string, n int) error {
+		return require(n >= 1 && n <= maxCanaries, "canaries: %s is %d, must be 1 to %d", name, n, maxCanaries)
+	}
+	return audit.First(check("k", k), check("m", m))
 }
 
 // N is the number of runs.
@@ -206,10 +207,10 @@ func (e Exchangeable) Mean() float64 { return e.Moment(1) }
 //
 //	m_l = 1/C(K, l) sum over j_1 < ... < j_l of x_{j_1} ... x_{j_l}
 //
-// which for c ones is C(c, l)/C(K, l) (LiDP, proposition 6). It estimates
-// P(x_1 = ... = x_l = 1) without bias.
+// which for c ones is C(c, l)/C(K, l) (LiDP, proposition 6): an unbiased estimate of
+// P(x_1 = ... = x_l = 1).
 func (e Exchangeable) Moment(l int) float64 {
-	refuse(l < 1 || l > e.K, "a moment's order is 1 to K")
+	Refuse(l < 1 || l > e.K, "a moment's order is 1 to K")
 	sum, n := 0.0, 0
 	for c, runs := range e.Runs {
 		n += runs
@@ -222,13 +223,12 @@ func (e Exchangeable) Moment(l int) float64 {
 		}
 		sum += float64(runs) * m
 	}
-	refuse(n == 0, "no run, no moment")
+	Refuse(n == 0, "no run, no moment")
 	return sum / float64(n)
 }
 
-// Correlation is the empirical mu_2l - mu_l^2, the correlation between two products of l
-// distinct entries, 2l <= K: at l = 1 and 2 what decides the width of the second- and
-// fourth-order intervals (LiDP, equations 8 and 9, figure 4).
+// Correlation is the empirical mu_2l - mu_l^2, the correlation between two products of l distinct
+// entries, 2l <= K: what decides the width of intervals of order 2 and 4 (LiDP, equations 8 and 9).
 func (e Exchangeable) Correlation(l int) float64 {
 	m := e.Moment(l)
 	return e.Moment(2*l) - m*m
@@ -253,9 +253,9 @@ var bernoulli = spread{1, 1, 0}
 
 func (v spread) at(x float64) float64 { return v.slope*x - v.bend*x*x + v.base }
 
-// limits solves |x - mean| <= shift + sqrt(scale v(x)) for x in [0, 1]: the limits of a
-// Bernstein (shift > 0) or Wilson (shift = 0) interval as functions of v. Where v is negative
-// no x is possible; base is so large that v(mean) is not.
+// limits solves |x - mean| <= shift + sqrt(scale v(x)) for x in [0, 1]: the limits of a Bernstein
+// (shift > 0) or Wilson (shift = 0) interval. No x is possible where v is negative; base is so
+// large that v(mean) is not.
 func (v spread) limits(mean, shift, scale float64) (lo, hi float64) {
 	a := 1 + scale*v.bend
 	// (x - c)^2 = scale v(x)
@@ -279,18 +279,17 @@ func (v spread) limits(mean, shift, scale float64) (lo, hi float64) {
 	return math.Min(mean, math.Max(0, lo)), math.Max(mean, math.Min(1, hi))
 }
 
-// momentLimits returns one-sided limits of the mean at level beta, each, from the first 1, 2 or
-// 4 moments (LiDP, algorithms 2 to 7): Bernstein's, which hold at every n, or Wilson's, which
-// hold as n grows. An order l > 1 divides beta by l: an upper limit of each higher moment feeds
-// the variance of the lower one,
+// momentLimits returns limits of the mean, each at level beta, from the first 1, 2 or 4 moments
+// (LiDP, algorithms 2 to 7): Bernstein's, which hold at every n, or Wilson's, which hold as n
+// grows. An order l > 1 divides beta by l: an upper limit of each higher moment feeds the variance
+// of the lower one,
 //
 //	Var m_1 = x/K - x^2 + (K-1)/K mu_2                                  (17)
 //	Var m_2 = 2x/(K(K-1)) - x^2 + 4(K-2)/(K(K-1)) mu_3
 //	          + (K-2)(K-3)/(K(K-1)) mu_4                                (18)
 //
-// with x the first and the second moment. As printed, algorithms 3 and 4 lack the factor
-// (K-1)/K, which is valid and wider, and 7 has the upper limit of mu_3 squared where (18)
-// has mu_2 squared.
+// with x the first and the second moment. As printed, algorithms 3 and 4 lack the factor (K-1)/K,
+// which is valid and wider, and 7 has the limit of mu_3 squared where (18) has mu_2 squared.
 func (e Exchangeable) momentLimits(order int, wilson bool, beta float64) (lo, hi float64) {
 	n, k := float64(e.N()), float64(e.K)
 	each := beta / float64(order)
@@ -303,27 +302,23 @@ func (e Exchangeable) momentLimits(order int, wilson bool, beta float64) (lo, hi
 		scale = 2 * math.Log(1/each) / n
 		shift = scale / 3
 	}
+	if order == 1 {
+		return bernoulli.limits(e.Mean(), shift, scale)
+	}
 	upper := func(l int, v spread) float64 {
 		_, hi := v.limits(e.Moment(l), shift, scale)
 		return hi
 	}
-	var second float64
-	switch order {
-	case 1:
-		return bernoulli.limits(e.Mean(), shift, scale)
-	case 2:
-		second = upper(2, bernoulli)
-	case 4:
+	of := bernoulli // of m_2
+	if order == 4 {
 		third, fourth := upper(3, bernoulli), upper(4, bernoulli)
 		pairs := k * (k - 1)
-		second = upper(2, spread{2 / pairs, 1, 4*(k-2)/pairs*third + (k-2)*(k-3)/pairs*fourth})
-	default:
-		panic("bounds: order must be 1, 2 or 4")
+		of = spread{2 / pairs, 1, 4*(k-2)/pairs*third + (k-2)*(k-3)/pairs*fourth}
 	}
-	return spread{1 / k, 1, (k - 1) / k * second}.limits(e.Mean(), shift, scale)
+	return spread{1 / k, 1, (k - 1) / k * upper(2, of)}.limits(e.Mean(), shift, scale)
 }
 
-// empiricalBernstein is the interval of Maurer and Pontil 2009, theorem 4, each side at level beta.
+// empiricalBernstein is by Maurer and Pontil 2009, theorem 4, each side at level beta.
 func (e Exchangeable) empiricalBernstein(beta float64) (lo, hi float64) {
 	n, mean := float64(e.N()), e.Mean()
 	if n < 2 {
@@ -340,10 +335,8 @@ func (e Exchangeable) chernoff(beta float64) (lo, hi float64) {
 	return leastShare(mean, level), 1 - leastShare(1-mean, level)
 }
 
-func mustBeFinite(eps float64) { refuse(CheckEpsilon(eps) != nil, "epsilon is not finite") }
-
-// goal is the log wealth that rejects, with a margin for the rounding of a sum
-// over n pairs, whose logarithms are at most 40 each.
+// goal is the log wealth that rejects, with a margin for the rounding of a sum of n
+// logarithms of at most 40 each.
 func goal(beta float64, n int) float64 { return math.Log(1/beta) + 1e-9 + 1e-14*float64(n) }
 
 // pValue is min(1, 1/E): under the null hypothesis at most b with probability at most b.

@@ -2,7 +2,9 @@ package bounds
 
 import (
 	"math"
+	"slices"
 
+	"github.com/dpscope/dpscope/audit"
 	"gonum.org/v1/gonum/mathext"
 )
 
@@ -17,20 +19,19 @@ type TradeoffPoint struct {
 	FNRUpper float64 `json:"fnrUpper"`
 }
 
-// TradeoffBand returns the empirical trade-off curve of a score whose bins are taken into the
-// rejection region in the given order: Bins+1 points. All rectangles together hold their true
-// points with probability at least 1 - beta at every sample size, if the outputs are independent
-// and bins and order were fixed beforehand. So every (FPRUpper, FNRUpper) lies on or above the
-// mechanism's trade-off function: a claimed f with f(FPRUpper) > FNRUpper is refuted.
+// TradeoffBand is the empirical trade-off curve of a score whose bins are taken into the rejection
+// region in the given order: Bins+1 points. All rectangles together hold their true points with
+// probability at least 1 - beta at every sample size, if the outputs are independent and bins and order
+// were fixed beforehand. So every (FPRUpper, FNRUpper) lies on or above the mechanism's trade-off
+// function: a claimed f with f(FPRUpper) > FNRUpper is refuted.
 //
-// Half of beta goes to the Dvoretzky-Kiefer-Wolfowitz bands of both marginals
-// with Massart's constant (1990), which are better in the middle, half to
-// Clopper-Pearson limits of every point by the union bound, better in the tails,
-// where privacy lives; each limit is the better of the two, and then made
-// monotone along the curve, as the truth is.
+// Half of beta goes to the Dvoretzky-Kiefer-Wolfowitz bands of both marginals with Massart's constant
+// (1990), better in the middle, half to Clopper-Pearson limits of every point by the union bound, better
+// in the tails; each limit is the better one, then made monotone along the curve, as the truth is.
 func TradeoffBand(t Table, order []int, beta float64) []TradeoffPoint {
-	refuse(t.Validate() != nil || CheckBeta(beta) != nil, "table or beta out of range")
-	mustBePermutation(order, t.Bins)
+	Must(t.Validate(), CheckBeta(beta))
+	bins := audit.Listed(t.Bins, func(i int) int { return i })
+	Refuse(!slices.Equal(slices.Sorted(slices.Values(order)), bins), "an order names every bin once")
 	n := t.Pairs()
 	fpr := cumulativeBand(t.Second(), order, n, beta/2)
 	tpr := cumulativeBand(t.First(), order, n, beta/2)
@@ -69,21 +70,11 @@ func cumulativeBand(counts, order []int, n int, beta float64) []limited {
 	return band
 }
 
-func mustBePermutation(order []int, n int) {
-	seen := make([]bool, n)
-	refuse(len(order) != n, "an order names every bin once")
-	for _, i := range order {
-		refuse(i < 0 || i >= n || seen[i], "an order names every bin once")
-		seen[i] = true
-	}
-}
-
-// GaussianMu returns a lower confidence bound on the mu of Gaussian differential privacy,
-// Phi^-1(p1) - Phi^-1(p0) with the lower Clopper-Pearson limit of p1 and the upper one of p0,
-// each at beta/2. As at [ExactMu], this refutes every smaller mu of any mechanism with error at
-// most beta, at every sample size. [GaussianEpsilon] of it bounds epsilon only if the trade-off
-// of the mechanism is known to be Gaussian (Nasr et al. 2023). Rounded down to six decimals, at
-// least 0.
+// GaussianMu is a lower confidence bound on the mu of Gaussian differential privacy, Phi^-1(p1) -
+// Phi^-1(p0) with the lower Clopper-Pearson limit of p1 and the upper one of p0, each at beta/2. As at
+// [ExactMu], this refutes every smaller mu of any mechanism. [GaussianEpsilon] of it bounds epsilon only
+// if the mechanism's trade-off is known to be Gaussian (Nasr et al. 2023). Rounded down to six decimals,
+// at least 0.
 func GaussianMu(c Counts, beta float64) float64 {
 	mustBeSound(c, 0, beta)
 	p1, p0 := LowerProportion(c.X, c.N1, beta/2), UpperProportion(c.Y, c.N0, beta/2)
@@ -93,11 +84,10 @@ func GaussianMu(c Counts, beta float64) float64 {
 	return math.Max(0, RoundDown(mathext.NormalQuantile(p1)-mathext.NormalQuantile(p0)))
 }
 
-// GaussianDelta returns the delta of a mu-GDP mechanism at eps, both at least 0 and finite:
-// Phi(-eps/mu + mu/2) - e^eps Phi(-eps/mu - mu/2) (Balle and Wang 2018; corollary 2.13 of Dong,
-// Roth and Su). 0 at mu = 0.
+// GaussianDelta is the delta of a mu-GDP mechanism at eps, both at least 0 and finite: Phi(-eps/mu +
+// mu/2) - e^eps Phi(-eps/mu - mu/2) (Balle and Wang 2018; corollary 2.13 of Dong, Roth and Su).
 func GaussianDelta(mu, eps float64) float64 {
-	refuse(!(mu >= 0 && eps >= 0) || math.IsInf(mu, 1) || math.IsInf(eps, 1), "mu and epsilon must be at least 0 and finite")
+	Refuse(!(mu >= 0 && eps >= 0) || math.IsInf(mu+eps, 1), "mu and epsilon must be at least 0 and finite")
 	if mu == 0 {
 		return 0
 	}
@@ -111,8 +101,8 @@ func GaussianDelta(mu, eps float64) float64 {
 	return math.Max(0, normalCDF(-x1)-density*mills(x2))
 }
 
-// mills is the Mills ratio (1 - Phi(x))/phi(x) of x > 0: by erfc where that has
-// its digits, beyond by its continued fraction (Abramowitz and Stegun 26.2.14).
+// mills is the Mills ratio (1 - Phi(x))/phi(x) of x > 0: by erfc where that has its digits, beyond by
+// its continued fraction (Abramowitz and Stegun 26.2.14).
 func mills(x float64) float64 {
 	if x < 10 {
 		return normalCDF(-x) * math.Sqrt(2*math.Pi) * math.Exp(x*x/2)
@@ -124,10 +114,10 @@ func mills(x float64) float64 {
 	return 1 / f
 }
 
-// GaussianEpsilon returns the smallest eps >= 0 with GaussianDelta(mu, eps) <= delta, rounded
-// down to six decimals. +Inf at delta = 0 and mu > 0.
+// GaussianEpsilon is the smallest eps >= 0 with GaussianDelta(mu, eps) <= delta, rounded down to six
+// decimals. +Inf at delta = 0 and mu > 0.
 func GaussianEpsilon(mu, delta float64) float64 {
-	refuse(CheckDelta(delta) != nil, "delta outside [0, 1); call CheckDelta first")
+	Must(CheckDelta(delta))
 	if GaussianDelta(mu, 0) <= delta {
 		return 0
 	}
@@ -136,22 +126,20 @@ func GaussianEpsilon(mu, delta float64) float64 {
 	}
 	// Phi(mu/2 - eps/mu) <= delta suffices.
 	hi := math.Max(0, mu*(mu/2+upperNormal(delta))) + 1
-	eps, _ := Bisect(0, hi, 1e-9, func(eps float64) bool { return GaussianDelta(mu, eps) > delta })
-	return math.Max(0, RoundDown(eps))
+	return Largest(0, hi, 1e-9, func(eps float64) bool { return GaussianDelta(mu, eps) > delta })
 }
 
 func normalCDF(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 
-// GaussianMuFromDelta returns the mu with GaussianDelta(mu, eps) = delta < 1, rounded down to
-// six decimals: a lower bound on the mu of Gaussian differential privacy from a lower bound on
-// the hockey-stick divergence at an eps that was fixed beforehand. 0 if delta <= 0.
+// GaussianMuFromDelta is the mu with GaussianDelta(mu, eps) = delta < 1, rounded down to six decimals:
+// a lower bound on the mu of Gaussian differential privacy from one on the hockey-stick divergence at
+// an eps that was fixed beforehand. 0 if delta <= 0.
 func GaussianMuFromDelta(delta, eps float64) float64 {
-	refuse(!(eps >= 0 && delta < 1) || math.IsInf(eps, 1), "epsilon or delta out of range")
+	Refuse(!(eps >= 0 && delta < 1) || math.IsInf(eps, 1), "epsilon or delta out of range")
 	if delta <= 0 {
 		return 0
 	}
-	mu, _ := Bisect(0, 2*(math.Sqrt(2*eps)+40), 1e-9, func(mu float64) bool { return GaussianDelta(mu, eps) < delta })
-	return math.Max(0, RoundDown(mu))
+	return Largest(0, 2*(math.Sqrt(2*eps)+40), 1e-9, func(mu float64) bool { return GaussianDelta(mu, eps) < delta })
 }
 
 // upperNormal is what a standard normal variable exceeds with probability beta.

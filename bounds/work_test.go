@@ -19,8 +19,10 @@ func TestWorkIsBounded(t *testing.T) {
 		c.Y = min(c.N0, int(float64(c.N0)*math.Pow(float64(c.N0), -1.1*r.Float64())*1.2))
 		beta := []float64{0.05, 0.5, 1e-6, 1e-30}[r.IntN(4)]
 		for _, f := range []family{ratioFamily([]float64{0, 1e-5, 0.01, 0.3}[r.IntN(4)]), gaussian{}, deltaFamily(8*r.Float64() - 1)} {
-			if _, evals := bound(c, f, beta); evals > most {
-				most, at = evals, c
+			if s, ok := newSweep(c, f, scoreCut(beta), beta); ok {
+				if s.run(); s.evals > most {
+					most, at = s.evals, c
+				}
 			}
 		}
 	}

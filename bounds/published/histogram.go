@@ -16,12 +16,12 @@ const (
 	MethodADPTester bounds.Method = "published-adptester"
 )
 
-// HistogramDivergence returns the plug-in estimate of the hockey-stick divergence on bins, the sum
-// of max(0, x_j/n1 - e^eps y_j/n0), biased upwards. The published tester (algorithms 3 and 4 of
+// HistogramDivergence is the plug-in estimate of the hockey-stick divergence on bins, the sum of
+// max(0, x_j/n1 - e^eps y_j/n0), biased upwards. The published tester (algorithms 3 and 4 of
 // DP-Auditorium, algorithm 2 of RenyiTester) reports a violation if it less eta exceeds delta.
 func HistogramDivergence(first, second []int, eps float64) float64 {
 	n1, n0 := mustBeHistograms(first, second)
-	refuse(bounds.CheckEpsilon(eps))
+	bounds.Must(bounds.CheckEpsilon(eps))
 	th, sum := math.Exp(eps), 0.0
 	for j := range first {
 		sum += math.Max(0, float64(first[j])/n1-th*float64(second[j])/n0)
@@ -34,63 +34,56 @@ func HistogramDivergence(first, second []int, eps float64) float64 {
 //
 //	z - sqrt(m s)/2 - sqrt(s log(1/beta)/2),  s = 1/n1 + e^(2 eps)/n0,
 //
-// z = [HistogramDivergence]. It exceeds the true value with probability at most
-// beta at every sample size: the bias of a positive part is at most half the
-// mean absolute deviation, hence that of z at most half the sum of the bins'
-// deviations, whose squares add up to at most s; and changing one output moves z
-// by at most 1/n1 or e^eps/n0 (McDiarmid 1989). Its slack grows with sqrt m, that of
-// [bounds.ExactDelta] of one event not. Rounded down, at least 0.
+// z = [HistogramDivergence]. It exceeds the true value with probability at most beta: the bias of a
+// positive part is at most half the mean absolute deviation, hence that of z at most half the sum of
+// the bins' deviations, whose squares add up to at most s; and one output moves z by at most 1/n1 or
+// e^eps/n0 (McDiarmid 1989). Rounded down, at least 0.
 func HistogramDelta(first, second []int, eps, beta float64) float64 {
 	n1, n0 := mustBeHistograms(first, second)
-	refuse(bounds.CheckBeta(beta))
+	bounds.Must(bounds.CheckBeta(beta))
 	s := 1/n1 + math.Exp(2*eps)/n0
 	slack := math.Sqrt(float64(len(first))*s)/2 + math.Sqrt(s*math.Log(1/beta)/2)
 	return math.Max(0, bounds.RoundDown(HistogramDivergence(first, second, eps)-slack))
 }
 
-// HistogramSamples is line 2 of algorithm 3 of DP-Auditorium, max(4m(1+e^(2 eps))/beta^2,
-// 12(1+e^(2 eps))/eta^2). What is wrong: the first term must have eta where it has beta, without
-// which the bias is not below eta (with m = 1000 two equal distributions are always reported as a
-// violation of delta = 0, and nearly always of delta = .01; the authors' library is not affected);
-// 12 stands for 4/beta at beta = 1/3. [ADPTesterEta] has it right there.
+// HistogramSamples is line 2 of algorithm 3 of DP-Auditorium. The first term must have eta where it
+// has beta, and 12 stands for 4/beta at beta = 1/3 (docs/findings/histogram.md).
 func HistogramSamples(m int, eps, eta, beta float64) float64 {
 	return math.Max(4*float64(m)/(beta*beta), 12/(eta*eta)) * (1 + math.Exp(2*eps))
 }
 
 // ADPTesterEta is the estimation error eta for which n outputs a side are what aDPTester asks for
-// (RenyiTester, algorithm 2, after Gilbert and McMillan 2018), of a universe of m outcomes: n =
-// max(4m, 12)(1+e^(2 eps))/eta^2, at an error of 1/3. With eta = .01, fitted here, such n are the
-// figures of the aDPTester column of its table 1, whose rows seem to be in another order.
+// (RenyiTester, algorithm 2, after Gilbert and McMillan 2018), of m outcomes, at an error of 1/3. Such
+// n at eta = .01, fitted here, are its column of table 1, whose rows seem to be in another order.
 func ADPTesterEta(m int, eps float64, n int) float64 {
 	return math.Sqrt(math.Max(4*float64(m), 12) * (1 + math.Exp(2*eps)) / float64(n))
 }
 
 func mustBeHistograms(first, second []int) (n1, n0 float64) {
-	refuse(require(len(first) == len(second), "histograms with different bins"))
+	bounds.Refuse(len(first) != len(second), "histograms with different bins")
 	for j := range first {
-		refuse(require(first[j] >= 0 && second[j] >= 0, "negative count"))
+		bounds.Refuse(first[j] < 0 || second[j] < 0, "negative count")
 		n1 += float64(first[j])
 		n0 += float64(second[j])
 	}
-	refuse(require(n1 > 0 && n0 > 0, "empty histogram"))
+	bounds.Refuse(n1 == 0 || n0 == 0, "empty histogram")
 	return n1, n0
 }
 
 // MethodHockeyStick is [HockeyStickEstimate] less [HockeyStickSlack].
 const MethodHockeyStick bounds.Method = "published-hockeystick"
 
-// HockeyStickEstimate is what algorithm 5 of DP-Auditorium estimates of the hockey-stick divergence
-// by its classifier's event: (1 + e^eps) P(right) - e^eps, which is P(event) - e^eps Q(event).
+// HockeyStickEstimate is what algorithm 5 of DP-Auditorium estimates by its classifier's event: (1 +
+// e^eps) P(right) - e^eps, which is P(event) - e^eps Q(event).
 func HockeyStickEstimate(c bounds.Counts, eps float64) float64 {
 	return float64(c.X)/float64(c.N1) - float64(math.Exp(eps)*float64(c.Y))/float64(c.N0)
 }
 
-// HockeyStickSlack is (1 + e^eps) sqrt(log(1/beta)/(2m)), Hoeffding's bound of its propositions
-// 4.11 and 4.12, for the m of which n outputs of the second side are the share e^eps/(1 + e^eps).
-// The algorithm draws the sides at random in that proportion; with n of either it errs less. Valid,
-// but an exact test of the event shows several times more.
+// HockeyStickSlack is (1 + e^eps) sqrt(log(1/beta)/(2m)), Hoeffding's bound of its propositions 4.11
+// and 4.12, for the m of which n outputs of the second side are the share e^eps/(1 + e^eps): the sides
+// are drawn at random so; with n of either it errs less. Valid, but an exact test shows far more.
 func HockeyStickSlack(n int, eps, beta float64) float64 {
-	refuse(bounds.CheckEpsilon(eps), notBelow(eps, 0), bounds.CheckBeta(beta))
+	bounds.Must(bounds.CheckClaim(eps), bounds.CheckBeta(beta))
 	e := math.Exp(eps)
 	return (1 + e) * math.Sqrt(math.Log(1/beta)*e/(2*float64(n)*(1+e)))
 }

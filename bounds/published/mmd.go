@@ -15,9 +15,8 @@ const (
 	MethodMMDPublished bounds.Method = "published-mmd"
 )
 
-// MMDSummary is what the bounds need of n independent values of
-// h = k(x, x') - 2 k(x, y) + k(y, y'), each from two fresh outputs of either
-// dataset; E h is the squared maximum mean discrepancy (Gretton et al. 2012).
+// MMDSummary is of n independent values of h = k(x, x') - 2 k(x, y) + k(y, y'), each from two fresh
+// outputs of either dataset; E h is the squared maximum mean discrepancy (Gretton et al. 2012).
 type MMDSummary struct {
 	N        int     `json:"n"`        // values, at least 2
 	Mean     float64 `json:"mean"`     // of h
@@ -25,27 +24,26 @@ type MMDSummary struct {
 	Signed   bool    `json:"signed"`   // the kernel has values in [-1, 1]; false: in [0, 1]
 }
 
-// Validate reports the first field that is out of range, nil if there is none.
+// Validate reports the first field that is out of range.
 func (s MMDSummary) Validate() error {
 	top := s.width() / 2
-	return audit.First(require(s.N >= 2, "mmd: n is %d, must be at least 2", s.N),
-		require(math.Abs(s.Mean) <= top, "mmd: mean is %v, must be within %v for this kernel", s.Mean, top),
-		require(s.Variance >= 0 && !math.IsInf(s.Variance, 1), "mmd: variance is %v, must be at least 0 and finite", s.Variance))
+	return audit.First(audit.Require(s.N >= 2, "mmd: n", s.N, "at least 2"),
+		audit.Require(math.Abs(s.Mean) <= top, "mmd: mean", s.Mean, "within %v for this kernel", top),
+		bounds.CheckClaim(s.Variance))
 }
 
 func (s MMDSummary) width() float64 { return audit.Pick(s.Signed, 8.0, 4) }
 
-// lower is the empirical Bernstein bound of E h (Maurer and Pontil 2009, theorem
-// 4): below it with probability at most beta.
+// lower is the empirical Bernstein bound of E h (Maurer and Pontil 2009, theorem 4): below it with
+// probability at most beta.
 func (s MMDSummary) lower(beta float64) float64 {
 	n, l := float64(s.N), math.Log(2/beta)
 	return s.Mean - math.Sqrt(2*s.Variance*l/n) - 7*s.width()*l/(3*(n-1))
 }
 
-// RankMMD is the statistic of MMDTester with the kernel 1 - |u - v| of the ranks u and v of two
-// scores, which is positive definite and needs no bandwidth: the paper leaves the kernel open.
-// Ranks are those among explored scores, by bin. A table has lost the order of its pairs: a random
-// one is taken.
+// RankMMD is the statistic of MMDTester, which leaves the kernel open, with 1 - |u - v| of the ranks u
+// and v of two scores: positive definite, without a bandwidth. Ranks are those among explored scores,
+// by bin. A table has lost the order of its pairs: a random one is taken.
 func RankMMD(t, explored bounds.Table, seed uint64) MMDSummary {
 	rank := make([]float64, t.Bins)
 	below, all := 0.0, 2*float64(explored.Pairs())
@@ -81,57 +79,42 @@ func RankMMD(t, explored bounds.Table, seed uint64) MMDSummary {
 	return s
 }
 
-// TightMMDThreshold returns the largest maximum mean discrepancy, not squared, of an (eps, delta)
-// private mechanism for a kernel with k(x, x) <= 1: (e^eps - 1 + 2 delta)/(e^eps + 1) is the
-// largest total variation, and the discrepancy is at most twice that, or sqrt 2 times for kernels
-// in [0, 1] (there the cross term of the two parts of P - Q only lowers it).
+// TightMMDThreshold is the largest maximum mean discrepancy, not squared, of an (eps, delta) private
+// mechanism for a kernel with k(x, x) <= 1: (e^eps - 1 + 2 delta)/(e^eps + 1) is the largest total
+// variation, and the discrepancy is at most twice that, or sqrt 2 times for kernels in [0, 1] (there
+// the cross term of the two parts of P - Q only lowers it).
 func TightMMDThreshold(eps, delta float64, signed bool) float64 {
-	refuse(bounds.CheckEpsilon(eps), notBelow(eps, 0), bounds.CheckDelta(delta))
+	bounds.Must(bounds.CheckClaim(eps), bounds.CheckDelta(delta))
 	return mmdFactor(signed) * (math.Expm1(eps) + 2*delta) / (math.Exp(eps) + 1)
 }
 
 func mmdFactor(signed bool) float64 { return audit.Pick(signed, 2, math.Sqrt2) }
 
-// MMDThreshold is theorem 4.13 of DP-Auditorium, e^eps - 1 + (1 + e^-eps) delta. Valid but loose:
-// at eps = 1, delta = 0 it is 1.718, more than sqrt 2, the largest discrepancy that kernels in
-// [0, 1] have, so that nothing can ever be rejected.
+// MMDThreshold is theorem 4.13 of DP-Auditorium. Valid, but it can exceed the largest discrepancy that
+// kernels in [0, 1] have (docs/findings/mmd-never-rejects.md).
 func MMDThreshold(eps, delta float64) float64 {
-	refuse(bounds.CheckEpsilon(eps), notBelow(eps, 0), bounds.CheckDelta(delta))
+	bounds.Must(bounds.CheckClaim(eps), bounds.CheckDelta(delta))
 	return math.Expm1(eps) + (1+math.Exp(-eps))*delta
 }
 
-// TightMMDDelta returns a lower confidence bound on the delta for which (eps, delta) can hold: that
-// at which [TightMMDThreshold] is the root of the empirical Bernstein bound m_L of E h,
-//
-//	((e^eps + 1) sqrt(m_L)/factor - (e^eps - 1))/2, factor = sqrt 2 or 2.
-//
-// It is valid at every sample size if the values of h are independent, the kernel fixed beforehand
-// and k(x, x) <= 1. Rounded down, at least 0.
+// TightMMDDelta is a lower confidence bound on the delta for which (eps, delta) can hold: that at which
+// [TightMMDThreshold] is the root of the empirical Bernstein bound of E h. Valid at every sample size
+// if the values of h are independent, the kernel fixed beforehand and k(x, x) <= 1. Rounded down, at
+// least 0.
 func TightMMDDelta(s MMDSummary, eps, beta float64) float64 {
-	m := mustBeMMD(s, eps, beta)
-	if m <= 0 {
-		return 0
-	}
-	return math.Max(0, bounds.RoundDown(((math.Exp(eps)+1)*math.Sqrt(m)/mmdFactor(s.Signed)-math.Expm1(eps))/2))
+	root := mustBeMMD(s, eps, beta)
+	return math.Max(0, bounds.RoundDown(((math.Exp(eps)+1)*root/mmdFactor(s.Signed)-math.Expm1(eps))/2))
 }
 
-// CorrectedMMDDelta inverts theorem 4.13 of DP-Auditorium correctly:
-// (sqrt(m_L) - (e^eps - 1))/(1 + e^-eps). Valid as [TightMMDDelta] is, and looser.
+// CorrectedMMDDelta is the same by [MMDThreshold], and looser.
 func CorrectedMMDDelta(s MMDSummary, eps, beta float64) float64 {
-	m := mustBeMMD(s, eps, beta)
-	if m <= 0 {
-		return 0
-	}
-	return math.Max(0, bounds.RoundDown((math.Sqrt(m)-math.Expm1(eps))/(1+math.Exp(-eps))))
+	root := mustBeMMD(s, eps, beta)
+	return math.Max(0, bounds.RoundDown((root-math.Expm1(eps))/(1+math.Exp(-eps))))
 }
 
 // MMDDelta is algorithm 7 of DP-Auditorium, with the root over the variance term only, as its proof
-// has it, and the constant 28/3 for every kernel. What is wrong: squaring theorem 4.13 gives
-// (1 + e^-eps)^2 delta^2, printed without the square, so that the solution of the quadratic is too
-// large: a mechanism that is (0, .2) private is given a delta of .275 in every run (the paper asks
-// for eps > 0: at .01 a (.01, .196) private one is given .26). Besides, h spans 8, not 4, for
-// kernels in [-1, 1]. For kernels in [0, 1] neither does harm: there 2T^2 is at most the printed
-// quadratic, T = (e^eps - 1 + 2 delta)/(e^eps + 1).
+// has it, and the constant 28/3 for every kernel. It lost a square, and for kernels in [-1, 1] h spans
+// 8, not 4; for those in [0, 1] neither does harm (docs/findings/mmd-square.md).
 func MMDDelta(s MMDSummary, eps, beta float64) float64 {
 	mustBeMMD(s, eps, beta)
 	n, l := float64(s.N), math.Log(2/beta)
@@ -141,7 +124,8 @@ func MMDDelta(s MMDSummary, eps, beta float64) float64 {
 	return (math.Sqrt(math.Max(0, b*b+a*m)) - b) / a
 }
 
+// mustBeMMD is the root of the lower bound of E h, 0 where that is negative.
 func mustBeMMD(s MMDSummary, eps, beta float64) float64 {
-	refuse(s.Validate(), bounds.CheckEpsilon(eps), notBelow(eps, 0), bounds.CheckBeta(beta))
-	return s.lower(beta)
+	bounds.Must(s.Validate(), bounds.CheckClaim(eps), bounds.CheckBeta(beta))
+	return math.Sqrt(math.Max(0, s.lower(beta)))
 }
