@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -38,17 +37,14 @@ func (c Catalogue) Learner(name string) (LearnerSpec, error) {
 	for _, text := range list[1:] {
 		setting, value, err := ParseParam(text)
 		if _, twice := given[setting]; err != nil || twice {
-			return l, &InputError{Field: "learner", Found: strconv.Quote(name), Want: "a name and each setting once, as in mlp:epochs=5:units=64",
-				Remedy: "dpscope list " + base + " shows the settings"}
+			return l, Fault("learner", strconv.Quote(name), "a name and each setting once, as in mlp:epochs=5:units=64",
+				"dpscope list "+base+" shows the settings")
 		}
 		given[setting] = value
 	}
 	all, err := ResolveParams(l.Settings, given, Claim{})
 	if err != nil {
-		var in *InputError
-		errors.As(err, &in)
-		in.Field, in.Path = "learner "+base+", "+in.Field, "learner"
-		return l, in
+		return l, Amend(err, func(in *InputError) { in.Field, in.Path = "learner "+base+", "+in.Field, "learner" })
 	}
 	set := l.With(all)
 	set.Name, set.Settings, set.With = name, l.Settings, l.With

@@ -22,14 +22,23 @@ const (
 	Profile     ClaimKind = "profile"     // a curve of (epsilon, delta): [PrivacyProfile]
 )
 
-var claimKinds = []string{string(Pure), string(Approximate), string(Renyi), string(ZCDP), string(GaussianDP), string(Profile)}
+// claimKinds are all: their numbers, and how a claim is written.
+var claimKinds = []struct {
+	kind   ClaimKind
+	fields []string
+	words  string
+}{
+	{Pure, []string{"epsilon"}, "epsilon = %s"},
+	{Approximate, []string{"epsilon", "delta"}, "epsilon = %s at delta = %s"},
+	{Renyi, []string{"epsilon", "alpha"}, "Rényi epsilon = %s at alpha = %s"},
+	{ZCDP, []string{"rho"}, "rho = %s (zCDP)"},
+	{GaussianDP, []string{"mu"}, "mu = %s (Gaussian DP)"},
+	{Profile, nil, "profile"},
+}
 
-// claimFields are the numbers of a claim of each kind.
-var claimFields = map[ClaimKind][]string{Pure: {"epsilon"}, Approximate: {"epsilon", "delta"}, Renyi: {"epsilon", "alpha"}, ZCDP: {"rho"}, GaussianDP: {"mu"}}
-
-// Claim is the guarantee under audit. Which fields count depends on Kind; the others are zero.
-// In a plan, Kind may be absent: then epsilon and delta mean an (epsilon, delta) claim, and one
-// that is zero is the mechanism's own.
+// Claim is the guarantee under audit. Which fields count depends on Kind; the others are zero. In a
+// plan, Kind may be absent: then epsilon and delta mean an (epsilon, delta) claim, and one that is
+// zero is the mechanism's own.
 type Claim struct {
 	Kind    ClaimKind `json:"kind,omitempty"`
 	Epsilon float64   `json:"epsilon,omitempty"` // pure, approximate, renyi; > 0
@@ -49,54 +58,57 @@ func DPClaim(epsilon, delta float64) Claim {
 // claimTop is the largest epsilon, rho and mu of a claim, far below where e^epsilon overflows.
 const claimTop = 500.0
 
+// numbers are the claim's, by their names.
+func (c Claim) numbers() map[string]float64 {
+	return map[string]float64{"alpha": c.Alpha, "epsilon": c.Epsilon, "delta": c.Delta, "mu": c.Mu, "rho": c.Rho}
+}
+
 // Validate checks that the fields of the claim's kind are in range, and no other is set.
 func (c Claim) Validate() error {
+	names := Listed(len(claimKinds), func(i int) string { return string(claimKinds[i].kind) })
+	at := slices.Index(names, string(c.Kind))
 	switch {
-	case !slices.Contains(claimKinds, string(c.Kind)):
-		return At("/claim/kind", UnknownName("claim.kind", string(c.Kind), claimKinds))
+	case at < 0:
+		return At("/claim/kind", UnknownName("claim.kind", string(c.Kind), names))
 	case c.Kind == Profile && c.Profile == nil:
-		return At("/claim/profile", &InputError{Field: "profile", Found: Absent, Want: "a curve in a claim of kind \"profile\"", Remedy: "-claim-file reads one"})
+		return At("/claim/profile", Fault("profile", Absent, `a curve in a claim of kind "profile"`, "-claim-file reads one"))
 	case c.Kind == Profile:
 		if err := c.Profile.Validate(); err != nil {
 			return err
 		}
 	case c.Profile != nil:
-		return At("/claim/profile", &InputError{Field: "profile", Found: "there", Want: fmt.Sprintf("absent in a claim of kind %q", c.Kind)})
+		return At("/claim/profile", Fault("profile", "there", fmt.Sprintf("absent in a claim of kind %q", c.Kind)))
 	}
-	fields := []struct {
-		name  string
-		value float64
-	}{{"alpha", c.Alpha}, {"epsilon", c.Epsilon}, {"delta", c.Delta}, {"mu", c.Mu}, {"rho", c.Rho}}
-	for _, f := range fields {
-		if !slices.Contains(claimFields[c.Kind], f.name) {
-			if f.value != 0 {
-				return &InputError{Field: f.name, Found: Number(f.value), Want: fmt.Sprintf("absent in a claim of kind %q", c.Kind)}
+	numbers := c.numbers()
+	for _, name := range []string{"alpha", "epsilon", "delta", "mu", "rho"} {
+		v := numbers[name]
+		if !slices.Contains(claimKinds[at].fields, name) {
+			if v != 0 {
+				return Fault(name, Number(v), fmt.Sprintf("absent in a claim of kind %q", c.Kind))
 			}
 			continue
 		}
 		var want string
 		ok := true
-		switch f.name {
+		switch name {
 		case "delta":
-			ok, want = f.value >= 0 && f.value < 1, "in [0, 1)"
+			ok, want = v >= 0 && v < 1, "in [0, 1)"
 		case "alpha":
-			ok, want = f.value > 1 && !math.IsInf(f.value, 1), "a finite number above 1"
+			ok, want = v > 1 && !math.IsInf(v, 1), "a finite number above 1"
 		default:
-			ok, want = f.value > 0 && f.value <= claimTop, fmt.Sprintf("a finite number above 0, at most %v", claimTop)
-			if f.value <= claimTop || math.IsInf(f.value, 1) {
+			ok, want = v > 0 && v <= claimTop, fmt.Sprintf("a finite number above 0, at most %v", claimTop)
+			if v <= claimTop || math.IsInf(v, 1) {
 				want = "a finite number above 0"
 			}
 		}
-		if !ok {
-			err := &InputError{Field: f.name, Found: Number(f.value), Want: want}
-			if f.value == 0 && f.name != "delta" {
-				err.Found = "absent"
-				err.Remedy = fmt.Sprintf("a claim of kind %q needs %s above 0, unless the mechanism's own claim implies it", c.Kind, f.name)
-				if f.name == "alpha" {
-					err.Remedy = "a Rényi claim names its order, for example alpha = 2"
-				}
-			}
-			return err
+		switch {
+		case ok:
+		case v != 0 || name == "delta":
+			return Fault(name, Number(v), want)
+		case name == "alpha":
+			return Fault(name, Absent, want, "a Rényi claim names its order, for example alpha = 2")
+		default:
+			return Fault(name, Absent, want, fmt.Sprintf("a claim of kind %q needs %s above 0, unless the mechanism's own claim implies it", c.Kind, name))
 		}
 	}
 	return Remedy(`use kind "pure"`, Require(c.Kind != Approximate || c.Delta != 0, "delta", 0, "above 0 in an approximate claim"))
@@ -144,7 +156,7 @@ func (c Claim) IsDP() bool { return c.Kind == Pure || c.Kind == Approximate || c
 
 // Group is what a claim of (epsilon, delta) says of datasets that differ by so many steps: (k
 // epsilon, delta (e^(k epsilon)-1)/(e^epsilon-1)), delta rounded up and at most 1 (Lu et al. 2022,
-// lemma 3.4; Dwork and Roth 2014, theorem 2.2).
+// lemma 3.4).
 func (c Claim) Group(steps int) Claim {
 	if steps <= 1 {
 		return c
@@ -161,8 +173,8 @@ func (c Claim) Group(steps int) Claim {
 	return DPClaim(float64(float64(steps)*c.Epsilon), delta)
 }
 
-// ImpliedRenyi is the largest Rényi divergence of order alpha that the claim allows; false where
-// it allows any. A Rényi claim bounds the lower orders too, as D_alpha grows with alpha.
+// ImpliedRenyi is the largest Rényi divergence of order alpha that the claim allows; false where it
+// allows any. A Rényi claim bounds the lower orders too, as D_alpha grows with alpha.
 func (c Claim) ImpliedRenyi(alpha float64) (float64, bool) {
 	if !(alpha > 1) || math.IsInf(alpha, 1) {
 		return 0, false // orders come from strangers' files too
@@ -180,8 +192,8 @@ func (c Claim) ImpliedRenyi(alpha float64) (float64, bool) {
 	return 0, false
 }
 
-// ImpliedRho is the rho of zCDP that the claim implies: epsilon^2/2 of a pure one (Bun and
-// Steinke 2016, proposition 3.3), mu^2/2 of a Gaussian one.
+// ImpliedRho is the rho of zCDP that the claim implies: epsilon^2/2 of a pure one (Bun and Steinke
+// 2016, proposition 3.3), mu^2/2 of a Gaussian one.
 func (c Claim) ImpliedRho() (float64, bool) {
 	switch c.Kind {
 	case Pure:
@@ -207,20 +219,13 @@ func (c Claim) ImpliedMu() (float64, bool) {
 
 // String gives the claim in the field's notation.
 func (c Claim) String() string {
-	switch c.Kind {
-	case Pure:
-		return fmt.Sprintf("epsilon = %s", Number(c.Epsilon))
-	case Approximate:
-		return fmt.Sprintf("epsilon = %s at delta = %s", Number(c.Epsilon), Number(c.Delta))
-	case Renyi:
-		return fmt.Sprintf("Rényi epsilon = %s at alpha = %s", Number(c.Epsilon), Number(c.Alpha))
-	case ZCDP:
-		return fmt.Sprintf("rho = %s (zCDP)", Number(c.Rho))
-	case GaussianDP:
-		return fmt.Sprintf("mu = %s (Gaussian DP)", Number(c.Mu))
-	case Profile:
-		if c.Profile != nil {
-			return fmt.Sprintf("a curve of %d points", len(c.Profile.Points))
+	if c.Kind == Profile && c.Profile != nil {
+		return fmt.Sprintf("a curve of %d points", len(c.Profile.Points))
+	}
+	numbers := c.numbers()
+	for _, k := range claimKinds {
+		if k.kind == c.Kind {
+			return fmt.Sprintf(k.words, Each(k.fields, func(name string) any { return Number(numbers[name]) })...)
 		}
 	}
 	return string(c.Kind)
@@ -239,14 +244,14 @@ func (c Claim) Limit() float64 {
 	return c.Epsilon
 }
 
-// RandomisedResponseRenyi returns the largest D_alpha(P||Q), in nats, over all pairs with log
-// ratio at most eps, that of randomised response, eps >= 0 and alpha > 1 both finite:
+// RandomisedResponseRenyi is the largest D_alpha(P||Q), in nats, over all pairs with log ratio at
+// most eps, that of randomised response, eps >= 0 and alpha > 1 both finite:
 //
 //	log(p^alpha (1-p)^(1-alpha) + (1-p)^alpha p^(1-alpha))/(alpha-1)
 //
 // with p = e^eps/(1+e^eps); every such pair is a post-processing of that one (Kairouz, Oh and
-// Viswanath 2017). At most alpha eps^2/2 and eps. Evaluated without cancellation as
-// log(1 + (e^((alpha-1)eps)-1)(1-e^(-alpha eps))/(1+e^(-eps)))/(alpha-1).
+// Viswanath 2017). Evaluated without cancellation as log(1 + (e^((alpha-1)eps)-1)(1-e^(-alpha
+// eps))/(1+e^(-eps)))/(alpha-1).
 func RandomisedResponseRenyi(eps, alpha float64) float64 {
 	if !(eps >= 0 && alpha > 1) || math.IsInf(eps, 1) || math.IsInf(alpha, 1) {
 		panic("audit: RandomisedResponseRenyi needs a finite epsilon of at least 0 and a finite alpha above 1")
@@ -259,9 +264,9 @@ func RandomisedResponseRenyi(eps, alpha float64) float64 {
 	return math.Log1p(math.Expm1(up)*rest) / (alpha - 1)
 }
 
-// GaussianMuOfPure returns the smallest mu such that every eps-DP mechanism is mu-GDP, 2
-// Phi^-1(1/(1 + e^-eps)): the trade-off curve of randomised response has its corner where both
-// errors are 1/(1 + e^eps), and the Gaussian curve through it, being convex, lies below.
+// GaussianMuOfPure is the smallest mu such that every eps-DP mechanism is mu-GDP, 2 Phi^-1(1/(1 +
+// e^-eps)): the trade-off curve of randomised response has its corner where both errors are 1/(1 +
+// e^eps), and the Gaussian curve through it, being convex, lies below.
 func GaussianMuOfPure(eps float64) float64 {
 	if !(eps >= 0) || math.IsInf(eps, 1) {
 		panic("audit: GaussianMuOfPure needs a finite epsilon of at least 0")

@@ -96,14 +96,13 @@ func (d Dataset) Alone(other Dataset) (rows []int) {
 // validate checks shape and finiteness.
 func (d Dataset) validate(field string) error {
 	if d.Columns < 1 {
-		return &InputError{Field: field + ".columns", Found: fmt.Sprint(d.Columns), Want: "at least 1"}
+		return Fault(field+".columns", d.Columns, "at least 1")
 	}
 	if len(d.Values)%d.Columns != 0 {
-		return &InputError{Field: field + ".values", Found: fmt.Sprintf("%d numbers", len(d.Values)),
-			Want: fmt.Sprintf("a multiple of its %d columns", d.Columns)}
+		return Fault(field+".values", fmt.Sprintf("%d numbers", len(d.Values)), fmt.Sprintf("a multiple of its %d columns", d.Columns))
 	}
 	if i := NonFinite(d.Values); i >= 0 {
-		return &InputError{Field: fmt.Sprintf("%s.values[%d]", field, i), Found: Number(d.Values[i]), Want: "a finite number"}
+		return Fault(fmt.Sprintf("%s.values[%d]", field, i), Number(d.Values[i]), "a finite number")
 	}
 	return nil
 }
@@ -173,23 +172,24 @@ func (dom Domain) Contains(d Dataset, field string) error {
 		return err
 	}
 	if d.Columns != dom.Columns {
-		return &InputError{Field: field + ".columns", Found: fmt.Sprint(d.Columns), Want: fmt.Sprint(dom.Columns)}
+		return Fault(field+".columns", d.Columns, fmt.Sprint(dom.Columns))
 	}
 	if len(dom.Lower) != dom.Columns || len(dom.Upper) != dom.Columns {
-		return &InputError{Field: "domain", Found: fmt.Sprintf("with %d lower and %d upper bounds", len(dom.Lower), len(dom.Upper)), Want: fmt.Sprintf("one of each for each of its %d columns", dom.Columns)}
+		return Fault("domain", fmt.Sprintf("with %d lower and %d upper bounds", len(dom.Lower), len(dom.Upper)), fmt.Sprintf("one of each for each of its %d columns", dom.Columns))
 	}
 	if n := d.Len(); n < dom.MinRows || n > dom.MaxRows {
 		want := Pick(dom.MinRows == dom.MaxRows, fmt.Sprintf("%d rows", dom.MinRows), fmt.Sprintf("%d to %d rows", dom.MinRows, dom.MaxRows))
-		return &InputError{Field: field, Found: fmt.Sprintf("%d rows", n), Want: want}
+		return Fault(field, fmt.Sprintf("%d rows", n), want)
 	}
 	for i, v := range d.Values {
-		lo, hi := dom.Lower[i%d.Columns], dom.Upper[i%d.Columns]
-		if v < lo || v > hi {
-			return &InputError{Field: fmt.Sprintf("%s.values[%d]", field, i), Found: Number(v),
-				Want: fmt.Sprintf("in [%s, %s]", Number(lo), Number(hi))}
+		want := ""
+		if lo, hi := dom.Lower[i%d.Columns], dom.Upper[i%d.Columns]; v < lo || v > hi {
+			want = fmt.Sprintf("in [%s, %s]", Number(lo), Number(hi))
+		} else if dom.Integer && v != math.Floor(v) {
+			want = "a whole number"
 		}
-		if dom.Integer && v != math.Floor(v) {
-			return &InputError{Field: fmt.Sprintf("%s.values[%d]", field, i), Found: Number(v), Want: "a whole number"}
+		if want != "" {
+			return Fault(fmt.Sprintf("%s.values[%d]", field, i), Number(v), want)
 		}
 	}
 	return nil

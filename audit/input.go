@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -42,8 +43,8 @@ func (e *InputError) Error() string {
 	return b.String()
 }
 
-// Place is where the fault is: the name of a setting, p.NAME for a parameter, or a
-// JSON pointer into what was read, / for all of it.
+// Place is where the fault is: the name of a setting, p.NAME for a parameter, or a JSON pointer
+// into what was read.
 func (e *InputError) Place() string { return cmp.Or(e.Path, e.Field) }
 
 // First is the first fault of a list of requirements, none of which needs another to hold.
@@ -63,7 +64,13 @@ func Require(holds bool, field string, found any, want string, args ...any) erro
 	if holds {
 		return nil
 	}
-	return &InputError{Field: field, Found: fmt.Sprint(found), Want: fmt.Sprintf(want, args...)}
+	return Fault(field, found, fmt.Sprintf(want, args...))
+}
+
+// Fault is the fault of a field: what was found, what is wanted, and how to mend it, if that is
+// known.
+func Fault(field string, found any, want string, remedy ...string) error {
+	return &InputError{Field: field, Found: fmt.Sprint(found), Want: want, Remedy: strings.Join(remedy, "")}
 }
 
 // Refuse is the fault of a field, and how to mend it where that is known.
@@ -76,12 +83,17 @@ func Within(field string, v, low, high int) error {
 	return Require(v >= low && v <= high, field, v, "in [%d, %d]", low, high)
 }
 
-// At says where an error of the user's input is, unless it says so itself.
-func At(path string, err error) error {
-	if in, ok := errors.AsType[*InputError](err); ok && in.Path == "" {
-		in.Path = path
+// Amend changes what a fault of the user's input says; other errors stay.
+func Amend(err error, change func(in *InputError)) error {
+	if in, ok := errors.AsType[*InputError](err); ok {
+		change(in)
 	}
 	return err
+}
+
+// At says where an error of the user's input is, unless it says so itself.
+func At(path string, err error) error {
+	return Amend(err, func(in *InputError) { in.Path = cmp.Or(in.Path, path) })
 }
 
 // Of says what an error is of; nil stays nil.
@@ -94,10 +106,7 @@ func Of(what string, err error) error {
 
 // Remedy says how to mend a fault of the user's input.
 func Remedy(remedy string, err error) error {
-	if in, ok := errors.AsType[*InputError](err); ok {
-		in.Remedy = remedy
-	}
-	return err
+	return Amend(err, func(in *InputError) { in.Remedy = remedy })
 }
 
 // IsInput reports whether err comes from the user's input.
@@ -118,7 +127,7 @@ func UnknownName(field, name string, known []string) error {
 			remedy += " All names: dpscope list"
 		}
 	}
-	return &InputError{Field: field, Found: fmt.Sprintf("%q", name), Want: "a known name", Remedy: remedy}
+	return Fault(field, strconv.Quote(name), "a known name", remedy)
 }
 
 // Nearest returns the known name of the smallest edit distance to name, "" for none near.

@@ -12,8 +12,8 @@ type Exploration struct {
 	First, Second Samples
 	Claim         Claim
 	Stream        *stream.Stream // for learners that need randomness
-	// Check is to be called every few milliseconds (at least once a pass over the samples);
-	// where it returns an error, the learner returns that at once.
+	// Check is to be called every few milliseconds (at least once a pass over the samples); where
+	// it returns an error, the learner returns that at once.
 	Check func() error
 }
 
@@ -26,8 +26,8 @@ type LearnerSpec struct {
 	ByName bool
 	// Steady: a portfolio takes it where validation cannot tell that another does better.
 	Steady bool
-	// Bits: it reads how numbers are rounded. A plan that names it says that the claim is
-	// about doubles, and a portfolio trains it where a column says so ([Column.Bits]).
+	// Bits: it reads how numbers are rounded. A plan that names it says that the claim is about
+	// doubles, and a portfolio trains it where a column says so ([Column.Bits]).
 	Bits bool
 	// Settings are what can be set behind the name ("mlp:epochs=5:units=64"), and With is the
 	// learner with all of them; absent where there is nothing to set.
@@ -60,8 +60,8 @@ const (
 // rounded by float64() before they are added, no transcendental functions of package math), since
 // counts depend on them.
 type Model interface {
-	// Score writes the score of each row of rows (flat, of the mechanism's width), which is
-	// finite, into out, of as many numbers. Several goroutines may call it at once.
+	// Score writes the score of each row of rows (flat, of the mechanism's width), which is finite,
+	// into out, of as many numbers. Several goroutines may call it at once.
 	Score(rows, out []float64)
 	// Describe says which outputs score above the threshold, or, not above, below it.
 	Describe(threshold float64, above bool) string
@@ -89,8 +89,8 @@ type Labelled struct {
 // LabelledReading is how a file of labelled examples is read.
 type LabelledReading struct {
 	Label string `json:"label,omitempty"` // name or number (from 1) of the label's column; the last
-	// Bounds are declared ranges of features, as age=0:120,height=1:2.2; one without a
-	// name is of all others.
+	// Bounds are declared ranges of features, as age=0:120,height=1:2.2; one without a name is of
+	// all others.
 	Bounds  string   `json:"bounds,omitempty"`
 	Classes []string `json:"classes,omitempty"` // the two labels; those that occur
 }
@@ -104,11 +104,11 @@ func (l *Labelled) Words() string {
 type Learning string
 
 const (
-	// Logistic is regularised logistic regression without an intercept, by any
-	// perturbation or by gradients: its model is the coefficients, one a feature.
+	// Logistic is regularised logistic regression without an intercept, by any perturbation or by
+	// gradients: its model is the coefficients, one a feature.
 	Logistic Learning = "logistic"
-	// NaiveBayes is Gaussian naive Bayes: its model is, of label 0 and then of label 1,
-	// the mean of each feature, then the variances alike, then the share of label 1.
+	// NaiveBayes is Gaussian naive Bayes: its model is, of label 0 and then of label 1, the mean of
+	// each feature, then the variances alike, then the share of label 1.
 	NaiveBayes Learning = "naive-bayes"
 	// Forest is a forest whose splits do not depend on the rows.
 	Forest Learning = "forest"
@@ -125,11 +125,10 @@ type Table struct {
 	Features []string
 	Classes  [2]string
 	Learning
-	// Ridge is lambda of [Logistic]: the mean of the losses and Ridge/2 times the squared
-	// norm of the coefficients are minimised.
+	// Ridge is lambda of [Logistic]: the mean of the losses and Ridge/2 times the squared norm of
+	// the coefficients are minimised.
 	Ridge float64
-	// Radius is the L2 norm that the features of a row have at most, beside their bounds;
-	// 0: any.
+	// Radius is the L2 norm that the features of a row have at most, beside their bounds; 0: any.
 	Radius float64
 	// Train is the learner's twin without noise: its model's numbers.
 	Train func(Dataset) ([]float64, error)

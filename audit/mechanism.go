@@ -69,8 +69,8 @@ type Tight struct {
 	Params Params // other than defaults
 	Pair   int    // number, from 1, of the pair that meets the claim; 0: none is known
 	Why    string // how that pair meets it, or what is known
-	// Exact is the epsilon that holds on the first pair, up to rounding, where no pair
-	// meets the mechanism's own claim; 0: the own claim. It holds on that pair only.
+	// Exact is the epsilon that holds on the first pair, up to rounding, where no pair meets the
+	// mechanism's own claim; 0: the own claim. It holds on that pair only.
 	Exact float64
 	// Floats: it adds its noise in floating point; a learner of bits rightly refutes it.
 	Floats bool

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Outcome is an output of a column of numbers that is no number, written as a finite number that
-// no mechanism has a use for; an output that is that number hides differences only.
+// Outcome is an output of a column of numbers that is no number, written as a finite number that no
+// mechanism has a use for; an output that is that number hides differences only.
 type Outcome float64
 
 // The outcomes.

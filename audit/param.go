@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// ParamSpec describes one parameter of a mechanism: a number, or, where
-// Choices is set, one of a few words.
+// ParamSpec describes one parameter of a mechanism: a number, or, where Choices is set, one of a
+// few words.
 type ParamSpec struct {
 	Name    string   `json:"name"`
 	Doc     string   `json:"doc"`
@@ -49,10 +49,10 @@ func (v *ParamValue) UnmarshalJSON(data []byte) error {
 		if err := json.Unmarshal(data, &v.Text); err != nil || v.Text != "" {
 			return err
 		}
-		return &InputError{Field: "parameter", Path: "/parameters", Found: "an empty text", Want: "a number or a word"}
+		return At("/parameters", Fault("parameter", "an empty text", "a number or a word"))
 	}
 	if bytes.Equal(data, []byte("null")) {
-		return &InputError{Field: "parameter", Path: "/parameters", Found: "null", Want: "a number or a word", Remedy: "leave it out for its default"}
+		return At("/parameters", Fault("parameter", "null", "a number or a word", "leave it out for its default"))
 	}
 	return json.Unmarshal(data, &v.Number)
 }
@@ -106,7 +106,7 @@ func ParseParam(s string) (string, ParamValue, error) {
 	name, text, ok := strings.Cut(s, "=")
 	name, text = strings.TrimSpace(name), strings.TrimSpace(text)
 	if !ok || name == "" || text == "" {
-		return "", ParamValue{}, &InputError{Field: "param", Found: fmt.Sprintf("%q", s), Want: "name=value", Remedy: "for example -param c=2"}
+		return "", ParamValue{}, Fault("param", strconv.Quote(s), "name=value", "for example -param c=2")
 	}
 	if v, err := strconv.ParseFloat(text, 64); err == nil {
 		return name, ParamValue{Number: v}, nil
@@ -115,7 +115,7 @@ func ParseParam(s string) (string, ParamValue, error) {
 }
 
 // ResolveParams checks the given values against the specs and fills in defaults. The parameters
-// epsilon, delta and alpha, where they are not given, follow those of the claim, where it has them.
+// epsilon, delta and alpha, where they are not given, follow those of the claim.
 func ResolveParams(specs []ParamSpec, given Params, claim Claim) (Params, error) {
 	claimed := map[string]float64{"epsilon": claim.Epsilon, "delta": claim.Delta, "alpha": claim.Alpha}
 	names := make([]string, len(specs))
@@ -130,7 +130,7 @@ func ResolveParams(specs []ParamSpec, given Params, claim Claim) (Params, error)
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if _, ok := out[name]; !ok {
 			if len(names) == 0 {
-				return nil, &InputError{Field: "parameter", Path: "p." + name, Found: fmt.Sprintf("%q", name), Want: "absent: there are no parameters"}
+				return nil, At("p."+name, Fault("parameter", strconv.Quote(name), "absent: there are no parameters"))
 			}
 			return nil, At("p."+name, UnknownName("parameter", name, names))
 		}
@@ -166,7 +166,7 @@ func (s ParamSpec) Check(field string, v ParamValue) error {
 		return UnknownName(field, v.String(), s.Choices)
 	}
 	x, want := v.Number, s.rangeText()
-	return First(Require(v.Text == "", field, fmt.Sprintf("%q", v.Text), "%s", want),
+	return First(Require(v.Text == "", field, strconv.Quote(v.Text), "%s", want),
 		Require(x >= s.Min && x <= s.Max && !(s.Open && x == s.Min) && !(s.Integer && x != math.Floor(x)), field, Number(x), "%s", want))
 }
 

@@ -4,12 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"sort"
 )
 
 // PrivacyProfile is a claim as a curve: at each of its points the mechanism claims to be (Epsilon,
 // Delta) private. Nothing else is claimed but what they imply, at larger epsilons. So what refutes
-// one point refutes the claim, and nothing else does.
+// one point refutes the claim, and nothing else.
 type PrivacyProfile struct {
 	Points []ProfilePoint `json:"points"`           // by epsilon, increasing; 1 to 4096
 	Source string         `json:"source,omitempty"` // where they come from, in words
@@ -30,10 +29,10 @@ const mostSource = 200
 // Validate checks the points and their order.
 func (p PrivacyProfile) Validate() error {
 	if len(p.Points) < 1 || len(p.Points) > MostPoints {
-		return At("/claim/profile/points", &InputError{Field: "profile.points", Found: fmt.Sprintf("%d points", len(p.Points)), Want: fmt.Sprintf("1 to %d", MostPoints)})
+		return At("/claim/profile/points", Fault("profile.points", fmt.Sprintf("%d points", len(p.Points)), fmt.Sprintf("1 to %d", MostPoints)))
 	}
 	if len(p.Source) > mostSource {
-		return At("/claim/profile/source", &InputError{Field: "profile.source", Found: fmt.Sprintf("%d bytes", len(p.Source)), Want: fmt.Sprintf("at most %d", mostSource)})
+		return At("/claim/profile/source", Fault("profile.source", fmt.Sprintf("%d bytes", len(p.Source)), fmt.Sprintf("at most %d", mostSource)))
 	}
 	for i, x := range p.Points {
 		name, found, want := "delta", x.Delta, ""
@@ -50,7 +49,7 @@ func (p PrivacyProfile) Validate() error {
 			name, found, want = "epsilon", x.Epsilon, "above 0, at most "+Number(claimTop)
 		}
 		if want != "" {
-			return &InputError{Field: fmt.Sprintf("profile.points[%d].%s", i, name), Path: fmt.Sprintf("/claim/profile/points/%d/%s", i, name), Found: Number(found), Want: want}
+			return At(fmt.Sprintf("/claim/profile/points/%d/%s", i, name), Fault(fmt.Sprintf("profile.points[%d].%s", i, name), Number(found), want))
 		}
 	}
 	return nil
@@ -78,8 +77,8 @@ func Profiled(points []ProfilePoint, source string) (PrivacyProfile, error) {
 			points[i].Epsilon = leastEpsilon
 		}
 	}
-	sort.Slice(points, func(i, j int) bool {
-		return cmp.Or(cmp.Compare(points[i].Epsilon, points[j].Epsilon), cmp.Compare(points[i].Delta, points[j].Delta)) < 0
+	slices.SortFunc(points, func(a, b ProfilePoint) int {
+		return cmp.Or(cmp.Compare(a.Epsilon, b.Epsilon), cmp.Compare(a.Delta, b.Delta))
 	})
 	for _, x := range points {
 		if n := len(p.Points); x.Delta >= 1 || n > 0 && p.Points[n-1].Epsilon == x.Epsilon {

@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// Recorded is a mechanism whose outputs exist already. The engine takes them one after the other in
-// a random order that the seed fixes: the sequential test bets on all, exploration takes the first
-// Plan.Explore, certification those after them. So none certifies that was explored, and which do
-// does not depend on their values.
+// Recorded is a mechanism whose outputs exist already. The engine takes them in a random order that
+// the seed fixes: the sequential test bets on all, exploration takes the first Plan.Explore,
+// certification those after them. So none certifies that was explored, and which do does not depend
+// on their values.
 type Recorded interface {
 	Mechanism
 	// Recorded fills out with the outputs number at, at+1, ... on one dataset (side 0 or 1), in a
-	// uniformly random order that depends on seed, side and their number alone. An error
-	// if there are not so many.
+	// uniformly random order that depends on seed, side and their number alone. An error if there
+	// are not so many.
 	Recorded(seed uint64, side, at int, out []float64) error
 }
 
@@ -55,8 +55,8 @@ type Reading struct {
 	NonFinite string                `json:"nonFinite,omitempty"` // refuse or symbol
 }
 
-// RecordedSplit is how the outputs on each dataset were used. Those that were bet on are
-// explored and certified, too, in a stage of its own.
+// RecordedSplit is how the outputs on each dataset were used; those bet on are explored and
+// certified, too.
 type RecordedSplit struct {
 	Bet       int    `json:"bet,omitempty"` // at most: a bound that no longer climbs ends it
 	Explored  int    `json:"explored"`
@@ -105,11 +105,11 @@ const shortRun = 4
 const mostKinds = 1 << 16
 
 // ParseKind adds to kinds what the flag -kind says: name=kind, or c3..c9=kind for columns without
-// names of their own. It does not check that these exist.
+// names of their own.
 func ParseKind(flag string, kinds map[string]ColumnKind) error {
 	i := strings.LastIndexByte(flag, '=')
 	if i <= 0 {
-		return &InputError{Field: "kind", Found: fmt.Sprintf("%q", flag), Want: "name=kind", Remedy: "for example -kind answer=symbol, or -kind c1..c8=real"}
+		return Fault("kind", strconv.Quote(flag), "name=kind", "for example -kind answer=symbol, or -kind c1..c8=real")
 	}
 	name, kind := flag[:i], ColumnKind(flag[i+1:])
 	from, to, _ := strings.Cut(name, "..")
@@ -119,7 +119,7 @@ func ParseKind(flag string, kinds map[string]ColumnKind) error {
 		return nil
 	}
 	if b < a || b-a >= mostKinds {
-		return &InputError{Field: "kind", Found: fmt.Sprintf("%q", flag), Want: fmt.Sprintf("the first column and then the last, at most c%d", mostKinds)}
+		return Fault("kind", strconv.Quote(flag), fmt.Sprintf("the first column and then the last, at most c%d", mostKinds))
 	}
 	for n := a; n <= b; n++ {
 		kinds["c"+strconv.Itoa(n)] = kind

@@ -23,8 +23,8 @@ func (r Relation) Unit() string {
 type Relation string
 
 const (
-	// Given is of recorded outputs: the datasets are not known here, and that they are
-	// neighbours is the word of whoever recorded the outputs.
+	// Given is of recorded outputs: that the datasets are neighbours is the word of whoever
+	// recorded them.
 	Given Relation = "given"
 	// AddRemove: one dataset is the other with one row more.
 	AddRemove Relation = "add-remove"
@@ -115,5 +115,5 @@ func (r Relation) Steps(p Pair, dom Domain, most int) (int, error) {
 }
 
 func notNeighbours(r Relation, found, want string) error {
-	return &InputError{Field: fmt.Sprintf("pair (%s)", r), Found: found, Want: want}
+	return Fault(fmt.Sprintf("pair (%s)", r), found, want)
 }

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -73,12 +74,12 @@ func FragmentWord(s string) string {
 	return b.String()
 }
 
-// ShellWords takes a command line apart as a POSIX shell does: blanks separate words; quotes and
-// backslashes keep them together. Nothing is expanded: what a shell would take for a pipe, a
-// redirection, a variable or a second command is refused. [ShellWord] is the way back.
+// ShellWords takes a command line apart as a POSIX shell does. Nothing is expanded: what a shell
+// would take for a pipe, a redirection, a variable or a second command is refused. [ShellWord] is
+// the way back.
 func ShellWords(field, line string) ([]string, error) {
 	fault := func(found, want, remedy string) error {
-		return &InputError{Field: field, Found: fmt.Sprintf("%q with %s", line, found), Want: want, Remedy: remedy}
+		return Fault(field, fmt.Sprintf("%q with %s", line, found), want, remedy)
 	}
 	shell := func(c byte) error {
 		return fault(fmt.Sprintf("%q outside single quotes", c), "a program and its arguments, because no shell reads them", "quote the character, or run a shell: "+field+` "sh -c '...'"`)
@@ -133,7 +134,7 @@ func ShellWords(field, line string) ([]string, error) {
 		words = append(words, string(word))
 	}
 	if len(words) == 0 {
-		return nil, &InputError{Field: field, Found: fmt.Sprintf("%q", line), Want: "a program and its arguments", Remedy: "for example " + field + " 'python3 mechanism.py'"}
+		return nil, Fault(field, strconv.Quote(line), "a program and its arguments", "for example "+field+" 'python3 mechanism.py'")
 	}
 	return words, nil
 }

@@ -10,8 +10,8 @@ import (
 const (
 	// MinSamples is the least number of outputs a side that anything is learned of or bounded by.
 	MinSamples = 100
-	// BlockRows is the most outputs that an audit asks for at a time. Another number would
-	// change which random numbers an output is made of, and no report would replay.
+	// BlockRows is the most outputs that an audit asks for at a time. Another number would change
+	// which random numbers an output is made of, and no report would replay.
 	BlockRows = 4096
 )
 
@@ -30,8 +30,8 @@ type Column struct {
 	Name   string     `json:"name"`
 	Kind   ColumnKind `json:"kind"`
 	Labels []Label    `json:"labels,omitempty"` // words for symbols
-	// Bits: of a real column, the claim is about doubles, so a learner may read their
-	// [Rounding]. Most noise is drawn for real numbers, where a claim holds for these only.
+	// Bits: of a real column, the claim is about doubles, so a learner may read their [Rounding].
+	// Most noise is drawn for real numbers, where a claim holds for these only.
 	Bits bool `json:"-"`
 }
 
@@ -64,8 +64,8 @@ type Label struct {
 	Text  string  `json:"text"`
 }
 
-// Number is what a column of the kind has of these cells, where that is a number; a mixed one
-// has it beside the symbols that carry one.
+// Number is what a column of the kind has of these cells, where that is a number; a mixed one has
+// it beside the symbols that carry one.
 func (k ColumnKind) Number(cells, carriers []float64) (v float64, ok bool) {
 	switch {
 	case k == Real:

@@ -16,7 +16,7 @@ import (
 // the value in errors ("plan", "report"), which are of type [*InputError].
 func DecodeStrict(data []byte, what string, v any) error {
 	if len(bytes.TrimSpace(data)) == 0 {
-		return &InputError{Field: what, Path: "/", Found: "empty", Want: "a JSON object"}
+		return At("/", Fault(what, "empty", "a JSON object"))
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
@@ -24,8 +24,7 @@ func DecodeStrict(data []byte, what string, v any) error {
 		return JsonError(data, what, err)
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		line, col := position(data, dec.InputOffset())
-		return &InputError{Field: what, Path: "/", Found: fmt.Sprintf("followed by more text at line %d, column %d", line, col), Want: "one JSON object"}
+		return At("/", Fault(what, "followed by more text at "+position(data, dec.InputOffset()), "one JSON object"))
 	}
 	if _, raw := v.(*json.RawMessage); raw {
 		return nil
@@ -47,17 +46,20 @@ func FieldNames(v any) []string {
 // checkNames refuses what encoding/json lets pass and other readers see otherwise: a name that
 // comes twice in one object, and a field's name in other letters than its own.
 func checkNames(data []byte, what string, v any) error {
+	fault := func(name, found, want string) error {
+		return At("/"+name, Fault(fmt.Sprintf("%s: field %q", what, name), found, want))
+	}
 	if name := repeated(json.NewDecoder(bytes.NewReader(data))); name != "" {
-		return &InputError{Field: fmt.Sprintf("%s: field %q", what, name), Path: "/" + name, Found: "given twice in one object", Want: "given once"}
+		return fault(name, "given twice in one object", "given once")
 	}
 	back, err := json.Marshal(v)
 	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
+		return Of(what, err)
 	}
 	var given, known any
 	if json.Unmarshal(data, &given) == nil && json.Unmarshal(back, &known) == nil {
 		if name := otherLetters(given, known); name != "" {
-			return &InputError{Field: fmt.Sprintf("%s: field %q", what, name), Path: "/" + name, Found: "unknown", Want: "a field of this version, in the same upper and lower case"}
+			return fault(name, "unknown", "a field of this version, in the same upper and lower case")
 		}
 	}
 	return nil
@@ -65,36 +67,24 @@ func checkNames(data []byte, what string, v any) error {
 
 // repeated reads one JSON value and returns a name that an object of it has twice, or "".
 func repeated(dec *json.Decoder) string {
-	tok, err := dec.Token()
-	if err != nil {
+	open, err := dec.Token()
+	if _, list := open.(json.Delim); err != nil || !list {
 		return ""
 	}
-	switch tok {
-	case json.Delim('{'):
-		seen := map[string]bool{}
-		for dec.More() {
-			key, err := dec.Token()
-			if err != nil {
-				return ""
-			}
-			name, _ := key.(string)
+	seen := map[json.Token]bool{}
+	for dec.More() {
+		if open == json.Delim('{') {
+			name, _ := dec.Token()
 			if seen[name] {
-				return name
+				return fmt.Sprint(name)
 			}
 			seen[name] = true
-			if inner := repeated(dec); inner != "" {
-				return inner
-			}
 		}
-		dec.Token()
-	case json.Delim('['):
-		for dec.More() {
-			if inner := repeated(dec); inner != "" {
-				return inner
-			}
+		if inner := repeated(dec); inner != "" {
+			return inner
 		}
-		dec.Token()
 	}
+	dec.Token()
 	return ""
 }
 
@@ -134,28 +124,26 @@ func JsonError(data []byte, what string, err error) error {
 	case IsInput(err):
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		line, col := position(data, int64(len(data)))
-		return &InputError{Field: what, Path: "/", Found: fmt.Sprintf("cut off at line %d, column %d", line, col), Want: "a whole JSON object", Remedy: "save or copy the file again"}
+		return At("/", Fault(what, "cut off at "+position(data, int64(len(data))), "a whole JSON object", "save or copy the file again"))
 	case errors.As(err, &syntax):
-		line, col := position(data, syntax.Offset)
-		return &InputError{Field: what, Path: "/", Found: fmt.Sprintf("not JSON at line %d, column %d (%v)", line, col, err), Want: "a JSON object"}
+		return At("/", Fault(what, fmt.Sprintf("not JSON at %s (%v)", position(data, syntax.Offset), err), "a JSON object"))
 	case errors.As(err, &typed):
-		line, col := position(data, typed.Offset)
 		field := what
 		name := jsonPath(typed.Field)
 		if name != "" {
 			field += ": field " + name
 		}
-		return &InputError{Field: field, Path: "/" + strings.ReplaceAll(name, ".", "/"), Found: fmt.Sprintf("of type %s at line %d, column %d", typed.Value, line, col), Want: jsonType(typed.Type)}
+		found := fmt.Sprintf("of type %s at %s", typed.Value, position(data, typed.Offset))
+		return At("/"+strings.ReplaceAll(name, ".", "/"), Fault(field, found, jsonType(typed.Type)))
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return &InputError{Field: what + ": field " + name, Path: "/" + strings.Trim(name, `"`), Found: "unknown", Want: "a field of this version", Remedy: "remove it, or use the version of dpscope that wrote it"}
+		return At("/"+strings.Trim(name, `"`), Fault(what+": field "+name, "unknown", "a field of this version", "remove it, or use the version of dpscope that wrote it"))
 	}
-	return &InputError{Field: what, Path: "/", Found: err.Error(), Want: "as this version writes it", Remedy: "save or copy the file again"}
+	return At("/", Fault(what, err, "as this version writes it", "save or copy the file again"))
 }
 
-// jsonPath is a field of encoding/json's errors without the names of embedded Go types,
-// which no file has: they begin with a capital letter.
+// jsonPath is a field of encoding/json's errors without the names of embedded Go types, which begin
+// with a capital.
 func jsonPath(field string) string {
 	return strings.Join(slices.DeleteFunc(strings.Split(field, "."), func(s string) bool {
 		return s != "" && s[0] >= 'A' && s[0] <= 'Z'
@@ -183,9 +171,9 @@ func jsonType(t reflect.Type) string {
 	return "an object"
 }
 
-func position(data []byte, offset int64) (line, col int) {
+func position(data []byte, offset int64) string {
 	head := data[:min(max(int(offset), 0), len(data))]
-	return bytes.Count(head, []byte{'\n'}) + 1, len(head) - bytes.LastIndexByte(head, '\n')
+	return fmt.Sprintf("line %d, column %d", bytes.Count(head, []byte{'\n'})+1, len(head)-bytes.LastIndexByte(head, '\n'))
 }
 
 // Canonical writes v as canonical JSON: keys sorted, two spaces of indent, no NaN or infinity
@@ -198,16 +186,12 @@ func Canonical(v any) ([]byte, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
 	var tree any // whose maps are written with sorted keys
-	if err := dec.Decode(&tree); err != nil {
-		return nil, err
-	}
+	dec.Decode(&tree)
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(tree); err != nil {
-		return nil, err
-	}
+	enc.Encode(tree)
 	return numbersInLine(out.Bytes()), nil
 }
 

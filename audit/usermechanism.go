@@ -30,16 +30,14 @@ type UserMechanism struct {
 	SHA256 string `json:"sha256,omitempty"`
 	// Code is the function itself, where that is short enough to be kept.
 	Code string `json:"code,omitempty"`
-	// Runtime names the interpreter that ran it, with its version, where that is no part
-	// of the browser: other versions may give other outputs.
+	// Runtime names the interpreter that ran it, with its version, where that is no part of the
+	// browser.
 	Runtime  string   `json:"runtime,omitempty"`
 	Datasets Space    `json:"datasets"`
 	Columns  []Column `json:"columns"` // of one output
-	// NonFinite says how NaN and infinities are read: as outcomes (or nothing), refuse, or
-	// symbol.
+	// NonFinite says how NaN and infinities are read: as outcomes (or nothing), refuse, or symbol.
 	NonFinite string `json:"nonFinite,omitempty"`
-	// Unseeded says why the same seed does not give the same outputs; empty
-	// where it does.
+	// Unseeded says why the same seed does not give the same outputs; empty where it does.
 	Unseeded string `json:"unseeded,omitempty"`
 }
 
@@ -57,7 +55,7 @@ const (
 
 // ParseSpace reads a space from its short form: ranges of the columns, as 0:1,-5:5 or 8x0:1, the
 // least and most rows, as 0:10 or 3, and the relation. Empty ones are 0:1 and 0:5, or 1:5 where
-// rows are not added. reach is of l-infinity and bounded-replace, and 0 means 1.
+// rows are not added. A reach of 0 means 1.
 func ParseSpace(ranges, rows string, relation Relation, integer bool, reach float64) (Space, error) {
 	s := Space{Domain{Integer: integer}, cmp.Or(relation, AddRemove)}
 	rows = cmp.Or(rows, Pick(s.Relation == AddRemove, "0:5", "1:5"))
@@ -72,7 +70,7 @@ func ParseSpace(ranges, rows string, relation Relation, integer bool, reach floa
 		x, err1 := strconv.ParseFloat(lo, 64)
 		y, err2 := strconv.ParseFloat(up, 64)
 		if !ok || err1 != nil || err2 != nil {
-			return s, &InputError{Field: "domain", Found: fmt.Sprintf("%q", r), Want: "lower:upper for each column, separated by commas", Remedy: "for example 0:1, or 0:1,18:99, or 8x0:1 for eight columns"}
+			return s, Fault("domain", strconv.Quote(r), "lower:upper for each column, separated by commas", "for example 0:1, or 0:1,18:99, or 8x0:1 for eight columns")
 		}
 		for range min(times, maxSpaceColumns+1-len(s.Lower)) { // one too many is refused below
 			s.Lower, s.Upper = append(s.Lower, x), append(s.Upper, y)
@@ -87,7 +85,7 @@ func ParseSpace(ranges, rows string, relation Relation, integer bool, reach floa
 	s.MinRows, err1 = strconv.Atoi(strings.TrimSpace(lo))
 	s.MaxRows, err2 = strconv.Atoi(strings.TrimSpace(up))
 	if err1 != nil || err2 != nil {
-		return s, &InputError{Field: "rows", Found: fmt.Sprintf("%q", rows), Want: "the smallest and the largest number of rows", Remedy: "for example 0:5 or 3"}
+		return s, Fault("rows", strconv.Quote(rows), "the smallest and the largest number of rows", "for example 0:5 or 3")
 	}
 	if s.Reach = reach; s.Relation.HasReach() && reach == 0 {
 		s.Reach = 1
@@ -175,13 +173,14 @@ func (b UserMechanism) Spec(m Mechanism) MechanismSpec {
 
 // Words name the mechanism in a table of facts.
 func (b *UserMechanism) Words() string {
+	words := fmt.Sprintf("%s: %s", b.Kind, b.Name)
 	if b.SHA256 == "" {
-		return fmt.Sprintf("%s: %s", b.Kind, b.Name)
+		return words
 	}
 	if b.Runtime != "" {
-		return fmt.Sprintf("%s: %s, run by %s (SHA-256 %.12s...)", b.Kind, b.Name, b.Runtime, b.SHA256)
+		words += ", run by " + b.Runtime
 	}
-	return fmt.Sprintf("%s: %s (SHA-256 %.12s...)", b.Kind, b.Name, b.SHA256)
+	return words + fmt.Sprintf(" (SHA-256 %.12s...)", b.SHA256)
 }
 
 // SymbolOf is the number that stands for a word in a symbol column whose words are not known

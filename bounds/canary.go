@@ -63,7 +63,8 @@ func (c CanaryInterval) Order() int { return canaryIntervals[c].order }
 // Paired reports whether both runs of a pair are compared: no side alone has limits.
 func (c CanaryInterval) Paired() bool { return c == CanaryPairedBetting }
 
-// Check reports why the interval cannot bound epsilon with k canaries in, m out and n pairs of runs.
+// Check reports why the interval cannot bound epsilon with k canaries in, m out and n pairs of
+// runs.
 func (c CanaryInterval) Check(k, m, n int, delta, beta float64) error {
 	if !c.Known() {
 		return fmt.Errorf("interval is %q, must be one of %v", string(c), CanaryIntervals())
@@ -78,13 +79,14 @@ func (c CanaryInterval) Check(k, m, n int, delta, beta float64) error {
 	return require(n >= least, "not computed (%d runs are too few: no outcome of fewer than %d certifies anything at delta %v, beta %v)", n, least, delta, beta)
 }
 
-// MinRuns is the least number of pairs of runs, up to 2^40, whose best outcome certifies any epsilon.
+// MinRuns is the least number of pairs of runs, up to 2^40, whose best outcome certifies any
+// epsilon.
 func (c CanaryInterval) MinRuns(k, m int, delta, beta float64) int {
 	return 1 + sort.Search(maxTrials-1, func(i int) bool { return CanaryCeiling(c, k, m, i+1, delta, beta) > 0 })
 }
 
-// CanaryCeiling is the largest bound that n pairs of runs could give, with the best stakes:
-// for paired betting about log(n/log(1/beta)).
+// CanaryCeiling is the largest bound that n pairs of runs could give, with the best stakes: for
+// paired betting about log(n/log(1/beta)).
 func CanaryCeiling(kind CanaryInterval, k, m, n int, delta, beta float64) float64 {
 	t := NewCanaryTable(k, m)
 	mustBeRuns(n)
@@ -96,7 +98,8 @@ func CanaryCeiling(kind CanaryInterval, k, m, n int, delta, beta float64) float6
 		// n log(1 + lambda (1 - delta)) = log(1/beta), and lambda (th + delta) < 1.
 		return logBound(topShare/(math.Expm1(goal(beta, n)/float64(n))/(1-delta)) - delta)
 	case CanaryBetting:
-		// A share s = min(lambda, .95/x) x of the wealth is at risk: a run multiplies it by 1 + s(1-x)/x.
+		// A share s = min(lambda, .95/x) x of the wealth is at risk: a run multiplies it by 1 +
+		// s(1-x)/x.
 		q := math.Expm1(goal(beta/2, n) / float64(n))
 		x := sideShare / (q + sideShare)
 		return canaryRatio(x, 1-x, delta)
@@ -150,17 +153,17 @@ func CanaryLimits(kind CanaryInterval, t CanaryTable, beta float64, tuned Canary
 // independent draws of one distribution, the data with K of them and with K-1 are neighbours, the
 // event looks at one canary. So where [CanaryInterval.Valid], the bound exceeds the true epsilon
 // with probability at most beta if runs are independent, and event and stakes were fixed
-// beforehand: the share X/K of a run is in [0, 1] with mean p1, however its canaries depend on
-// each other.
+// beforehand: the share X/K of a run is in [0, 1] with mean p1, however its canaries depend on each
+// other.
 //
 // Paired betting is the mean over the stakes of
 //
 //	E_j(th) = prod over pairs (1 + lambda_j (X/K u - Y/M min(th, top_j) - delta)),
 //
 // th = e^eps, top_j = .995/lambda_j - delta, u = 1 for th <= top_j and top_j/th beyond, with the
-// proof of renyiWager: beyond top_j the statistic is top_j/th (X/K - th Y/M - delta th/top_j),
-// with mean at most 0 under the claim, and every factor is at least .005 and falls with th. The
-// two runs of a pair may depend on each other, and the order of pairs does not matter.
+// proof of renyiWager: beyond top_j the statistic is top_j/th (X/K - th Y/M - delta th/top_j), with
+// mean at most 0 under the claim, and every factor is at least .005 and falls with th. The two runs
+// of a pair may depend on each other, and the order of pairs does not matter.
 //
 // Rounded down to six decimals; may be negative, -Inf where nothing can be said.
 func CanaryEpsilon(kind CanaryInterval, t CanaryTable, delta, beta float64, tuned CanaryStakes) float64 {
@@ -228,9 +231,9 @@ func (e Exchangeable) mirror() Exchangeable {
 	return m
 }
 
-// bettingLower is a lower limit of the mean at level beta: the largest x at which the mean over
-// the stakes of prod (1 + min(lambda, .95/x) (m_1 - x)) is at least 1/beta (Waudby-Smith and
-// Ramdas 2024, with stakes that do not follow the runs).
+// bettingLower is a lower limit of the mean at level beta: the largest x at which the mean over the
+// stakes of prod (1 + min(lambda, .95/x) (m_1 - x)) is at least 1/beta (Waudby-Smith and Ramdas
+// 2024, with stakes that do not follow the runs).
 func (e Exchangeable) bettingLower(beta float64, stakes []float64) float64 {
 	x, _ := Bisect(0, e.Mean(), 1e-13, func(x float64) bool {
 		return e.sideEValue(x, stakes) >= goal(beta, e.N())

@@ -75,11 +75,11 @@ func (s CanarySums) Bet(k, m int, th, delta float64) (stake, growth float64) {
 //
 //	1 + lambda W,  W = X/K - e^eps Y/M - delta,  0 <= lambda <= .9/(e^eps + delta).
 //
-// Event and stakes are functions of past trainings. Given these, a training is independent of
-// them, and under (eps, delta)-DP E W <= 0 as in [CanaryEpsilon]: only the mean of W is used. A
-// factor is at least .1. So the wealth is a test supermartingale; it ever reaches 1/beta with
-// probability at most beta (Ville 1939; Waudby-Smith and Ramdas 2024). Canaries that fair coins
-// put in have K = M and delta = CoinDelta(delta).
+// Event and stakes are functions of past trainings. Given these, a training is independent of them,
+// and under (eps, delta)-DP E W <= 0 as in [CanaryEpsilon]: only the mean of W is used. A factor is
+// at least .1. So the wealth is a test supermartingale; it ever reaches 1/beta with probability at
+// most beta (Ville 1939; Waudby-Smith and Ramdas 2024). Canaries that fair coins put in have K = M
+// and delta = CoinDelta(delta).
 //
 // A hypothesis of a fixed grid is rejected once its wealth has reached 1/beta at a look and all
 // smaller ones are rejected, so the bound errs only if the first true one is rejected.

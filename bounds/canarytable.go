@@ -143,7 +143,8 @@ func mustBeCanaries(t CanaryTable, delta, beta float64) {
 //
 // To select runs or canaries by how many were in conditions on the sum of the coins: datasets in
 // which one record is replaced are compared then, whose epsilon may be twice as large. A (1, 0)-DP
-// mechanism is refuted so at epsilon 1 (the sum of signed canaries with Laplace noise; see the tests).
+// mechanism is refuted so at epsilon 1 (the sum of signed canaries with Laplace noise; see the
+// tests).
 func CoinDelta(delta float64) float64 { return delta / 2 }
 
 // CoinCeiling is the largest bound that n runs by coins could give, if in of their n K memberships
@@ -170,9 +171,9 @@ func CoinCeiling(kind CanaryInterval, k, n, in int, delta, beta float64) float64
 	return CanaryEpsilon(kind, t, delta, beta, CanaryStakes{})
 }
 
-// pairedCeiling is the bound of paired betting with the best stake where no fresh canary is in
-// the event: the least stake whose wealth sum log(1 + lambda (X/K - delta)), which is concave, is
-// the goal.
+// pairedCeiling is the bound of paired betting with the best stake where no fresh canary is in the
+// event: the least stake whose wealth sum log(1 + lambda (X/K - delta)), which is concave, is the
+// goal.
 func (t CanaryTable) pairedCeiling(delta, beta float64) float64 {
 	aim := goal(beta, t.Runs())
 	wealth := func(lambda float64) float64 {
@@ -238,11 +239,11 @@ const (
 	sideShare = 0.95
 )
 
-// TuneCanary returns the stakes that would be best if n certification runs repeated the exploration,
-// which alone it sees: so bounds stay valid. Half a run in which one canary falls on the other side
-// is added, so that what never happened is not taken as impossible. Where the best stake is the
-// largest allowed at the bound it promises, it is raised to what is allowed at bounds down to
-// log(modesty) below. Rounded to three digits, so that platforms agree.
+// TuneCanary returns the stakes that would be best if n certification runs repeated the
+// exploration, which alone it sees: so bounds stay valid. Half a run in which one canary falls on
+// the other side is added, so that what never happened is not taken as impossible. Where the best
+// stake is the largest allowed at the bound it promises, it is raised to what is allowed at bounds
+// down to log(modesty) below. Rounded to three digits, so that platforms agree.
 func TuneCanary(explored CanaryTable, n int, delta, beta float64) CanaryStakes {
 	mustBeCanaries(explored, delta, beta)
 	mustBeRuns(n)
@@ -262,8 +263,8 @@ func TuneCanary(explored CanaryTable, n int, delta, beta float64) CanaryStakes {
 	}
 }
 
-// modesty is how much smaller than promised e^eps is taken to be: the exploration
-// chose the event that looked best in it.
+// modesty is how much smaller than promised e^eps is taken to be: the exploration chose the event
+// that looked best in it.
 const modesty = 1.3
 
 // CanaryValue is the bound of paired betting that n pairs of runs would give if they repeated the
@@ -312,17 +313,17 @@ func (e Exchangeable) prospect() prospect {
 	return prospect{cells, 0, sideShare}
 }
 
-// best returns the largest x, over all stakes, at which the mean growth log(1 + lambda W(x))
-// is at least rate, and its stake. The growth is concave in lambda and falls with x, so the
-// stakes that reach an x are nested intervals: reach has one peak, for a golden section.
+// best returns the largest x, over all stakes, at which the mean growth log(1 + lambda W(x)) is at
+// least rate, and its stake. The growth is concave in lambda and falls with x, so the stakes that
+// reach an x are nested intervals: reach has one peak, for a golden section.
 func (p prospect) best(rate float64) (x, lambda float64) {
 	lambda = math.Exp(Golden(math.Log(1e-7), math.Log(math.Min(1e4, p.share/p.c)), 1e-3, func(l float64) float64 { return -p.reach(math.Exp(l), rate) }))
 	return p.reach(lambda, rate), lambda
 }
 
-// reach is the largest x, negative ones included, whose growth at this stake is at least rate
-// and at which no factor could be negative. Growth falls with x and is concave: Newton's steps
-// from the right stay on the right of the root.
+// reach is the largest x, negative ones included, whose growth at this stake is at least rate and
+// at which no factor could be negative. Growth falls with x and is concave: Newton's steps from the
+// right stay on the right of the root.
 func (p prospect) reach(lambda, rate float64) float64 {
 	var x, growth, slope float64
 	for _, share := range [...]float64{0.5, 0.9, p.share} {

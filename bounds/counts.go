@@ -98,15 +98,15 @@ const (
 // functions: so platforms give the same number.
 func RoundDown(eps float64) float64 { return math.Floor((eps-1e-9)*1e6) / 1e6 }
 
-// MaxCertifiable returns the largest epsilon that n1 and n0 outputs can certify, at X = N1 and
-// Y = 0: about log n - log log(1/beta).
+// MaxCertifiable returns the largest epsilon that n1 and n0 outputs can certify, at X = N1 and Y =
+// 0: about log n - log log(1/beta).
 func MaxCertifiable(n1, n0 int, delta, beta float64) float64 {
 	return Exact(Counts{X: n1, N1: n1, N0: n0}, delta, beta)
 }
 
 // SmallestDetectable is the smallest true epsilon, for an event of probability p0 on the second
-// dataset, whose expected counts certify more than claimEps: about the violation that is found
-// half of the time. +Inf if there is none.
+// dataset, whose expected counts certify more than claimEps: about the violation that is found half
+// of the time. +Inf if there is none.
 func SmallestDetectable(claimEps, delta, beta float64, n1, n0 int, p0 float64) float64 {
 	Must(Counts{N1: n1, N0: n0}.Validate(), CheckDelta(delta), CheckBeta(beta), CheckEpsilon(claimEps))
 	Refuse(!(p0 >= 0 && p0 <= 1), "probability outside [0, 1]")
@@ -128,8 +128,8 @@ func Largest(lo, hi, tol float64, in func(float64) bool) float64 {
 }
 
 // Bisect narrows [lo, hi], where in holds up to some point and not beyond, until its ends are
-// within tol or next to each other: last is where in holds, first where it does not, or hi.
-// Both are lo if it fails there. Take the end that is safe.
+// within tol or next to each other: last is where in holds, first where it does not, or hi. Both
+// are lo if it fails there. Take the end that is safe.
 func Bisect(lo, hi, tol float64, in func(float64) bool) (last, first float64) {
 	if !in(lo) {
 		return lo, lo

@@ -3,18 +3,18 @@ package bounds
 import "math"
 
 // Exact returns an exact lower confidence bound on epsilon: for every p1, p0, n1, n0 it exceeds
-// log((p1-delta)/p0) with probability at most beta. Rounded down to six decimals; may be
-// negative, -Inf where nothing can be said.
+// log((p1-delta)/p0) with probability at most beta. Rounded down to six decimals; may be negative,
+// -Inf where nothing can be said.
 //
-// Construction (Buehler 1957 with the score limit as ordering, and the nuisance parameters
-// confined as in Berger and Boos 1994):
+// Construction (Buehler 1957 with the score limit as ordering, and the nuisance parameters confined
+// as in Berger and Boos 1994):
 //
 //  1. Let S(x, y) be the [Score] limit and R = {(x', y'): S(x', y') >= S(x, y)}; the R of different
-//     counts are nested. T falls with th (proof at nullFit), so R is {T(.; th0) >= z} with
-//     th0 = e^S(x, y); T grows with x, so R is {x' >= cut(y')}.
+//     counts are nested. T falls with th (proof at nullFit), so R is {T(.; th0) >= z} with th0 =
+//     e^S(x, y); T grows with x, so R is {x' >= cut(y')}.
 //  2. Let B be the box of the two-sided Clopper-Pearson intervals of p1 and p0, each at level
-//     gamma/2, gamma = beta/250, and for th > 0
-//     p(th) = gamma + sup { P(R; p1, p0) : (p0, p1) in B, p1 <= th p0 + delta }.
+//     gamma/2, gamma = beta/250, and for th > 0 p(th) = gamma + sup { P(R; p1, p0) : (p0, p1) in B,
+//     p1 <= th p0 + delta }.
 //  3. The bound is the largest th with p(th) <= beta.
 //
 // Proof. The null sets in 2 grow with th and R does not depend on th, so p(th) does not fall, and
@@ -25,12 +25,12 @@ import "math"
 // the supremum lies on p1 = th p0 + delta, or on the upper side of the box, where the probability
 // falls with p0 and is largest at the corner.
 //
-// Computation. th starts above the bound, and p0 sweeps over the box in cells. Each is shown to stay
-// below beta - gamma by one of two upper bounds (see sweep.show), split, or th is lowered until its
-// midpoint does; a cell shown for one th holds for every smaller th. So the th that remains is
-// certified, and lies below the exact solution by what a quarter of a per cent of beta costs, about
-// .002 standard deviations. Tail cuts and rounding are added to every probability. Cost: 20 to 200
-// sums over O(sqrt n) likely counts.
+// Computation. th starts above the bound, and p0 sweeps over the box in cells. Each is shown to
+// stay below beta - gamma by one of two upper bounds (see sweep.show), split, or th is lowered
+// until its midpoint does; a cell shown for one th holds for every smaller th. So the th that
+// remains is certified, and lies below the exact solution by what a quarter of a per cent of beta
+// costs, about .002 standard deviations. Tail cuts and rounding are added to every probability.
+// Cost: 20 to 200 sums over O(sqrt n) likely counts.
 func Exact(c Counts, delta, beta float64) float64 {
 	mustBeSound(c, delta, beta)
 	return RoundDown(math.Log(bound(c, ratioFamily(delta), beta)))
@@ -77,11 +77,11 @@ func nuisance(c Counts, gamma float64) box {
 // ClaimPValue returns a p-value of the claim (eps, delta) that is at most beta if and only if
 // Exact(c, delta, beta) > eps.
 //
-// It is the p(th) of Exact at th = e^eps, at most one per cent above it, with the regions ordered by
-// the score limit at this beta. These are nested and do not depend on eps, so under the claim it is
-// at most b with probability at most b for every b (proof at Exact). Where it and the rounded Exact
-// disagree, within a per cent of beta, Exact decides: below beta that is its own proof, above it
-// only raises the value.
+// It is the p(th) of Exact at th = e^eps, at most one per cent above it, with the regions ordered
+// by the score limit at this beta. These are nested and do not depend on eps, so under the claim it
+// is at most b with probability at most b for every b (proof at Exact). Where it and the rounded
+// Exact disagree, within a per cent of beta, Exact decides: below beta that is its own proof, above
+// it only raises the value.
 //
 // p(th) cannot fall below gamma. Where it is at most 2 gamma, a second one with a smaller gamma'
 // takes its place, at most 2 gamma, and so on: at b >= 2 gamma such a value is at most b where the
@@ -116,8 +116,8 @@ func pValueOf(c Counts, f family, th, beta float64, refuted func() bool) float64
 	return math.Max(p, math.Nextafter(beta, 1))
 }
 
-// peak is an upper bound of the supremum of P(region) over the null set of s.th, above it by at most
-// a share peakTolerance or floor, splitting the cell with the largest bound.
+// peak is an upper bound of the supremum of P(region) over the null set of s.th, above it by at
+// most a share peakTolerance or floor, splitting the cell with the largest bound.
 func (s *sweep) peak(floor float64) float64 {
 	left := s.start()
 	right := math.Min(s.high0, math.Max(s.low0, s.back(s.th, s.high1)))
@@ -170,8 +170,8 @@ const (
 // if nothing can be said.
 //
 // Along the edge, in whatever parameter u the family takes, let S be the score and J the observed
-// information of the two binomials. The second derivative of f is E[1_R (S^2 - J)] >= -E[1_R J].
-// On the cell J is at most
+// information of the two binomials. The second derivative of f is E[1_R (S^2 - J)] >= -E[1_R J]. On
+// the cell J is at most
 //
 //	K = hit0 Y + miss0 (n0-Y) + hit1 X + miss1 (n1-X),
 //
@@ -249,9 +249,9 @@ func (s *sweep) run() {
 	}
 }
 
-// corner is the p0 up to which the sweep goes if it starts from the th whose null set has its corner,
-// p1 = high1, there: the end of the box, or where the goal is met at p1 = high1 and so, as the
-// probability falls with p0, beyond it too.
+// corner is the p0 up to which the sweep goes if it starts from the th whose null set has its
+// corner, p1 = high1, there: the end of the box, or where the goal is met at p1 = high1 and so, as
+// the probability falls with p0, beyond it too.
 func (s *sweep) corner() float64 {
 	want := s.goal - s.slack
 	lo, hi := s.low0, s.high0

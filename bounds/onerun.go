@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// CheckOneRun reports the first figure of an audit in one run that is out of range: m canaries (1 to
-// 2^31), r guesses (1 to m), v right ones (0 to r).
+// CheckOneRun reports the first figure of an audit in one run that is out of range: m canaries (1
+// to 2^31), r guesses (1 to m), v right ones (0 to r).
 func CheckOneRun(m, r, v int) error {
 	return audit.First(require(m >= 1 && m <= maxOneRun, "one run: m is %d, must be 1 to %d canaries", m, maxOneRun),
 		require(r >= 1 && r <= m, "one run: r is %d, must be 1 to m = %d guesses", r, m),
@@ -22,17 +22,18 @@ const maxOneRun = 1 << 31
 
 func mustBeOneRun(m, r, v int, delta float64) { Must(CheckOneRun(m, r, v), CheckDelta(delta)) }
 
-// OneRunPValue returns a p-value of the claim (eps, delta) from a single run, in the game of Steinke,
-// Nasr and Jagielski 2023: a fair coin of its own put each of m canaries in or left it out, the
-// auditor saw the output and guessed r of the coins, v of them right:
+// OneRunPValue returns a p-value of the claim (eps, delta) from a single run, in the game of
+// Steinke, Nasr and Jagielski 2023: a fair coin of its own put each of m canaries in or left it
+// out, the auditor saw the output and guessed r of the coins, v of them right:
 //
 //	p = 1 - (1 - b)(1 - m delta u),  b = P(Bin(r, q) >= v),  u = b/(v P(Bin(r, q) = v)),
 //
 // q = 1/(1 + e^-eps). Under the claim it is at most a with probability at most a, for every a,
 // whatever the canaries do to each other. Which coins are guessed, and which way, may depend on the
 // output and on coins that are not guessed, but not on those that are; r is fixed before, or see
-// [OneRunChosenPValue]. Where all guesses go one way that is fixed before, delta/2 may take the place
-// of delta: half of the terms of the sum below are 0. At delta = 0 it is the exact binomial tail.
+// [OneRunChosenPValue]. Where all guesses go one way that is fixed before, delta/2 may take the
+// place of delta: half of the terms of the sum below are 0. At delta = 0 it is the exact binomial
+// tail.
 //
 // Proof. Let W of N guesses be right and g >= 0 any function of N and W with largest value G. Fix a
 // canary j, all other coins and a value c of its own: that j is guessed to be c and g(N, 1 + the
@@ -47,12 +48,12 @@ func mustBeOneRun(m, r, v int, delta float64) { Must(CheckOneRun(m, r, v), Check
 // from there, so that G = (1-b) u. Put in, P(W >= v) <= b + m delta (1-b) u = p; p falls with v.
 //
 // It is the least: no p-value that falls with v and is a function of m, r and v alone is below it
-// anywhere, nor is the recursion of Mahloujifar, Melis and Chaudhuri. For let p < 1, so that m delta
-// u < 1, B(w) = P(Bin = w), and x(w) = 1 - m delta u, plus m delta/(v B(v)) for w >= v. A mechanism
-// draws W = w with probability x(w) B(w) (their sum is 1), r random canaries and w random ones of
-// them, and tells the coins of the w, and the opposite of those of the others of the r. Given the
-// other coins, the r canaries and what is told of them, one of these canaries has the value told
-// with w right in all, the other with w - 1. Summed over outputs,
+// anywhere, nor is the recursion of Mahloujifar, Melis and Chaudhuri. For let p < 1, so that m
+// delta u < 1, B(w) = P(Bin = w), and x(w) = 1 - m delta u, plus m delta/(v B(v)) for w >= v. A
+// mechanism draws W = w with probability x(w) B(w) (their sum is 1), r random canaries and w random
+// ones of them, and tells the coins of the w, and the opposite of those of the others of the r.
+// Given the other coins, the r canaries and what is told of them, one of these canaries has the
+// value told with w right in all, the other with w - 1. Summed over outputs,
 //
 //	P(told c | coin c) - e^eps P(told c | coin not c) > 0 gives
 //	1/m sum over w of max(0, w x(w) B(w) - e^eps (r-w+1) x(w-1) B(w-1)),
@@ -61,8 +62,8 @@ func mustBeOneRun(m, r, v int, delta float64) { Must(CheckOneRun(m, r, v), Check
 // Told the opposite of its coin, it adds nothing, as x does not fall with w. So the mechanism keeps
 // (eps, delta) for every canary, and P(W >= v) = b (1 - m delta u) + m delta u = p.
 //
-// 1-b and, as u = sum over k >= v of C(r,k)/C(r,v) e^((k-v) eps)/v rises with eps, also 1 - m delta u
-// fall with eps: p < 1 rises with it.
+// 1-b and, as u = sum over k >= v of C(r,k)/C(r,v) e^((k-v) eps)/v rises with eps, also 1 - m delta
+// u fall with eps: p < 1 rises with it.
 //
 // Right to a relative 1e-9 down to 1e-290. Cost O(sqrt r). eps >= 0 is finite.
 func OneRunPValue(m, r, v int, eps, delta float64) float64 {
@@ -70,8 +71,8 @@ func OneRunPValue(m, r, v int, eps, delta float64) float64 {
 	return math.Min(1, (b+leak-float64(b*leak))*(1+1e-9))
 }
 
-// OneRunChosenPValue is [OneRunPValue] where r, too, depends on the output and on the coins that are
-// not guessed. share in (0, 1), fixed before, is how much of the error is kept for delta, of no
+// OneRunChosenPValue is [OneRunPValue] where r, too, depends on the output and on the coins that
+// are not guessed. share in (0, 1), fixed before, is how much of the error is kept for delta, of no
 // account at delta = 0:
 //
 //	p = max(b/(1 - share), m delta u/share).
@@ -95,8 +96,8 @@ func OneRunShare(m, least int, delta, beta float64) float64 {
 	return math.Min(0.5, math.Max(1e-3, 3*float64(m)*delta/(float64(max(1, least))*beta)))
 }
 
-// WrongGuesses are the likely ones of Bin(r, 1/(1 + e^eps)), how many of r guesses are wrong at worst:
-// unnormalised masses from lo on, and their sum. Small shares keep their digits.
+// WrongGuesses are the likely ones of Bin(r, 1/(1 + e^eps)), how many of r guesses are wrong at
+// worst: unnormalised masses from lo on, and their sum. Small shares keep their digits.
 func WrongGuesses(r int, eps float64) (w []float64, lo int, total float64) {
 	s := 1 / (1 + math.Exp(eps))
 	const depth = 720 // e^-720: the least of the logarithms that are carried
@@ -139,8 +140,8 @@ func oneRunTail(m, r, v int, eps, delta float64) (b, leak float64) {
 }
 
 // OneRunEpsilon returns a lower confidence bound on epsilon at delta from a single run: the largest
-// eps whose [OneRunPValue], which rises with eps, is at most beta, rounded down to six decimals; 0 if
-// there is none.
+// eps whose [OneRunPValue], which rises with eps, is at most beta, rounded down to six decimals; 0
+// if there is none.
 func OneRunEpsilon(m, r, v int, delta, beta float64) float64 {
 	return oneRunEnd(m, r, v, delta, beta, func(eps float64) float64 { return OneRunPValue(m, r, v, eps, delta) })
 }
@@ -155,9 +156,9 @@ func oneRunEnd(m, r, v int, delta, beta float64, p func(eps float64) float64) fl
 	return Largest(0, 60, 1e-9, func(eps float64) bool { return p(eps) <= beta })
 }
 
-// OneRunRight counts the right ones of up + down guesses: the canaries with the up largest scores are
-// guessed in, those with the down smallest out; of equal scores the first counts as larger. up and
-// down are at least 0 and together 1 to len(scores).
+// OneRunRight counts the right ones of up + down guesses: the canaries with the up largest scores
+// are guessed in, those with the down smallest out; of equal scores the first counts as larger. up
+// and down are at least 0 and together 1 to len(scores).
 func OneRunRight(scores []float64, in []bool) func(up, down int) int {
 	outs := outsOfTop(scores, in)
 	m := len(scores)
@@ -187,8 +188,8 @@ func outsOfTop(scores []float64, in []bool) []int {
 }
 
 // OneRunGuesses is how many guesses to make among m canaries when nothing is known beforehand: .45
-// m^(2/3), at least 8, within some per cent of the best for [OneRunEpsilon] of the Gaussian mechanism
-// with independent canaries at epsilon from 1 to 8 and m from 10^3 to 10^5.
+// m^(2/3), at least 8, within some per cent of the best for [OneRunEpsilon] of the Gaussian
+// mechanism with independent canaries at epsilon from 1 to 8 and m from 10^3 to 10^5.
 func OneRunGuesses(m int) int {
 	mustBeOneRun(m, 1, 0, 0)
 	c := math.Cbrt(float64(m))
@@ -203,9 +204,9 @@ func OneRunGDPGuesses(m int) int {
 
 // OneRunGDPMu returns a lower confidence bound on the mu of Gaussian differential privacy from a
 // single run (see [OneRunPValue]): the largest mu that the recursion of Mahloujifar, Melis and
-// Chaudhuri ("Auditing f-differential privacy in one run", 2024) refutes at level beta, rounded down
-// to six decimals, 0 if there is none. It refutes the trade-off curve of mu-GDP; a mechanism with
-// another curve may violate it and still keep the epsilon of it.
+// Chaudhuri ("Auditing f-differential privacy in one run", 2024) refutes at level beta, rounded
+// down to six decimals, 0 if there is none. It refutes the trade-off curve of mu-GDP; a mechanism
+// with another curve may violate it and still keep the epsilon of it.
 //
 // With sides = 1 all guesses go one way, in or out, that is fixed before; else sides is 2. The
 // recursion rests on
@@ -213,15 +214,15 @@ func OneRunGDPGuesses(m int) int {
 //	E W 1{W >= k} / m <= F(E (r-W) 1{W >= k-1} / m),  F = 1 - f concave,
 //
 // the sum over canaries of what privacy says of each and each value of its coin. Of one value both
-// sides are 0 then, and the mean over the other half gives the same with m/2 in the place of m, which
-// is less. Cost O(v) for each of 30 steps.
+// sides are 0 then, and the mean over the other half gives the same with m/2 in the place of m,
+// which is less. Cost O(v) for each of 30 steps.
 func OneRunGDPMu(m, r, v, sides int, beta float64) float64 {
 	Must(CheckBeta(beta))
 	return Largest(0, 40, 1e-7, func(mu float64) bool { return OneRunGDPRefutes(m, r, v, sides, mu, beta) })
 }
 
-// OneRunGDPRefutes tells whether the recursion refutes one mu. Both of its sums fall with mu, so the
-// refuted ones form an interval from 0.
+// OneRunGDPRefutes tells whether the recursion refutes one mu. Both of its sums fall with mu, so
+// the refuted ones form an interval from 0.
 func OneRunGDPRefutes(m, r, v, sides int, mu, beta float64) bool {
 	mustBeOneRun(m, r, v, 0)
 	Refuse(sides != 1 && sides != 2, "one side or two")
@@ -230,13 +231,13 @@ func OneRunGDPRefutes(m, r, v, sides int, mu, beta float64) bool {
 	})
 }
 
-// OneRunRecursion tells whether v right ones of r guesses among n canaries refute a trade-off curve f
-// at level beta, by the recursion of Mahloujifar, Melis and Chaudhuri (2024). least(x) is the least y
-// with 1 - f(y) >= x; it does not fall with x in [0, 1].
+// OneRunRecursion tells whether v right ones of r guesses among n canaries refute a trade-off curve
+// f at level beta, by the recursion of Mahloujifar, Melis and Chaudhuri (2024). least(x) is the
+// least y with 1 - f(y) >= x; it does not fall with x in [0, 1].
 //
 // It follows two sums from v right guesses down to none: right and wrong bound from below, in units
-// of 1/n, what the guesses that are right and wrong would have to weigh if the curve gave v right ones
-// with probability beta. No more than r/n can be had.
+// of 1/n, what the guesses that are right and wrong would have to weigh if the curve gave v right
+// ones with probability beta. No more than r/n can be had.
 func OneRunRecursion(n float64, r, v int, beta float64, least func(right float64) float64) bool {
 	right, wrong := beta*float64(v)/n, beta*float64(r-v)/n
 	most := float64(r) / n * (1 + 1e-9)
@@ -254,16 +255,16 @@ func OneRunRecursion(n float64, r, v int, beta float64, least func(right float64
 	return right+wrong > most
 }
 
-// OneRunGDPEpsilon is a lower confidence bound on epsilon at delta only if the mechanism's trade-off
-// is known to be Gaussian. Far tighter than [OneRunEpsilon].
+// OneRunGDPEpsilon is a lower confidence bound on epsilon at delta only if the mechanism's
+// trade-off is known to be Gaussian. Far tighter than [OneRunEpsilon].
 func OneRunGDPEpsilon(m, r, v int, delta, beta float64) float64 {
 	mustBeOneRun(m, r, v, delta)
 	return GaussianEpsilon(OneRunGDPMu(m, r, v, 2, beta), delta)
 }
 
 // OneRunAside is how many of m canaries are set aside to choose which of the others are guessed and
-// which way: one in eight, at most 2^15, none of too few. Their coins are looked at, so they are not
-// guessed: the p-values hold for the others.
+// which way: one in eight, at most 2^15, none of too few. Their coins are looked at, so they are
+// not guessed: the p-values hold for the others.
 func OneRunAside(m int) int {
 	if m < 64 {
 		return 0
@@ -274,8 +275,8 @@ func OneRunAside(m int) int {
 // OneRunLeast is the least number of guesses among rest canaries: a quarter of [OneRunGuesses].
 func OneRunLeast(rest int) int { return max(1, OneRunGuesses(rest)/4) }
 
-// OneRunForecast foretells, from canaries set aside, how many guesses would be wrong among the others.
-// It decides power alone.
+// OneRunForecast foretells, from canaries set aside, how many guesses would be wrong among the
+// others. It decides power alone.
 type OneRunForecast struct {
 	outs []int     // outs[k]: canaries that were out among the k with the largest scores
 	fit  []float64 // fit[k]: the same by a logistic regression on normal scores of the ranks
@@ -297,8 +298,8 @@ func NewOneRunForecast(scores []float64, in []bool) OneRunForecast {
 	return f
 }
 
-// logistic fits P(y = 1) = 1/(1 + e^-(a + b x)) by Newton's steps of at most 3, with a normal prior of
-// variance 100 on a and b, which separated classes need.
+// logistic fits P(y = 1) = 1/(1 + e^-(a + b x)) by Newton's steps of at most 3, with a normal prior
+// of variance 100 on a and b, which separated classes need.
 func logistic(x, y []float64) (a, b float64) {
 	for range 25 {
 		ga, gb, haa, hab, hbb := -a/100, -b/100, 0.01, 0.0, 0.01
@@ -340,9 +341,9 @@ func (f OneRunForecast) wrong(up, down, rest int) float64 {
 		})
 }
 
-// Choose returns how many of rest canaries to guess in and how many out: of a grid of pairs, the one
-// with the largest Chernoff bound at level beta on the share of right guesses if as many are wrong as
-// foretold. Without a forecast it is [OneRunGuesses], on both sides.
+// Choose returns how many of rest canaries to guess in and how many out: of a grid of pairs, the
+// one with the largest Chernoff bound at level beta on the share of right guesses if as many are
+// wrong as foretold. Without a forecast it is [OneRunGuesses], on both sides.
 func (f OneRunForecast) Choose(rest int, beta float64) (up, down int) {
 	r := OneRunGuesses(rest)
 	up, down = r-r/2, r/2
@@ -393,14 +394,15 @@ func (f OneRunForecast) Split(rest, made int) (up, down int) {
 // run. It decides power alone.
 //
 // It expects the run of a mechanism which just keeps the claim and tells each canary as well as it
-// may: independent scores N(mu, 1) in and N(0, 1) out, mu by [GaussianMuFromDelta] (of a pure claim at
-// delta = 1e-5, since no such scores keep one). Of r = 8, 11, 16, 22, ... (by factors of sqrt 2, and by
-// its root beside the best) it takes the one with the largest [OneRunEpsilon] at the claimed delta.
+// may: independent scores N(mu, 1) in and N(0, 1) out, mu by [GaussianMuFromDelta] (of a pure claim
+// at delta = 1e-5, since no such scores keep one). Of r = 8, 11, 16, 22, ... (by factors of sqrt 2,
+// and by its root beside the best) it takes the one with the largest [OneRunEpsilon] at the claimed
+// delta.
 //
-// An audit should be able to say that a claim is broken. So if that bound is below a fifth of eps, mu
-// is raised, by 2^(1/4) each time, until some number is expected to refute the claim. Else if all r
-// right do not refute it, but all of some larger number would, at a loss of at most a tenth of the
-// expected bound, it is the least such number.
+// An audit should be able to say that a claim is broken. So if that bound is below a fifth of eps,
+// mu is raised, by 2^(1/4) each time, until some number is expected to refute the claim. Else if
+// all r right do not refute it, but all of some larger number would, at a loss of at most a tenth
+// of the expected bound, it is the least such number.
 //
 // Cost: some hundred p-values, some thousand where mu is raised.
 func OneRunGuessesFor(m, sides int, eps, delta, beta float64) int {

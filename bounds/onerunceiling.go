@@ -9,42 +9,42 @@ import (
 )
 
 // OneRunCeiling returns a figure that no valid lower bound on epsilon at delta, whatever it is
-// computed from, exceeds in half of all audits, if an audit is runs independent runs (1 to 8) with m
-// canaries whose independent scores are N(mu, 1) in and N(0, 1) out. Valid means at level beta for
-// every mechanism, whatever the canaries do to each other.
+// computed from, exceeds in half of all audits, if an audit is runs independent runs (1 to 8) with
+// m canaries whose independent scores are N(mu, 1) in and N(0, 1) out. Valid means at level beta
+// for every mechanism, whatever the canaries do to each other.
 //
-// It is the least eps, to .001, at which [OneRunMostPower] is below 1/2: bounds above eps are tests of
-// eps. Cost: some seconds.
+// It is the least eps, to .001, at which [OneRunMostPower] is below 1/2: bounds above eps are tests
+// of eps. Cost: some seconds.
 func OneRunCeiling(m, runs int, mu, delta, beta float64) float64 {
 	_, least := Bisect(0, GaussianEpsilon(mu, delta)+2e-6, 1e-3, func(eps float64) bool { return OneRunMostPower(m, runs, mu, eps, delta, beta) >= 0.5 })
 	return least
 }
 
-// OneRunMostPower returns an upper bound on the probability with which any test of level beta of the
-// claim (eps, delta) refutes it in such an audit.
+// OneRunMostPower returns an upper bound on the probability with which any test of level beta of
+// the claim (eps, delta) refutes it in such an audit.
 //
-// Proof. Let x be the log-odds of a canary's coin given its score, |x| how loud it is, and say that it
-// tells right where its sign is that of the coin. Under the truth G a canary of loudness x tells right
-// with probability s(x) = 1/(1 + e^-x). Let K be the mechanism whose canaries are as loud,
-// independently, and tell right with probability min(s(x), s(e)), with an e >= eps. Each keeps (eps,
-// d) with
+// Proof. Let x be the log-odds of a canary's coin given its score, |x| how loud it is, and say that
+// it tells right where its sign is that of the coin. Under the truth G a canary of loudness x tells
+// right with probability s(x) = 1/(1 + e^-x). Let K be the mechanism whose canaries are as loud,
+// independently, and tell right with probability min(s(x), s(e)), with an e >= eps. Each keeps
+// (eps, d) with
 //
 //	d = E max(0, min(s, s(e)) - e^eps (1 - min(s, s(e)))), the mean over the loudness,
 //
-// d = 0 at e = eps. The mechanism N is G for all canaries with probability p, and else K for all. As p
-// D + (1-p) d = delta with the D of G at eps, it keeps (eps, delta) for every canary in every run: a
-// test of level beta refutes in it with probability at most beta. Hence, for every kappa >= 0, the test
-// refutes G with probability at most
+// d = 0 at e = eps. The mechanism N is G for all canaries with probability p, and else K for all.
+// As p D + (1-p) d = delta with the D of G at eps, it keeps (eps, delta) for every canary in every
+// run: a test of level beta refutes in it with probability at most beta. Hence, for every kappa >=
+// 0, the test refutes G with probability at most
 //
 //	kappa beta + E max(0, 1 - kappa dN/dG), the mean under G,
 //
-// as in the lemma of Neyman and Pearson. dN/dG is p + (1-p) e^-X in a run, X the sum of log dG/dK over
-// its canaries. X is computed on a lattice: what lies between two of its points, of mass g under G and
-// k under K, is moved to both so that g and k stay. So the lattice tells G and N apart better than the
-// scores do, and the bound stays one; sums beyond its ends are moved up.
+// as in the lemma of Neyman and Pearson. dN/dG is p + (1-p) e^-X in a run, X the sum of log dG/dK
+// over its canaries. X is computed on a lattice: what lies between two of its points, of mass g
+// under G and k under K, is moved to both so that g and k stay. So the lattice tells G and N apart
+// better than the scores do, and the bound stays one; sums beyond its ends are moved up.
 //
-// The least of five e is taken, at which K has 0, 1/4, 1/2, 3/4 or all but a hundredth of delta. mu is
-// above 0 and finite.
+// The least of five e is taken, at which K has 0, 1/4, 1/2, 3/4 or all but a hundredth of delta. mu
+// is above 0 and finite.
 func OneRunMostPower(m, runs int, mu, eps, delta, beta float64) float64 {
 	mustBeOneRun(m, 1, 0, delta)
 	Must(CheckClaim(mu), CheckClaim(eps), CheckBeta(beta))
@@ -76,7 +76,8 @@ func cappedDelta(mu, eps, cap float64) float64 {
 	return math.Max(0, between) + math.Max(0, (q-odds*(1-q))*(below(cap)+above(cap)))
 }
 
-// ratio is the law under G of the log likelihood ratio of G to another law: law[i] of (i - zero) step.
+// ratio is the law under G of the log likelihood ratio of G to another law: law[i] of (i - zero)
+// step.
 type ratio struct {
 	law  []float64
 	step float64

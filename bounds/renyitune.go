@@ -8,11 +8,12 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// CalibrateRenyiOrdered returns a witness for order alpha by bin from exploration: the logarithm of the
-// ratio of the smoothed marginals, the best witness of densities constant on the bins whatever the
-// order, clipped so that it cannot overflow. The bins are in the order of a score that should rise with
-// the ratio: neighbours whose ratios fall are pooled until none do (isotonic regression, Ayer et al.
-// 1955), which takes much of the noise out of a small divergence. Validity does not depend on it.
+// CalibrateRenyiOrdered returns a witness for order alpha by bin from exploration: the logarithm of
+// the ratio of the smoothed marginals, the best witness of densities constant on the bins whatever
+// the order, clipped so that it cannot overflow. The bins are in the order of a score that should
+// rise with the ratio: neighbours whose ratios fall are pooled until none do (isotonic regression,
+// Ayer et al. 1955), which takes much of the noise out of a small divergence. Validity does not
+// depend on it.
 func CalibrateRenyiOrdered(explore Table, alpha float64) []float64 {
 	Must(explore.Validate(), CheckAlpha(alpha))
 	p, q := Smoothed(explore.First()), Smoothed(explore.Second())
@@ -43,11 +44,12 @@ func CalibrateRenyiOrdered(explore Table, alpha float64) []float64 {
 	return h
 }
 
-// TuneRenyi returns the plan for [Renyi] on n pairs at level beta that would be best if certification
-// repeated the smoothed exploration marginals, which alone it sees: so the bound stays valid. The
-// witness h is clipped above at the best of some levels, which costs divergence but shortens the range
-// of exp(alpha h), and shifted so that the tangent touches at the expected E exp(alpha h); then comes
-// the best stake. About 20 ms. An error if h is not finite, not one value for each bin, or too wide.
+// TuneRenyi returns the plan for [Renyi] on n pairs at level beta that would be best if
+// certification repeated the smoothed exploration marginals, which alone it sees: so the bound
+// stays valid. The witness h is clipped above at the best of some levels, which costs divergence
+// but shortens the range of exp(alpha h), and shifted so that the tangent touches at the expected E
+// exp(alpha h); then comes the best stake. About 20 ms. An error if h is not finite, not one value
+// for each bin, or too wide.
 func TuneRenyi(explore Table, h []float64, alpha float64, n int, beta float64) (RenyiPlan, error) {
 	if err := audit.First(CheckRenyiWitness(h, alpha), explore.Validate()); err != nil {
 		return RenyiPlan{}, err
@@ -99,7 +101,8 @@ func (w renyiWager) usualStake(cells []tableCell, rate float64) float64 {
 	return math.Min(math.Sqrt(2*rate/(g*g*var1+varC)), 0.95/w.floor())
 }
 
-// expected is the largest e0 at which the mean log wealth is the rate; -Inf where it is not above least.
+// expected is the largest e0 at which the mean log wealth is the rate; -Inf where it is not above
+// least.
 func (w renyiWager) expected(cells []tableCell, lambda, rate, least float64) float64 {
 	if least >= 0 && !(w.logEValue(cells, least, lambda) >= rate) {
 		return math.Inf(-1)

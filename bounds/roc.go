@@ -35,8 +35,8 @@ type ROCPoint struct {
 // MostScores bounds the scores of a class in an [ROC], so that pairs can be counted.
 const MostScores = 1 << 26
 
-// rocCounts are the counts at which the band of n scores is as narrow as one threshold's limits: 0 to 4,
-// then a factor of 1.3 apart, and the same from the other end.
+// rocCounts are the counts at which the band of n scores is as narrow as one threshold's limits: 0
+// to 4, then a factor of 1.3 apart, and the same from the other end.
 func rocCounts(n int) []int {
 	var all []int
 	for k := 0; 2*k <= n; k = max(k+1, int(math.Ceil(float64(1.3*float64(k))))) {
@@ -46,8 +46,8 @@ func rocCounts(n int) []int {
 	return slices.Compact(all)
 }
 
-// SortedROC counts finite scores of both classes, in ascending order, at the thresholds that [ROC.Band],
-// and [ROC.TPRAt] at these false positive rates and beta, want: at most some 200.
+// SortedROC counts finite scores of both classes, in ascending order, at the thresholds that
+// [ROC.Band], and [ROC.TPRAt] at these false positive rates and beta, want: at most some 200.
 func SortedROC(in, out []float64, rates []float64, beta float64) ROC {
 	Must(CheckBeta(beta))
 	Refuse(len(in) < 1 || len(out) < 1 || max(len(in), len(out)) > MostScores, "number of scores out of range")
@@ -134,16 +134,16 @@ func (r ROC) Sound() bool {
 	return r.Wins >= won && r.Wins+r.Ties <= won+open
 }
 
-// Band is the curve at its steps, from (0, 0) to (1, 1), and a band about it: all rectangles together,
-// and at all other thresholds too, hold the rates of the two laws with probability at least 1 - beta, for
-// laws with ties too, if the scores of each class are independent draws of one law. So thresholds may be
-// chosen by looking at them.
+// Band is the curve at its steps, from (0, 0) to (1, 1), and a band about it: all rectangles
+// together, and at all other thresholds too, hold the rates of the two laws with probability at
+// least 1 - beta, for laws with ties too, if the scores of each class are independent draws of one
+// law. So thresholds may be chosen by looking at them.
 //
-// Half of beta goes to each class. Of that, half goes to the inequality of Dvoretzky, Kiefer and Wolfowitz
-// with Massart's constant (1990), better in the middle, and half to order statistics, better in the tails:
-// the share of a law above its k-th largest of n draws is Beta(k, n-k+1), or below that where there are
-// ties, which limits the share above any threshold that has at least, or fewer than, k draws above; the
-// union bound is over k of a list that depends on n alone.
+// Half of beta goes to each class. Of that, half goes to the inequality of Dvoretzky, Kiefer and
+// Wolfowitz with Massart's constant (1990), better in the middle, and half to order statistics,
+// better in the tails: the share of a law above its k-th largest of n draws is Beta(k, n-k+1), or
+// below that where there are ties, which limits the share above any threshold that has at least, or
+// fewer than, k draws above; the union bound is over k of a list that depends on n alone.
 func (r ROC) Band(beta float64) []ROCPoint {
 	Must(CheckBeta(beta))
 	Refuse(!r.Sound(), "counts out of range")
@@ -184,23 +184,24 @@ const MethodROCRanks Method = "roc-ranks"
 // seenRank is the least rank from above that more than a share of rate lie at or above.
 func seenRank(n int, rate float64) int { return int(float64(rate*float64(n))+1e-9) + 1 }
 
-// rocRanks are ranks from above of n draws: with probability 1 - beta/4 each, at most the given share of
-// their law lies above the one of rank few, 0 where there is none, and more than it at or above the one
-// of rank many, n + 1 where there is none.
+// rocRanks are ranks from above of n draws: with probability 1 - beta/4 each, at most the given
+// share of their law lies above the one of rank few, 0 where there is none, and more than it at or
+// above the one of rank many, n + 1 where there is none.
 func rocRanks(n int, rate, beta float64) (few, many int) {
 	few = sort.Search(n, func(k int) bool { return UpperProportion(k, n, beta/4) > rate })
 	many = 1 + sort.Search(n, func(k int) bool { return LowerProportion(k+1, n, beta/4) > rate })
 	return few, many
 }
 
-// TPRAt is the largest true positive rate of thresholds whose false positive rate is at most rate: as seen,
-// and an interval for that of the two laws, both ends of which hold as those of [ROC.Band] do. One rate is
-// chosen beforehand; the intervals of several do not hold together.
+// TPRAt is the largest true positive rate of thresholds whose false positive rate is at most rate:
+// as seen, and an interval for that of the two laws, both ends of which hold as those of [ROC.Band]
+// do. One rate is chosen beforehand; the intervals of several do not hold together.
 //
-// The thresholds are scores of those out, of ranks that depend on their number alone, so that how much of
-// their law lies above has a known law (beta/4 a side; David and Nagaraja, Order Statistics, section 7.1);
-// and given them the scores in above are binomial (Clopper and Pearson, beta/4 a side). Other steps than
-// those that [SortedROC] takes widen the interval and leave it valid. 0 < rate < 1.
+// The thresholds are scores of those out, of ranks that depend on their number alone, so that how
+// much of their law lies above has a known law (beta/4 a side; David and Nagaraja, Order
+// Statistics, section 7.1); and given them the scores in above are binomial (Clopper and Pearson,
+// beta/4 a side). Other steps than those that [SortedROC] takes widen the interval and leave it
+// valid. 0 < rate < 1.
 func (r ROC) TPRAt(rate, beta float64) (seen, lower, upper float64) {
 	Must(CheckBeta(beta))
 	Refuse(!r.Sound() || !(rate > 0 && rate < 1), "counts or rate out of range")
@@ -228,18 +229,19 @@ func (r ROC) TPRAt(rate, beta float64) (seen, lower, upper float64) {
 // MethodAUROC names [AUROCInterval].
 const MethodAUROC Method = "auroc-chernoff"
 
-// AUROC is the area under the curve: the share of pairs of a score in and one out of which that in is
-// higher, equal ones counted half (Mann and Whitney).
+// AUROC is the area under the curve: the share of pairs of a score in and one out of which that in
+// is higher, equal ones counted half (Mann and Whitney).
 func (r ROC) AUROC() float64 {
 	return (float64(r.Wins) + float64(0.5*float64(r.Ties))) / (float64(r.In) * float64(r.Out))
 }
 
 // AUROCInterval is an interval for the expected area, of which area was seen: both ends hold with
-// probability at least 1 - beta. n is the smaller number of scores of a class, all independent and those of
-// a class of one law. Then the area is a U-statistic of two samples, the mean over all pairings of a mean
-// of n independent values in [0, 1], and by Jensen's inequality the bound for these holds for it (Hoeffding
-// 1963, theorem 1, equation 2.1, and section 5): P(area >= a + t) <= exp(-n kl(a + t, a)). For independent
-// runs, area is the mean of the areas of n of them, which need not be of one law.
+// probability at least 1 - beta. n is the smaller number of scores of a class, all independent and
+// those of a class of one law. Then the area is a U-statistic of two samples, the mean over all
+// pairings of a mean of n independent values in [0, 1], and by Jensen's inequality the bound for
+// these holds for it (Hoeffding 1963, theorem 1, equation 2.1, and section 5): P(area >= a + t) <=
+// exp(-n kl(a + t, a)). For independent runs, area is the mean of the areas of n of them, which
+// need not be of one law.
 func AUROCInterval(area float64, n int, beta float64) (lower, upper float64) {
 	Must(CheckBeta(beta))
 	Refuse(!(area >= 0 && area <= 1) || n < 1, "area or number out of range")
@@ -247,8 +249,9 @@ func AUROCInterval(area float64, n int, beta float64) (lower, upper float64) {
 	return math.Max(0, leastShare(area, level)-1e-12), math.Min(1, 1-leastShare(1-area, level)+1e-12)
 }
 
-// ROCLimit is the largest true positive rate at a false positive rate that (epsilon, delta) differential
-// privacy allows (Kairouz, Oh and Viswanath, The composition theorem for differential privacy, 2015).
+// ROCLimit is the largest true positive rate at a false positive rate that (epsilon, delta)
+// differential privacy allows (Kairouz, Oh and Viswanath, The composition theorem for differential
+// privacy, 2015).
 func ROCLimit(fpr, eps, delta float64) float64 {
 	return math.Min(1, math.Min(float64(math.Exp(eps)*fpr)+delta, 1-float64(math.Exp(-eps)*math.Max(0, 1-delta-fpr))))
 }

@@ -2,28 +2,29 @@ package bounds
 
 import "math"
 
-// nullFit is the maximum-likelihood fit under p1 = th p0 + delta, for one pair of counts with X/N1 >
-// delta. Its path over all th has a closed form in e = p1 - delta:
+// nullFit is the maximum-likelihood fit under p1 = th p0 + delta, for one pair of counts with X/N1
+// > delta. Its path over all th has a closed form in e = p1 - delta:
 //
 //	lambda = (x - n1 p1)/(p1 q1)             slope of the first log likelihood
 //	p0     = (y + lambda e)/(n0 + lambda e)  from th lambda + l0'(p0) = 0
 //	th     = e/p0
 //
-// and the score statistic of Miettinen and Nurminen (1985), T = excess/sqrt(V) with excess = x/n1 - th
-// y/n0 - delta and V = p1 q1/n1 + th^2 p0 q0/n0 at the fit, satisfies excess = lambda V, hence
+// and the score statistic of Miettinen and Nurminen (1985), T = excess/sqrt(V) with excess = x/n1 -
+// th y/n0 - delta and V = p1 q1/n1 + th^2 p0 q0/n0 at the fit, satisfies excess = lambda V, hence
 //
 //	T^2 = lambda * excess.
 //
-// That gives the three monotonicities on which [Exact] rests. Where T > 0 both factors are positive, and
-//   - as th grows, excess falls, and so does lambda = l1'(p1), because p1 of the fit grows (at fixed p1
-//     the slope l1' + l0'/th of the profile has derivative (-1/th^2) d(p0 l0')/dp0 = (n0-y)(1/q0 +
-//     p0/q0^2)/th^2 >= 0 in th): T falls with th;
+// That gives the three monotonicities on which [Exact] rests. Where T > 0 both factors are
+// positive, and
+//   - as th grows, excess falls, and so does lambda = l1'(p1), because p1 of the fit grows (at
+//     fixed p1 the slope l1' + l0'/th of the profile has derivative (-1/th^2) d(p0 l0')/dp0 =
+//     (n0-y)(1/q0 + p0/q0^2)/th^2 >= 0 in th): T falls with th;
 //   - as x grows, excess grows, and p0 of the fit grows, so lambda = -l0'(p0)/th grows, l0 being
 //     concave: T grows with x;
 //   - as y grows, excess falls, p1 of the fit grows, lambda falls: T falls with y.
 //
-// On the edges of the square (p0 = 0 with y = 0; p1 = 1 with x = n1) the fit stays on the edge, lambda
-// is read off the other coordinate, and the same signs hold.
+// On the edges of the square (p0 = 0 with y = 0; p1 = 1 with x = n1) the fit stays on the edge,
+// lambda is read off the other coordinate, and the same signs hold.
 type nullFit struct{ x, n1, y, n0, delta float64 }
 
 func newNullFit(c Counts, delta float64) nullFit {
@@ -78,10 +79,10 @@ func (f nullFit) limit(z float64) float64 {
 	return th
 }
 
-// Score is the lower score limit of Koopman (1984) for delta = 0 and of Miettinen and Nurminen (1985):
-// the largest epsilon that the score test at level beta, at most .4, rejects. Asymptotic: its true error
-// at beta = .05 reaches .059 (n = 500) and .071 (with delta = .01); [Exact] corrects it. -Inf if no
-// epsilon is rejected.
+// Score is the lower score limit of Koopman (1984) for delta = 0 and of Miettinen and Nurminen
+// (1985): the largest epsilon that the score test at level beta, at most .4, rejects. Asymptotic:
+// its true error at beta = .05 reaches .059 (n = 500) and .071 (with delta = .01); [Exact] corrects
+// it. -Inf if no epsilon is rejected.
 func Score(c Counts, delta, beta float64) float64 {
 	mustBeSound(c, delta, beta)
 	return math.Log(newNullFit(c, delta).limit(scoreCut(beta)))
@@ -100,15 +101,16 @@ type region struct {
 	evals  int       // how often prob ran
 }
 
-// edge is where a region begins: the least real x of a member at y, false if none is there and beyond.
+// edge is where a region begins: the least real x of a member at y, false if none is there and
+// beyond.
 type edge interface {
 	at(y float64) (x float64, ok bool)
 }
 
-// newRegion tabulates the region of an edge for the y that can occur when p0 lies in [pLow, pHigh], up to
-// a probability of 2 e^-width. c is a member whatever the rounding. Cuts are of real x, less slack: two
-// statistics that are equal in exact arithmetic are both in, on every platform, and the same slack keeps
-// regions nested in (th, z).
+// newRegion tabulates the region of an edge for the y that can occur when p0 lies in [pLow, pHigh],
+// up to a probability of 2 e^-width. c is a member whatever the rounding. Cuts are of real x, less
+// slack: two statistics that are equal in exact arithmetic are both in, on every platform, and the
+// same slack keeps regions nested in (th, z).
 func newRegion(c Counts, edge edge, pLow, pHigh, width float64) *region {
 	r := &region{n1: c.N1, n0: c.N0, width: width}
 	low, _ := window(c.N0, pLow, width)
@@ -214,9 +216,9 @@ func (k *cutCurve) at(y float64) (x float64, ok bool) {
 	return x, t >= k.z*(1-1e-9)
 }
 
-// prob is an upper bound of P(region) at (p0, p1), tight to a relative 1e-7 and an absolute 4 e^-width:
-// what leaves the windows is added, and the roundings of the sums (4 ulp a step, fewer than 10^6 steps)
-// and of 1-p1 (n1 ulp).
+// prob is an upper bound of P(region) at (p0, p1), tight to a relative 1e-7 and an absolute 4
+// e^-width: what leaves the windows is added, and the roundings of the sums (4 ulp a step, fewer
+// than 10^6 steps) and of 1-p1 (n1 ulp).
 func (r *region) prob(p0, p1 float64) float64 {
 	r.evals++
 	rounding := 1 + math.Max(1e-7, 4e-16*float64(r.n1+r.n0))

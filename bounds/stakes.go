@@ -7,14 +7,15 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// Stakes are bets against a claim, by the log odds that an output came from the first dataset. A bet
-// multiplies its wealth by a factor for every output, one of the log odds' cell and of its side. However
-// the log odds came about, a factor of a pair of outputs, one of each side, has mean at most 1 where the
-// claim holds and the bet was fixed before the outputs were drawn: so the product of the factors of as
-// many outputs of each side is a test supermartingale.
+// Stakes are bets against a claim, by the log odds that an output came from the first dataset. A
+// bet multiplies its wealth by a factor for every output, one of the log odds' cell and of its
+// side. However the log odds came about, a factor of a pair of outputs, one of each side, has mean
+// at most 1 where the claim holds and the bet was fixed before the outputs were drawn: so the
+// product of the factors of as many outputs of each side is a test supermartingale.
 //
-// Factors are those of the first dataset over the second; the claim holds in both directions, so each bet
-// may be turned round. For one goroutine at a time: factors are computed when first asked for.
+// Factors are those of the first dataset over the second; the claim holds in both directions, so
+// each bet may be turned round. For one goroutine at a time: factors are computed when first asked
+// for.
 type Stakes struct {
 	odds []float64 // of the cells
 	bets []stake
@@ -38,18 +39,18 @@ var (
 
 // NewStakes are bets against a claim of these points, on cells with these log odds.
 //
-// Fix a point, a in (0, 1), b = 2 - a, c = a + b e^-epsilon, and a function u of the outputs with values in
-// [0, U], U <= b e^-epsilon. With x drawn on the first dataset, y on the second,
+// Fix a point, a in (0, 1), b = 2 - a, c = a + b e^-epsilon, and a function u of the outputs with
+// values in [0, U], U <= b e^-epsilon. With x drawn on the first dataset, y on the second,
 //
 //	E = (a + u(x)) (b - e^epsilon u(y)) / (1 + delta U/2)^2
 //
-// has mean at most 1: with s = E u(x) and t = e^epsilon E u(y), the level sets of u give s <= t + delta U,
-// and (a + s)(b - t) <= ((a + b + s - t)/2)^2 <= (1 + delta U/2)^2 as both factors are at least 0. At delta
-// = 0 and with eta the true probability that an output is x, u = max(0, c eta - a) at the best a is
-// log-optimal: the factors are the likelihood ratio to the reverse information projection of the truth on
-// the claim (docs/statistics.md, "Sequential audits"; Larsson, Ramdas and Ruf, The numeraire e-variable,
-// 2025). A slope below 1 bets as if the log odds were that much nearer to 0; a top below 1 caps u, which
-// pays at delta > 0.
+// has mean at most 1: with s = E u(x) and t = e^epsilon E u(y), the level sets of u give s <= t +
+// delta U, and (a + s)(b - t) <= ((a + b + s - t)/2)^2 <= (1 + delta U/2)^2 as both factors are at
+// least 0. At delta = 0 and with eta the true probability that an output is x, u = max(0, c eta -
+// a) at the best a is log-optimal: the factors are the likelihood ratio to the reverse information
+// projection of the truth on the claim (docs/statistics.md, "Sequential audits"; Larsson, Ramdas
+// and Ruf, The numeraire e-variable, 2025). A slope below 1 bets as if the log odds were that much
+// nearer to 0; a top below 1 caps u, which pays at delta > 0.
 func NewStakes(points []Point, odds []float64) *Stakes {
 	s := &Stakes{odds: odds}
 	for _, p := range points {
@@ -114,10 +115,10 @@ var (
 
 // AddRenyi adds bets against D_alpha <= limit, both ways round, on the cells of the others.
 //
-// With a witness h, k = alpha/(alpha-1), any b0 > 0, X = e^(-limit/k) b0^(-1/k) e^((alpha-1) h(x)) and Y =
-// e^(alpha h(y)) / (k b0), the variational formula and the tangent of B^(1/k) at b0 give E X <= E Y +
-// 1/alpha where the claim holds (renyiWager has it at b0 = 1). Hence, for s with s Y <= b always and a + b =
-// 2,
+// With a witness h, k = alpha/(alpha-1), any b0 > 0, X = e^(-limit/k) b0^(-1/k) e^((alpha-1) h(x))
+// and Y = e^(alpha h(y)) / (k b0), the variational formula and the tangent of B^(1/k) at b0 give E
+// X <= E Y + 1/alpha where the claim holds (renyiWager has it at b0 = 1). Hence, for s with s Y <=
+// b always and a + b = 2,
 //
 //	(a + s X) (b - s Y) / (1 + s/(2 alpha))^2
 //
@@ -131,8 +132,8 @@ func (s *Stakes) AddRenyi(alpha, limit float64, odds []float64) {
 				scale := stream.Exp(-limit/k) * stream.Exp(-stream.Log(b0)/k)
 				for _, share := range renyiShares {
 					top := stream.Exp(float64(alpha*width)) / (k * b0) // of Y
-					// Where the claim is just met, both factors' means are to be alike:
-					// a + s = b - s/k, or a = 1 - s (1 + 1/k)/2; a is to be at least 0.
+					// Where the claim is just met, both factors' means are to be alike: a + s = b -
+					// s/k, or a = 1 - s (1 + 1/k)/2; a is to be at least 0.
 					half := float64((1 + 1/k) / 2)
 					stake := min(share/(top-half), share/half)
 					if !(stake > 0) {
@@ -162,9 +163,9 @@ func (s *Stakes) Most(bet int) float64 {
 	return slices.Max(first) + slices.Max(second)
 }
 
-// LogAt is the log of what a bet makes of 1 with outputs of the first dataset and the second, as many in
-// all, in these cells. Reversed, the bet is on the second dataset over the first, with the odds of the
-// mirrored cell.
+// LogAt is the log of what a bet makes of 1 with outputs of the first dataset and the second, as
+// many in all, in these cells. Reversed, the bet is on the second dataset over the first, with the
+// odds of the mirrored cell.
 func (s *Stakes) LogAt(bet int, reversed bool, cells []int, first, second []float64) float64 {
 	x, y := s.logs(bet)
 	first, second = first[:len(cells)], second[:len(cells)]

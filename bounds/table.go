@@ -207,8 +207,8 @@ func (e Exchangeable) Mean() float64 { return e.Moment(1) }
 //
 //	m_l = 1/C(K, l) sum over j_1 < ... < j_l of x_{j_1} ... x_{j_l}
 //
-// which for c ones is C(c, l)/C(K, l) (LiDP, proposition 6): an unbiased estimate of
-// P(x_1 = ... = x_l = 1).
+// which for c ones is C(c, l)/C(K, l) (LiDP, proposition 6): an unbiased estimate of P(x_1 = ... =
+// x_l = 1).
 func (e Exchangeable) Moment(l int) float64 {
 	Refuse(l < 1 || l > e.K, "a moment's order is 1 to K")
 	sum, n := 0.0, 0
@@ -335,8 +335,8 @@ func (e Exchangeable) chernoff(beta float64) (lo, hi float64) {
 	return leastShare(mean, level), 1 - leastShare(1-mean, level)
 }
 
-// goal is the log wealth that rejects, with a margin for the rounding of a sum of n
-// logarithms of at most 40 each.
+// goal is the log wealth that rejects, with a margin for the rounding of a sum of n logarithms of
+// at most 40 each.
 func goal(beta float64, n int) float64 { return math.Log(1/beta) + 1e-9 + 1e-14*float64(n) }
 
 // pValue is min(1, 1/E): under the null hypothesis at most b with probability at most b.

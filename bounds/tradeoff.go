@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// TradeoffPoint is one rejection region of the test of the second dataset (null) against the
-// first: the estimates of both errors and a rectangle that holds the true pair.
+// TradeoffPoint is one rejection region of the test of the second dataset (null) against the first:
+// the estimates of both errors and a rectangle that holds the true pair.
 type TradeoffPoint struct {
 	FPR      float64 `json:"fpr"` // share of the second dataset's outputs in the region
 	FPRLower float64 `json:"fprLower"`
@@ -21,13 +21,14 @@ type TradeoffPoint struct {
 
 // TradeoffBand is the empirical trade-off curve of a score whose bins are taken into the rejection
 // region in the given order: Bins+1 points. All rectangles together hold their true points with
-// probability at least 1 - beta at every sample size, if the outputs are independent and bins and order
-// were fixed beforehand. So every (FPRUpper, FNRUpper) lies on or above the mechanism's trade-off
-// function: a claimed f with f(FPRUpper) > FNRUpper is refuted.
+// probability at least 1 - beta at every sample size, if the outputs are independent and bins and
+// order were fixed beforehand. So every (FPRUpper, FNRUpper) lies on or above the mechanism's
+// trade-off function: a claimed f with f(FPRUpper) > FNRUpper is refuted.
 //
-// Half of beta goes to the Dvoretzky-Kiefer-Wolfowitz bands of both marginals with Massart's constant
-// (1990), better in the middle, half to Clopper-Pearson limits of every point by the union bound, better
-// in the tails; each limit is the better one, then made monotone along the curve, as the truth is.
+// Half of beta goes to the Dvoretzky-Kiefer-Wolfowitz bands of both marginals with Massart's
+// constant (1990), better in the middle, half to Clopper-Pearson limits of every point by the union
+// bound, better in the tails; each limit is the better one, then made monotone along the curve, as
+// the truth is.
 func TradeoffBand(t Table, order []int, beta float64) []TradeoffPoint {
 	Must(t.Validate(), CheckBeta(beta))
 	bins := audit.Listed(t.Bins, func(i int) int { return i })
@@ -71,10 +72,10 @@ func cumulativeBand(counts, order []int, n int, beta float64) []limited {
 }
 
 // GaussianMu is a lower confidence bound on the mu of Gaussian differential privacy, Phi^-1(p1) -
-// Phi^-1(p0) with the lower Clopper-Pearson limit of p1 and the upper one of p0, each at beta/2. As at
-// [ExactMu], this refutes every smaller mu of any mechanism. [GaussianEpsilon] of it bounds epsilon only
-// if the mechanism's trade-off is known to be Gaussian (Nasr et al. 2023). Rounded down to six decimals,
-// at least 0.
+// Phi^-1(p0) with the lower Clopper-Pearson limit of p1 and the upper one of p0, each at beta/2. As
+// at [ExactMu], this refutes every smaller mu of any mechanism. [GaussianEpsilon] of it bounds
+// epsilon only if the mechanism's trade-off is known to be Gaussian (Nasr et al. 2023). Rounded
+// down to six decimals, at least 0.
 func GaussianMu(c Counts, beta float64) float64 {
 	mustBeSound(c, 0, beta)
 	p1, p0 := LowerProportion(c.X, c.N1, beta/2), UpperProportion(c.Y, c.N0, beta/2)
@@ -84,8 +85,8 @@ func GaussianMu(c Counts, beta float64) float64 {
 	return math.Max(0, RoundDown(mathext.NormalQuantile(p1)-mathext.NormalQuantile(p0)))
 }
 
-// GaussianDelta is the delta of a mu-GDP mechanism at eps, both at least 0 and finite: Phi(-eps/mu +
-// mu/2) - e^eps Phi(-eps/mu - mu/2) (Balle and Wang 2018; corollary 2.13 of Dong, Roth and Su).
+// GaussianDelta is the delta of a mu-GDP mechanism at eps, both at least 0 and finite: Phi(-eps/mu
+// + mu/2) - e^eps Phi(-eps/mu - mu/2) (Balle and Wang 2018; corollary 2.13 of Dong, Roth and Su).
 func GaussianDelta(mu, eps float64) float64 {
 	Refuse(!(mu >= 0 && eps >= 0) || math.IsInf(mu+eps, 1), "mu and epsilon must be at least 0 and finite")
 	if mu == 0 {
@@ -101,8 +102,8 @@ func GaussianDelta(mu, eps float64) float64 {
 	return math.Max(0, normalCDF(-x1)-density*mills(x2))
 }
 
-// mills is the Mills ratio (1 - Phi(x))/phi(x) of x > 0: by erfc where that has its digits, beyond by
-// its continued fraction (Abramowitz and Stegun 26.2.14).
+// mills is the Mills ratio (1 - Phi(x))/phi(x) of x > 0: by erfc where that has its digits, beyond
+// by its continued fraction (Abramowitz and Stegun 26.2.14).
 func mills(x float64) float64 {
 	if x < 10 {
 		return normalCDF(-x) * math.Sqrt(2*math.Pi) * math.Exp(x*x/2)
@@ -114,8 +115,8 @@ func mills(x float64) float64 {
 	return 1 / f
 }
 
-// GaussianEpsilon is the smallest eps >= 0 with GaussianDelta(mu, eps) <= delta, rounded down to six
-// decimals. +Inf at delta = 0 and mu > 0.
+// GaussianEpsilon is the smallest eps >= 0 with GaussianDelta(mu, eps) <= delta, rounded down to
+// six decimals. +Inf at delta = 0 and mu > 0.
 func GaussianEpsilon(mu, delta float64) float64 {
 	Must(CheckDelta(delta))
 	if GaussianDelta(mu, 0) <= delta {
@@ -131,9 +132,9 @@ func GaussianEpsilon(mu, delta float64) float64 {
 
 func normalCDF(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 
-// GaussianMuFromDelta is the mu with GaussianDelta(mu, eps) = delta < 1, rounded down to six decimals:
-// a lower bound on the mu of Gaussian differential privacy from one on the hockey-stick divergence at
-// an eps that was fixed beforehand. 0 if delta <= 0.
+// GaussianMuFromDelta is the mu with GaussianDelta(mu, eps) = delta < 1, rounded down to six
+// decimals: a lower bound on the mu of Gaussian differential privacy from one on the hockey-stick
+// divergence at an eps that was fixed beforehand. 0 if delta <= 0.
 func GaussianMuFromDelta(delta, eps float64) float64 {
 	Refuse(!(eps >= 0 && delta < 1) || math.IsInf(eps, 1), "epsilon or delta out of range")
 	if delta <= 0 {

@@ -54,8 +54,8 @@ type Key[P any] struct {
 	Preset string
 	Needed string // what has to be given, of settings that have no default
 	Always bool   // reports name it even where it has its default
-	// Claims are the kinds of claim that use it, where not all do; "" is the claim
-	// whose kind the settings tell.
+	// Claims are the kinds of claim that use it, where not all do; "" is the claim whose kind the
+	// settings tell.
 	Claims []audit.ClaimKind
 	Form   *Form // in the page; nil: not in its form
 }
@@ -210,8 +210,8 @@ func Switch[P any](at func(*P) *bool) Value[P] {
 	}}
 }
 
-// Is is a setting that is on where a word of the plan is this one, and off where it is
-// any other. Only one of the settings of a word may be given.
+// Is is a setting that is on where a word of the plan is this one, and off where it is any other.
+// Only one of the settings of a word may be given.
 func Is[P any, T ~string](at func(*P) *T, word T) Value[P] {
 	return Value[P]{SwitchType, func(p *P) string { return strconv.FormatBool(*at(p) == word) }, func(p *P, text string, _ Range) error {
 		on, err := strconv.ParseBool(text)
@@ -381,8 +381,8 @@ func (t Texts) Given() Texts {
 	return out
 }
 
-// Read puts texts into a plan, in the order of the table. An error is an [audit.InputError]
-// whose path is the setting's name, which may be a name that no key has.
+// Read puts texts into a plan, in the order of the table. An error is an [audit.InputError] whose
+// path is the setting's name, which may be a name that no key has.
 func Read[P any](keys []Key[P], texts Texts, p *P) error {
 	known := map[string]bool{}
 	for _, k := range keys {
@@ -400,7 +400,7 @@ func Read[P any](keys []Key[P], texts Texts, p *P) error {
 		text, given := texts[k.Name]
 		switch {
 		case !given && k.Needed != "":
-			return placed(k.Name, &audit.InputError{Found: audit.Absent, Want: k.Needed})
+			return placed(k.Name, want(audit.Absent, k.Needed))
 		case !given && k.Preset == "":
 			continue
 		case !given:
@@ -420,10 +420,7 @@ func Read[P any](keys []Key[P], texts Texts, p *P) error {
 
 // placed says which setting an error is about.
 func placed(name string, err error) error {
-	if in, ok := errors.AsType[*audit.InputError](err); ok {
-		in.Path, in.Field = name, cmp.Or(in.Field, name)
-	}
-	return err
+	return audit.Amend(err, func(in *audit.InputError) { in.Path, in.Field = name, cmp.Or(in.Field, name) })
 }
 
 // Names of all settings, in the order of the table.

@@ -43,8 +43,8 @@ const (
 //	Exp(±0)   = 1
 //	Exp(NaN)  = NaN
 //
-// Results below 2^-1022 are subnormal and rounded twice, so to within 1 unit
-// of 2^-1074. Exp(x) = 1 for subnormal x.
+// Results below 2^-1022 are subnormal and rounded twice, so to within 1 unit of 2^-1074. Exp(x) = 1
+// for subnormal x.
 func Exp(x float64) float64 {
 	switch {
 	case x != x:

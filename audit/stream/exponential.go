@@ -80,8 +80,8 @@ const faint = 0x1p-900
 // Laplace fills dst with Laplace samples of mean 0 and scale in [0, 2^1000]. It takes one word a
 // sample: cutting dst into pieces changes nothing.
 //
-// A sample is ±scale * E as for Exponential, never -0. These are plain doubles, made for simulating,
-// not for releasing: their low bits carry what Mironov (2012) found.
+// A sample is ±scale * E as for Exponential, never -0. These are plain doubles, made for
+// simulating, not for releasing: their low bits carry what Mironov (2012) found.
 func (s *Stream) Laplace(dst []float64, scale float64) {
 	if !(scale >= 0 && scale <= largest) {
 		panic("stream: Laplace: scale must be between 0 and 2^1000")
@@ -104,8 +104,8 @@ func clearNegativeZeros(dst []float64) {
 // leastGeometric is the smallest p of Geometric: samples reach 44.4/p.
 const leastGeometric = 0x1p-1000
 
-// Geometric fills dst with failures before the first success of probability p: P(k) = p (1-p)^k
-// for k = 0, 1, .... It takes one word a sample: cutting dst into pieces changes nothing.
+// Geometric fills dst with failures before the first success of probability p: P(k) = p (1-p)^k for
+// k = 0, 1, .... It takes one word a sample: cutting dst into pieces changes nothing.
 //
 // A sample is floor(E / -log(1-p)) with E as for Exponential, at most 44.4 / -log(1-p). Rounding
 // moves a share of about 2^-52 (k+1) of the probability of k to a neighbour. Below 2^53 all whole

@@ -3,9 +3,9 @@ package stream
 import "math"
 
 // Gaussian fills dst with normal samples of mean 0 and standard deviation sigma in [0, 2^1000], by
-// the method of Box and Muller (1958): two words give a pair. When dst ends within a pair the stream
-// keeps the second half for the next call of Gaussian, with whatever sigma. So cutting dst into
-// pieces changes nothing as long as nothing else is drawn between them.
+// the method of Box and Muller (1958): two words give a pair. When dst ends within a pair the
+// stream keeps the second half for the next call of Gaussian, with whatever sigma. So cutting dst
+// into pieces changes nothing as long as nothing else is drawn between them.
 //
 // With E as for Exponential, the radius sqrt(2E) reaches 9.42, where P(|Z| > 9.42) = 4.5e-21.
 // Samples are never infinite, NaN or -0, and 0 only where sigma is subnormal or 0; a sigma of 0
@@ -47,9 +47,9 @@ func (s *Stream) Gaussian(dst []float64, sigma float64) {
 	}
 }
 
-// gaussianBlock makes dst[0:len(raw)] of raw, whose length is even. Of each pair of words the
-// first gives the radius; the second the angle, as a point of the quarter circle about 0 (lower
-// 62 bits), mirrored at the diagonal (highest bit) and the origin (next bit).
+// gaussianBlock makes dst[0:len(raw)] of raw, whose length is even. Of each pair of words the first
+// gives the radius; the second the angle, as a point of the quarter circle about 0 (lower 62 bits),
+// mirrored at the diagonal (highest bit) and the origin (next bit).
 func gaussianBlock(dst []float64, raw []uint64, sigma float64) {
 	for len(raw) >= 2 && len(dst) >= 2 {
 		d, w := (*[2]float64)(dst), (*[2]uint64)(raw)

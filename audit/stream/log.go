@@ -36,8 +36,8 @@ const (
 	toNormal = 54                 // subnormals are scaled by 2^54
 )
 
-// The next three are one logarithm cut so that each fits the compiler's
-// inlining budget: a call costs as much as the arithmetic.
+// The next three are one logarithm cut so that each fits the compiler's inlining budget: a call
+// costs as much as the arithmetic.
 
 // logSplit writes a normal positive number, given by its bits, as 2^k (1+f).
 func logSplit(b uint64) (k int64, f float64) {
@@ -60,8 +60,8 @@ func logSum(k, f, s, r, lo float64) float64 {
 	return float64(s*(h+r)) + lo - h + f + float64(k*ln2Hi)
 }
 
-// Log returns the natural logarithm of x, to within 1 ulp, with the same bits on
-// every platform. It costs one division and some twenty multiplications.
+// Log returns the natural logarithm of x, to within 1 ulp, with the same bits on every platform. It
+// costs one division and some twenty multiplications.
 //
 //	Log(+Inf) = +Inf
 //	Log(±0)   = -Inf

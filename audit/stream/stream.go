@@ -108,8 +108,8 @@ func (s *Stream) Shuffle(n int, swap func(i, j int)) {
 	}
 }
 
-// domain separates these seeds from every other use of SHA-256 in the project.
-// Changing the encoding below means changing the version in it.
+// domain separates these seeds from every other use of SHA-256 in the project. Changing the
+// encoding below means changing the version in it.
 const domain = "dpscope/stream/v1"
 
 // Key names a stream. Keys that differ in any field name streams that are independent for every

@@ -19,8 +19,8 @@ type Account struct {
 	KL            *float64 `json:"kl,omitempty"`
 	MaxDivergence *float64 `json:"maxDivergence,omitempty"`
 
-	// Epsilon is the least valid epsilon at the query's delta, nil if none is finite; Epsilons
-	// are all the ways to one. Delta and Deltas likewise at AtEpsilon, if that was asked.
+	// Epsilon is the least at the query's delta, nil if none is finite; Epsilons are all the ways
+	// to one. Delta and Deltas likewise at AtEpsilon, if that was asked.
 	Epsilon  *float64    `json:"epsilon,omitempty"`
 	Epsilons []Guarantee `json:"epsilons"`
 	Delta    *float64    `json:"delta,omitempty"`
@@ -42,8 +42,8 @@ type Account struct {
 type Point struct {
 	Alpha      float64 `json:"alpha"`
 	Divergence float64 `json:"divergence"` // nats
-	// Lemma is 2 alpha epsilon^2 over all steps, as it is published (Mironov 2017, lemma 1);
-	// pure steps only.
+	// Lemma is 2 alpha epsilon^2 over all steps, as published (Mironov 2017, lemma 1); pure steps
+	// only.
 	Lemma *float64 `json:"lemma,omitempty"`
 }
 
@@ -51,8 +51,8 @@ type Point struct {
 type Outcome struct {
 	Event float64 `json:"event"` // its probability on one dataset
 	Range         // over all orders
-	// Composed is the published upper end for composed pure steps, e^(2 sqrt(s log(1/q))) q
-	// with s the sum of epsilon^2 (Mironov 2017, proposition 4).
+	// Composed is the published upper end for composed pure steps, e^(2 sqrt(s log(1/q))) q with s
+	// the sum of epsilon^2 (Mironov 2017, proposition 4).
 	Composed *float64       `json:"composed,omitempty"`
 	Orders   []OutcomeRange `json:"orders"` // at each order of the curve above 1, see [Preserve]
 }
@@ -69,10 +69,9 @@ type OutcomeRange struct {
 	Range
 }
 
-// Factor bounds by Markov's inequality how probable it is that the posterior odds of one
-// dataset over a neighbour are more than Odds times the prior ones: with a divergence of at
-// most d at order alpha it is (e^d/Odds)^(alpha-1) (Mironov 2017, section III), the delta of
-// [Classical] at epsilon = log Odds.
+// Factor bounds by Markov's inequality how probable it is that the posterior odds of one dataset
+// over a neighbour are more than Odds times the prior ones (Mironov 2017, section III): the delta
+// of [Classical] at epsilon = log Odds.
 type Factor struct {
 	Odds        float64       `json:"odds"`
 	Probability float64       `json:"probability"` // at the best order
@@ -136,8 +135,8 @@ type Needed struct {
 	Source    string  `json:"source"`
 }
 
-// maxLossSteps are the most steps of which the losses are composed: beyond them the step of the
-// grid is no longer small beside a loss.
+// maxLossSteps are the most of which losses are composed: beyond, the grid's step is not small
+// beside a loss.
 const maxLossSteps = 1_000_000
 
 // Targets between these are reached by noise that is accounted.
@@ -158,7 +157,7 @@ func Answer(q Query) (Account, error) {
 	var needed *Needed
 	if q.TargetEpsilon != nil {
 		if needed = need(q); needed == nil {
-			return Account{}, fault("targetEpsilon", audit.Exactly(*q.TargetEpsilon), fmt.Sprintf("reachable with noise in [%v, %v] times the sensitivity", leastNoise, mostNoise), "give a larger delta or fewer steps")
+			return Account{}, audit.Fault("targetEpsilon", *q.TargetEpsilon, fmt.Sprintf("reachable with noise in [%v, %v] times the sensitivity", leastNoise, mostNoise), "give a larger delta or fewer steps")
 		}
 		if noise := q.noise(); *noise == nil {
 			*noise = &needed.Noise
@@ -172,15 +171,17 @@ func Answer(q Query) (Account, error) {
 	w := newWorksheet(q, parts)
 	a.drawCurve(w)
 	a.askEvents(w)
-	a.Epsilons = append(a.Epsilons, w.epsilons(*q.Delta)...)
-	if len(a.Epsilons) > 0 {
-		a.Epsilon = new(slices.Min(audit.Listed(len(a.Epsilons), func(i int) float64 { return a.Epsilons[i].Epsilon })))
+	best := func(list []Guarantee, of func(g Guarantee) float64) *float64 {
+		if len(list) == 0 {
+			return nil
+		}
+		return new(slices.Min(audit.Each(list, of)))
 	}
+	a.Epsilons = append(a.Epsilons, w.epsilons(*q.Delta)...)
+	a.Epsilon = best(a.Epsilons, func(g Guarantee) float64 { return g.Epsilon })
 	if q.AtEpsilon != nil {
 		a.Deltas = w.deltas(*q.AtEpsilon)
-		if len(a.Deltas) > 0 {
-			a.Delta = new(slices.Min(audit.Listed(len(a.Deltas), func(i int) float64 { return a.Deltas[i].Delta })))
-		}
+		a.Delta = best(a.Deltas, func(g Guarantee) float64 { return g.Delta })
 	}
 	if q.Profile {
 		a.Profile = w.profile()
@@ -255,8 +256,7 @@ type part struct {
 	q     Query
 	k     int   // steps
 	curve Curve // of all of them; nil with approximate privacy
-	// eps and delta of one step for the group, if it has such a guarantee; both
-	// attained if worst.
+	// eps and delta of one step for the group, if it has such a guarantee; both attained if worst.
 	stepwise   bool
 	eps, delta float64
 	worst      bool
@@ -285,8 +285,7 @@ func (q Query) part() part {
 	}
 	if top := step.At(math.Inf(1)); !math.IsInf(top, 1) && q.Mechanism != KindRenyi && q.Mechanism != KindConcentrated {
 		p.stepwise, p.eps = true, top
-		p.worst = q.Mechanism == KindPure || q.Mechanism == KindRandomisedResponse
-		if p.worst {
+		if p.worst = q.Mechanism == KindPure || q.Mechanism == KindRandomisedResponse; p.worst {
 			p.lossy = ApproximateDP{Epsilon: top}
 		}
 	}
@@ -327,17 +326,19 @@ func (w *worksheet) single() bool { return len(w.parts) == 1 }
 // pure reports whether all steps are.
 func (w *worksheet) pure() bool { return w.stepwise && w.sums.delta == 0 }
 
-// way is one way to a guarantee: epsilon at a delta and delta at an epsilon, each with a figure
-// that does not hold (NaN: none known) and the order that gave it (0: none).
+// way is one way to a guarantee: epsilon at a delta and delta at an epsilon.
 type way struct {
 	method         Method
 	exact          bool
-	epsilon, delta func(at float64) (value, least, order float64)
+	epsilon, delta func(at float64) figure
 }
 
+// figure is a value, one that does not hold (NaN: none known) and the order that gave it (0: none).
+type figure struct{ value, least, order float64 }
+
 // plain is a way without order and lower figure.
-func plain(value func(at float64) float64) func(at float64) (float64, float64, float64) {
-	return func(at float64) (float64, float64, float64) { return value(at), math.NaN(), 0 }
+func plain(value func(at float64) float64) func(at float64) figure {
+	return func(at float64) figure { return figure{value(at), math.NaN(), 0} }
 }
 
 // ways are all that apply, the loosest too.
@@ -350,15 +351,15 @@ func (w *worksheet) ways() []way {
 	}
 	if w.losses != nil {
 		all = append(all, way{MethodLosses, false,
-			func(delta float64) (float64, float64, float64) {
+			func(delta float64) figure {
 				lower, upper := w.losses.epsilon(delta, !w.brief)
-				return upper, lower, 0
+				return figure{upper, lower, 0}
 			},
-			func(eps float64) (float64, float64, float64) {
+			func(eps float64) figure {
 				if lower, upper := w.losses.Delta(eps); upper < 1 && !w.below(eps) {
-					return upper, lower, 0
+					return figure{upper, lower, 0}
 				}
-				return math.NaN(), 0, 0 // says nothing
+				return figure{value: math.NaN()} // says nothing
 			}})
 	}
 	p := w.parts[0]
@@ -368,12 +369,13 @@ func (w *worksheet) ways() []way {
 	}
 	if w.curve != nil {
 		for i, by := range []Conversion{Optimal, Tight, Classical} {
-			all = append(all, way{[]Method{MethodRenyiOptimal, MethodTight, MethodClassical}[i], false, func(delta float64) (float64, float64, float64) {
+			method := []Method{MethodRenyiOptimal, MethodTight, MethodClassical}[i]
+			all = append(all, way{method, false, func(delta float64) figure {
 				best := BestEpsilon(w.curve, delta, by)
-				return best.Epsilon, math.NaN(), best.Alpha
-			}, func(eps float64) (float64, float64, float64) {
+				return figure{best.Epsilon, math.NaN(), best.Alpha}
+			}, func(eps float64) figure {
 				best := BestDelta(w.curve, eps, by)
-				return best.Delta, math.NaN(), best.Alpha
+				return figure{best.Delta, math.NaN(), best.Alpha}
 			}})
 		}
 	}
@@ -401,22 +403,22 @@ func (w *worksheet) below(eps float64) bool {
 }
 
 // guarantee is what a way gives; false where that is nothing.
-func (w *worksheet) guarantee(by way, value, least, order float64) (Guarantee, bool) {
+func (by way) guarantee(x figure) (Guarantee, bool) {
 	g := Guarantee{Method: by.method, Exact: by.exact, Source: methods[by.method].source}
-	if order > 1 && !math.IsInf(order, 1) {
-		g.Order = new(roundNear(order))
+	if x.order > 1 && !math.IsInf(x.order, 1) {
+		g.Order = new(roundNear(x.order))
 	}
-	if !math.IsNaN(least) {
-		g.AtLeast = new(roundDown(least))
+	if !math.IsNaN(x.least) {
+		g.AtLeast = new(roundDown(x.least))
 	}
-	return g, !math.IsNaN(value) && !math.IsInf(value, 1)
+	return g, !math.IsNaN(x.value) && !math.IsInf(x.value, 1)
 }
 
 func (w *worksheet) epsilons(delta float64) (all []Guarantee) {
 	for _, by := range w.ways() {
-		eps, least, order := by.epsilon(delta)
-		if g, ok := w.guarantee(by, eps, least, order); ok {
-			if g.Epsilon, g.Delta = roundUp(eps), delta; by.method == MethodBasic {
+		eps := by.epsilon(delta)
+		if g, ok := by.guarantee(eps); ok {
+			if g.Epsilon, g.Delta = roundUp(eps.value), delta; by.method == MethodBasic {
 				g.Delta = roundUp(w.sums.delta)
 			}
 			all = append(all, g)
@@ -430,12 +432,12 @@ func (w *worksheet) deltas(eps float64) (all []Guarantee) {
 		if by.delta == nil {
 			continue
 		}
-		delta, least, order := by.delta(eps)
-		if g, ok := w.guarantee(by, delta, least, order); ok {
+		delta := by.delta(eps)
+		if g, ok := by.guarantee(delta); ok {
 			if !w.below(eps) { // no delta is 0, though it may be too small for a float64
-				delta = math.Max(delta, math.SmallestNonzeroFloat64)
+				delta.value = math.Max(delta.value, math.SmallestNonzeroFloat64)
 			}
-			g.Epsilon, g.Delta = eps, math.Min(1, roundUp(delta))
+			g.Epsilon, g.Delta = eps, math.Min(1, roundUp(delta.value))
 			all = append(all, g)
 		}
 	}

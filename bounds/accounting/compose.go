@@ -6,9 +6,9 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 )
 
-// stepwise are sums over the (eps, delta) of the steps of a composition: of eps and of delta,
-// its own by basic composition (Dwork and Roth 2014, theorem 3.16), of the square of eps, and
-// of eps (e^eps - 1), which a step loses in the mean at most.
+// stepwise are sums over the (eps, delta) of the steps of a composition: of eps and of delta, its
+// own by basic composition (Dwork and Roth 2014, theorem 3.16), of the square of eps, and of eps
+// (e^eps - 1), which a step loses in the mean at most.
 type stepwise struct{ eps, squares, mean, delta float64 }
 
 func (s *stepwise) add(eps, delta float64, k int) {
@@ -17,10 +17,9 @@ func (s *stepwise) add(eps, delta float64, k int) {
 	s.eps, s.squares, s.mean, s.delta = s.eps+n*eps, s.squares+n*eps*eps, s.mean+n*eps*math.Expm1(eps), s.delta+n*delta
 }
 
-// advanced is the epsilon at total in (0, 1) by the classical theorem:
-// sqrt(2 squares log(1/s)) + mean at slack s = total - delta (Dwork, Rothblum and Vadhan
-// 2010, theorem III.3, for steps that differ: the loss is a martingale of bounded steps,
-// for which Azuma's inequality asks for the sum of squares). +Inf without slack.
+// advanced is the epsilon at total in (0, 1) by the classical theorem: sqrt(2 squares log(1/s)) +
+// mean at slack s = total - delta (Dwork, Rothblum and Vadhan 2010, theorem III.3, for steps that
+// differ: Azuma's inequality asks for the sum of squares). +Inf without slack.
 func (s stepwise) advanced(total float64) float64 {
 	if total <= s.delta {
 		return math.Inf(1)
@@ -28,76 +27,57 @@ func (s stepwise) advanced(total float64) float64 {
 	return math.Sqrt(-2*s.squares*math.Log(total-s.delta)) + s.mean
 }
 
-// OptimalDelta returns the least delta of k mechanisms, each (eps, delta), at total epsilon at:
-// no better one holds for all (Kairouz, Oh and Viswanath 2015, theorem 3.3, at any epsilon).
-// The worst is k times the response that fails with probability delta and is randomised
-// response at eps otherwise, so with B ~ Bin(k, 1/(1+e^eps))
+// OptimalDelta is the least delta of k mechanisms, each (eps, delta), at total epsilon at: no
+// better one holds for all (Kairouz, Oh and Viswanath 2015, theorem 3.3). The worst is k times the
+// response that fails with probability delta and is randomised response at eps otherwise, so with B
+// ~ Bin(k, 1/(1+e^eps))
 //
 //	1 - (1-delta)^k (1 - E max(0, 1 - e^(at - (k-2B) eps))).
 //
 // Cost O(sqrt k). eps is at least 0 and finite, delta in [0, 1), k in [1, MaxSteps].
 func OptimalDelta(eps, delta float64, k int, at float64) float64 {
-	mustCompose(eps, delta, k)
 	mustBeEpsilon(at)
-	return mixFailure(newResponses(eps, k).delta(at), failure(delta, k))
+	_, of := optimal(eps, delta, k)
+	return of(at)
 }
 
-// OptimalEpsilon is the inverse of [OptimalDelta] at total in (0, 1), to 1e-12 relative and
-// never below it. +Inf if total does not exceed 1 - (1-delta)^k.
+// OptimalEpsilon is the inverse of [OptimalDelta] at total in (0, 1), to 1e-12 relative and never
+// below it. +Inf if total does not exceed 1 - (1-delta)^k.
 func OptimalEpsilon(eps, delta float64, k int, total float64) float64 {
-	mustCompose(eps, delta, k)
 	mustBeDelta(total)
-	fail := failure(delta, k)
-	r := newResponses(eps, k)
-	holds := func(at float64) bool { return mixFailure(r.delta(at), fail) <= total }
+	fail, of := optimal(eps, delta, k)
 	if fail > total {
 		return math.Inf(1)
 	}
-	return least(0, float64(k)*eps, holds)
+	return least(0, float64(k)*eps, func(at float64) bool { return of(at) <= total })
 }
 
-func failure(delta float64, k int) float64 { return -math.Expm1(float64(k) * math.Log1p(-delta)) }
+// optimal is the probability that one of k responses fails, and [OptimalDelta].
+func optimal(eps, delta float64, k int) (fail float64, of func(at float64) float64) {
+	mustCompose(eps, delta, k)
+	fail = -math.Expm1(float64(k) * math.Log1p(-delta))
+	flips, first, total := bounds.WrongGuesses(k, eps)
+	return fail, func(at float64) float64 {
+		sum := 0.0
+		for j, w := range flips {
+			gap := float64(k-2*(first+j))*eps - at // of the loss
+			if gap <= 0 {
+				break
+			}
+			sum += w * -math.Expm1(-gap)
+		}
+		return math.Min(1, fail+(1-fail)*math.Min(1, sum/total))
+	}
+}
 
-func mixFailure(delta, fail float64) float64 { return math.Min(1, fail+(1-fail)*delta) }
-
-// least returns the least x of [lo, hi] from which on it holds, to the last bits; hi if nowhere
-// below.
+// least is the least x of [lo, hi] from which on it holds, to the last bits; hi if nowhere below.
 func least(lo, hi float64, holds func(float64) bool) float64 {
 	_, x := bounds.Bisect(lo, hi, 0, func(x float64) bool { return !holds(x) })
 	return x
 }
 
-// responses are the privacy losses of k randomised responses: with probability
-// w[j]/total of them flip = first+j are flipped and the loss is (k - 2 flip) eps.
-type responses struct {
-	eps   float64
-	k     int
-	first int
-	w     []float64
-	total float64
-}
-
-func newResponses(eps float64, k int) responses {
-	w, first, total := bounds.WrongGuesses(k, eps)
-	return responses{eps, k, first, w, total}
-}
-
-// delta is E max(0, 1 - e^(at - loss)).
-func (r responses) delta(at float64) float64 {
-	sum := 0.0
-	for j, w := range r.w {
-		gap := float64(r.k-2*(r.first+j))*r.eps - at
-		if gap <= 0 {
-			break
-		}
-		sum += w * -math.Expm1(-gap)
-	}
-	return math.Min(1, sum/r.total)
-}
-
-// PublishedAdvancedEpsilon is 4 eps sqrt(2 k log(1/delta)) (Mironov 2017, corollary 1): the
-// epsilon at delta of k mechanisms, each eps private. Valid and loose, and proven where
-// log(1/delta) >= k eps^2 only: +Inf elsewhere.
+// PublishedAdvancedEpsilon is the epsilon at delta of k mechanisms, each eps private, by Mironov
+// 2017, corollary 1: loose, and proven where log(1/delta) >= k eps^2 only: +Inf elsewhere.
 func PublishedAdvancedEpsilon(eps float64, k int, delta float64) float64 {
 	mustCompose(eps, 0, k)
 	mustBeDelta(delta)
@@ -110,21 +90,21 @@ func PublishedAdvancedEpsilon(eps float64, k int, delta float64) float64 {
 
 func mustCompose(eps, delta float64, k int) {
 	mustBeEpsilon(eps)
-	refuse(k < 1 || k > MaxSteps, "steps out of range")
-	refuse(!(delta >= 0 && delta < 1), "delta outside [0, 1)")
+	bounds.Must(bounds.CheckDelta(delta))
+	bounds.Refuse(k < 1 || k > MaxSteps, "steps out of range")
 }
 
-// GaussianDelta returns the exact delta at eps of noise N(0, sigma^2) on a value of this L2
-// sensitivity (Balle and Wang 2018, theorem 8). k mechanisms together are one of sensitivity
-// sqrt(k) times as large.
+// GaussianDelta is the exact delta at eps of noise N(0, sigma^2) on a value of this L2 sensitivity
+// (Balle and Wang 2018, theorem 8). k mechanisms together are one of sensitivity sqrt(k) times as
+// large.
 func GaussianDelta(sigma, sensitivity, eps float64) float64 {
 	mustBeNoise(sigma, sensitivity)
 	mustBeEpsilon(eps)
 	return math.Min(1, bounds.GaussianDelta(sensitivity/sigma, eps))
 }
 
-// GaussianEpsilon returns the least eps >= 0 at which [GaussianDelta] is at most delta, in
-// (0, 1): from above, to 1e-12 relative.
+// GaussianEpsilon is the least eps >= 0 at which [GaussianDelta] is at most delta, in (0, 1): from
+// above, to 1e-12 relative.
 func GaussianEpsilon(sigma, sensitivity, delta float64) float64 {
 	mustBeNoise(sigma, sensitivity)
 	mustBeDelta(delta)
@@ -132,8 +112,8 @@ func GaussianEpsilon(sigma, sensitivity, delta float64) float64 {
 	return least(0, BestEpsilon(Gaussian{sigma, sensitivity}, delta, Tight).Epsilon*(1+1e-9), holds)
 }
 
-// GaussianSigma returns the least sigma that is (eps, delta) private at this sensitivity: the
-// analytic Gaussian mechanism (Balle and Wang 2018, algorithm 1), from above, to 1e-12 relative.
+// GaussianSigma is the least sigma that is (eps, delta) private at this sensitivity: the analytic
+// Gaussian mechanism (Balle and Wang 2018, algorithm 1), from above, to 1e-12 relative.
 func GaussianSigma(eps, delta, sensitivity float64) float64 {
 	mustBeEpsilon(eps)
 	mustBeDelta(delta)
@@ -152,5 +132,5 @@ func GaussianSigma(eps, delta, sensitivity float64) float64 {
 func mustBeNoise(sigma, sensitivity float64) {
 	ratio := sensitivity / sigma
 	in := sigma > 0 && sensitivity > 0 && ratio > 0 && !math.IsInf(ratio, 1)
-	refuse(!in, "sigma and sensitivity must be above 0 and finite")
+	bounds.Refuse(!in, "sigma and sensitivity must be above 0 and finite")
 }

@@ -67,7 +67,7 @@ func TestOptimalIsTheLeast(t *testing.T) {
 		total := math.Exp(-14*r.Float64() - 1)
 		got := OptimalEpsilon(eps, delta, k, total)
 		if math.IsInf(got, 1) {
-			if failure(delta, k) <= total {
+			if fail, _ := optimal(eps, delta, k); fail <= total {
 				t.Errorf("eps %v delta %v k %d total %v: none", eps, delta, k, total)
 			}
 			continue

@@ -10,19 +10,18 @@ import (
 type Conversion int
 
 const (
-	// Tight: epsilon = d + log((alpha-1)/alpha) - (log delta + log alpha)/(alpha-1) (Balle et al.
-	// 2020, theorem 21; Canonne, Kamath and Steinke 2020, proposition 12).
+	// Tight is d + log((alpha-1)/alpha) - (log delta + log alpha)/(alpha-1) (Balle et al. 2020,
+	// theorem 21; Canonne, Kamath and Steinke 2020, proposition 12).
 	Tight Conversion = iota
-	// Classical: epsilon = d + log(1/delta)/(alpha-1) (Mironov 2017, proposition 3). Never below
-	// Tight.
+	// Classical is d + log(1/delta)/(alpha-1) (Mironov 2017, proposition 3), never below Tight.
 	Classical
-	// Optimal: nothing better follows from one order (Asoodeh, Liao, Calmon, Kosut and Sankar
-	// 2021). Never above Tight.
+	// Optimal is the best that follows from one order (Asoodeh, Liao, Calmon, Kosut and Sankar
+	// 2021).
 	Optimal
 )
 
-// epsilon is what a divergence of at most d nats at order alpha gives at delta in (0, 1): at
-// least 0; +Inf if d is, or where that is seen not to be below best. 1 < alpha < +Inf.
+// epsilon is what a divergence of at most d nats at order alpha gives at delta in (0, 1): at least
+// 0; +Inf if d is, or where that is seen not to be below best. 1 < alpha < +Inf.
 func (c Conversion) epsilon(d, alpha, delta, best float64) float64 {
 	mustConvert(d, alpha)
 	mustBeDelta(delta)
@@ -35,10 +34,15 @@ func (c Conversion) epsilon(d, alpha, delta, best float64) float64 {
 		low = math.Max(0, tight+math.Log(-math.Expm1(-(alpha-1)*d))/(alpha-1))
 	}
 	holds := func(eps float64) bool { return optimalMoment(alpha, eps, math.Log(delta)) >= (alpha-1)*d }
-	if best < tight && !holds(best) {
+	return within(low, tight, best, holds)
+}
+
+// within is [least], or +Inf where that is seen not to be below best.
+func within(lo, hi, best float64, holds func(float64) bool) float64 {
+	if best < hi && !holds(best) {
 		return math.Inf(1)
 	}
-	return least(low, tight, holds)
+	return least(lo, hi, holds)
 }
 
 // Delta is what a divergence of at most d nats at order alpha gives at eps: in [0, 1].
@@ -56,22 +60,18 @@ func (c Conversion) logDelta(d, alpha, eps, best float64) float64 {
 	}
 	low := math.Min(-math.Log(alpha), tight+math.Log(-math.Expm1(-(alpha-1)*d)))
 	holds := func(log float64) bool { return optimalMoment(alpha, eps, log) >= (alpha-1)*d }
-	if best < math.Min(0, tight) && !holds(best) {
-		return math.Inf(1)
-	}
-	return least(low, math.Min(0, tight), holds)
+	return within(low, math.Min(0, tight), best, holds)
 }
 
-// optimalMoment is the least (alpha-1) D_alpha(P||Q), in nats, of any P and Q with
-// P(S) - e^eps Q(S) = delta for some S. Putting outputs together, in S or not, raises no
-// divergence, so P and Q may be coins of p and q = (p-delta) e^-eps: it is the logarithm
-// of the least over p of
+// optimalMoment is the least (alpha-1) D_alpha(P||Q), in nats, of any P and Q with P(S) - e^eps
+// Q(S) = delta for some S. Putting outputs together, in S or not, raises no divergence, so P and Q
+// may be coins of p and q = (p-delta) e^-eps: it is the logarithm of the least over p of
 //
 //	A + B = p^alpha q^(1-alpha) + (1-p)^alpha (1-q)^(1-alpha),
 //
-// which is convex in p. It grows with eps and delta. So a divergence of at most d implies
-// (eps, delta) if and only if (alpha-1) d is at most this, and [Tight] is what is left
-// without B. A is least at p = alpha delta, B falls with p: the least of both lies beyond.
+// which is convex in p. It grows with eps and delta. So a divergence of at most d implies (eps,
+// delta) if and only if (alpha-1) d is at most this, and [Tight] is what is left without B. A is
+// least at p = alpha delta, B falls with p: the least of both lies beyond.
 func optimalMoment(alpha, eps, logDelta float64) float64 {
 	// p = delta (1 + e^-x), so that p - delta = delta e^-x.
 	value := func(x float64) float64 {
@@ -106,7 +106,8 @@ func (c Conversion) credit(alpha float64) float64 {
 }
 
 func mustConvert(d, alpha float64) {
-	refuse(!(alpha > 1) || math.IsInf(alpha, 1) || !(d >= 0), "a conversion needs a divergence of at least 0 at a finite order above 1")
+	bounds.Must(bounds.CheckAlpha(alpha))
+	bounds.Refuse(!(d >= 0), "a divergence is at least 0")
 }
 
 // Converted is a guarantee and its order.
@@ -115,16 +116,15 @@ type Converted struct {
 	Alpha          float64 // +Inf: pure differential privacy gives as much
 }
 
-// BestEpsilon returns the least epsilon that the conversion gives at delta, over all orders:
-// +Inf if there is none. If (alpha-1) times the curve is convex, as for a Renyi divergence (van
-// Erven and Harremoes 2014, corollary 2), so is (alpha-1) epsilon, and epsilon has one local
-// minimum: a grid brackets it, golden sections refine it to 1e-7 in log(alpha-1). Otherwise the
-// result is still valid.
+// BestEpsilon is the least epsilon that the conversion gives at delta, over all orders: +Inf if
+// there is none. If (alpha-1) times the curve is convex, as for a Renyi divergence (van Erven and
+// Harremoes 2014, corollary 2), so is (alpha-1) epsilon, and epsilon has one local minimum: a grid
+// brackets it, golden sections refine it to 1e-7 in log(alpha-1). Otherwise the result is still
+// valid.
 func BestEpsilon(c Curve, delta float64, conv Conversion) Converted {
 	mustBeDelta(delta)
 	value := func(d, alpha, best float64) float64 { return conv.epsilon(d, alpha, delta, best) }
-	// Above alpha, epsilon is at least what randomised response at d has, whose divergences
-	// are at most d: log(e^d - delta (1+e^d)).
+	// Above alpha, epsilon is at least what randomised response at d has: log(e^d - delta (1+e^d)).
 	hopeless := func(d, best float64) bool { return delta < 0.5 && d+math.Log1p(-2*delta) > best }
 	best := Converted{Delta: delta, Alpha: math.Inf(1), Epsilon: c.At(math.Inf(1))}
 	near := 2.0
@@ -137,8 +137,8 @@ func BestEpsilon(c Curve, delta float64, conv Conversion) Converted {
 	return best
 }
 
-// BestDelta returns the least delta that the conversion gives at eps, over all orders, at most
-// 1; found as in [BestEpsilon], its logarithm being convex in alpha.
+// BestDelta is the least delta that the conversion gives at eps, over all orders, at most 1; found
+// as in [BestEpsilon], its logarithm being convex in alpha.
 func BestDelta(c Curve, eps float64, conv Conversion) Converted {
 	mustBeEpsilon(eps)
 	best := Converted{Epsilon: eps, Alpha: math.Inf(1), Delta: 0}
@@ -167,8 +167,8 @@ const (
 )
 
 // minimise returns the order of the least value found, and it: from near, a grid that ends where
-// hopeless says that nothing above alpha is below best, the corners, and golden sections. d is c
-// at alpha. What is not below atMost may be told as +Inf.
+// hopeless says that nothing above alpha is below best, the corners, and golden sections. d is c at
+// alpha. What is not below atMost may be told as +Inf.
 func minimise(c Curve, near float64, value func(d, alpha, atMost float64) float64, hopeless func(d, best float64) bool) (at, best float64) {
 	at, best = 2, math.Inf(1)
 	try := func(alpha, atMost float64) (d, v float64) {
@@ -201,24 +201,23 @@ func minimise(c Curve, near float64, value func(d, alpha, atMost float64) float6
 
 // BestPreserve is [Preserve] at the best order for either end. q lies in (0, 1).
 func BestPreserve(c Curve, q float64) (lo, hi float64) {
-	refuse(!(q > 0 && q < 1), "needs a probability inside (0, 1)")
+	bounds.Refuse(!(q > 0 && q < 1), "needs a probability inside (0, 1)")
 	top, log := c.At(math.Inf(1)), math.Log(q)
 	_, up := minimise(c, 2, func(d, alpha, _ float64) float64 { return (1 - 1/alpha) * (log + d) }, func(d, best float64) bool { return log+d > best })
 	_, down := minimise(c, 2, func(d, alpha, _ float64) float64 { return d - log/(1-1/alpha) }, func(d, best float64) bool { return d-log > best })
 	return math.Exp(-math.Min(down, top-log)), math.Exp(math.Min(0, math.Min(up, top+log)))
 }
 
-// Preserve returns the range of an event's probability on one dataset when it is q on a
-// neighbouring one and the Renyi divergence at order alpha is at most d nats, both ways:
+// Preserve is the range of an event's probability on one dataset when it is q on a neighbouring one
+// and the Renyi divergence at order alpha is at most d nats, both ways:
 //
 //	e^-d q^(alpha/(alpha-1)) <= p <= (e^d q)^((alpha-1)/alpha),
 //
 // the upper end at most 1 (Mironov 2017, proposition 10, by Hölder's inequality; the lower end
-// is the same with p and q exchanged). With the reciprocal of the upper exponent, as it is
-// sometimes printed, the statement fails for two equal distributions. e^-d q to e^d q at
-// alpha = +Inf.
+// exchanges p and q). With the reciprocal of the upper exponent, as it is sometimes printed, the
+// statement fails for two equal distributions. e^-d q to e^d q at alpha = +Inf.
 func Preserve(q, d, alpha float64) (lo, hi float64) {
-	refuse(!(q >= 0 && q <= 1 && d >= 0 && alpha > 1), "needs a probability, a divergence of at least 0 and an order above 1")
+	bounds.Refuse(!(q >= 0 && q <= 1 && d >= 0 && alpha > 1), "no probability, or divergence below 0, or order not above 1")
 	if q == 0 {
 		return 0, 0
 	}

@@ -7,18 +7,19 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/bounds"
 )
 
 // Curve bounds the Renyi divergence of outputs on neighbouring datasets, whichever comes first.
 type Curve interface {
-	// At returns the bound in nats at alpha in [1, +Inf], non-decreasing in alpha: at 1 on the
+	// At is the bound in nats at alpha in [1, +Inf], which does not fall with alpha: at 1 on the
 	// Kullback-Leibler divergence, at +Inf on the largest log ratio. +Inf if nothing finite is
-	// known. The parameters must be valid.
+	// known.
 	At(alpha float64) float64
 }
 
-// Gaussian is the noise N(0, Sigma^2) on a value of this L2 sensitivity: alpha
-// Sensitivity^2/(2 Sigma^2), attained (Mironov 2017, corollary 3).
+// Gaussian is the noise N(0, Sigma^2) on a value of this L2 sensitivity, attained (Mironov 2017,
+// corollary 3).
 type Gaussian struct{ Sigma, Sensitivity float64 }
 
 func (g Gaussian) Validate() error { return checkNoise("sigma", g.Sigma, g.Sensitivity) }
@@ -33,12 +34,10 @@ func (g Gaussian) At(alpha float64) float64 {
 	return alpha * mu * mu / 2
 }
 
-// Laplace is Laplace noise of scale Scale on a value of this L1 sensitivity (Mironov 2017,
-// corollary 2), attained. With s = Sensitivity/Scale:
+// Laplace is Laplace noise on a value of this L1 sensitivity (Mironov 2017, corollary 2), attained.
+// With s = Sensitivity/Scale:
 //
-//	log(alpha/(2 alpha-1) e^((alpha-1)s) + (alpha-1)/(2 alpha-1) e^(-alpha s))/(alpha-1),
-//
-// s + e^-s - 1 at alpha = 1, s at +Inf.
+//	log(alpha/(2 alpha-1) e^((alpha-1)s) + (alpha-1)/(2 alpha-1) e^(-alpha s))/(alpha-1).
 type Laplace struct{ Scale, Sensitivity float64 }
 
 func (l Laplace) Validate() error { return checkNoise("scale", l.Scale, l.Sensitivity) }
@@ -53,8 +52,8 @@ func (l Laplace) At(alpha float64) float64 {
 	case t*s > 500:
 		return s + (math.Log(alpha/(2*alpha-1))+math.Log1p(t/alpha*math.Exp(-(2*alpha-1)*s)))/t
 	case alpha*s < 0.5:
-		// The sum over n >= 2 of s^n (t^(n-1) + (-1)^n alpha^(n-1))/n!, times
-		// alpha/(2 alpha-1): the first-order terms cancel.
+		// The sum over n >= 2 of s^n (t^(n-1) + (-1)^n alpha^(n-1))/n!: the first-order terms
+		// cancel.
 		sum, up, down := 0.0, s, -s
 		for n := 2.0; n < 20; n++ {
 			up, down = up*t*s/n, down*-alpha*s/n
@@ -79,8 +78,8 @@ func logOver(t, x float64) float64 {
 	return math.Log1p(t*x) / t
 }
 
-// PureDP is any mechanism that is Epsilon differentially private: the largest divergence is
-// that of randomised response ([audit.RandomisedResponseRenyi]), Epsilon tanh(Epsilon/2) at 1.
+// PureDP is any mechanism that is Epsilon differentially private: that of the largest divergence is
+// randomised response ([audit.RandomisedResponseRenyi]).
 type PureDP struct{ Epsilon float64 }
 
 func (p PureDP) Validate() error { return checkEpsilon("epsilon", p.Epsilon) }
@@ -101,7 +100,7 @@ func (p PureDP) At(alpha float64) float64 {
 type RandomisedResponse struct{ P float64 }
 
 func (r RandomisedResponse) Validate() error {
-	return audit.Remedy("the probability of the true answer", audit.Require(r.P > 0 && r.P < 1, "p", audit.Exactly(r.P), "above 0 and below 1"))
+	return audit.Remedy("the probability of the true answer", audit.Require(r.P > 0 && r.P < 1, "p", r.P, "above 0 and below 1"))
 }
 
 // At is that of pure differential privacy at |log(P/(1-P))|.
@@ -183,15 +182,15 @@ func corners(c Curve) []float64 {
 	return nil
 }
 
-// Group returns the curve for datasets that differ in up to size records, 1 to MaxGroup. Of
-// noise and of concentrated privacy it is exact: the sensitivity grows with size, rho with its
-// square (Bun and Steinke 2016, proposition 1.9). A report by randomised response hides the
-// group as it hides one record. Of pure privacy it is that of size epsilon. Otherwise it is, at
-// order alpha, 3^c times the curve at 2^c alpha (Mironov 2017, proposition 2) with 2^c the power
-// of two at or above size, orders below 2 taking the value at 2; where the largest log ratio is
-// finite, the curve of size times that, if lower.
+// Group is the curve for datasets that differ in up to size records, 1 to MaxGroup. Of noise and of
+// concentrated privacy it is exact: the sensitivity grows with size, rho with its square (Bun and
+// Steinke 2016, proposition 1.9). A report by randomised response hides the group as one record. Of
+// pure privacy it is that of size epsilon. Otherwise it is, at order alpha, 3^c times the curve at
+// 2^c alpha (Mironov 2017, proposition 2) with 2^c the power of two at or above size, orders below
+// 2 taking the value at 2; where the largest log ratio is finite, the curve of size times that, if
+// lower.
 func Group(c Curve, size int) Curve {
-	refuse(size < 1 || size > MaxGroup, "group size out of range")
+	bounds.Refuse(size < 1 || size > MaxGroup, "group size out of range")
 	k := float64(size)
 	if size == 1 {
 		return c

@@ -2,21 +2,15 @@
 // sampling, composition and for groups.
 //
 // A [Curve] bounds the Renyi divergence between the outputs on two neighbouring datasets as a
-// function of the order. [Repeat] and [Sum] compose curves, adaptively or not; [Group] is the
-// curve for groups of records.
-//
-// [BestEpsilon] and [BestDelta] turn a curve into (epsilon, delta) at the order that serves
-// best. [OptimalEpsilon] composes (epsilon, delta) guarantees without a curve,
-// [GaussianEpsilon] is exact for Gaussian noise.
-//
-// A [Composition] of mechanisms whose dominating laws are known ([Lossy]) bounds epsilon and
-// delta from both sides by the distribution of the privacy loss. [LeastNoise] is the noise that
-// a target needs.
+// function of the order. [Repeat] and [Sum] compose curves, adaptively or not; [Group] is the curve
+// for groups of records. [BestEpsilon] and [BestDelta] turn a curve into (epsilon, delta) at the
+// best order. A [Composition] of mechanisms whose dominating laws are known ([Lossy]) bounds
+// epsilon and delta from both sides by the distribution of the privacy loss.
 //
 // [Answer] takes a [Query], a plain JSON value, and returns all that applies. Its figures are
 // rounded up, lower bounds down; the functions' are not.
 //
 // Epsilon and divergences are in nats, sigma is a standard deviation, an order alpha exceeds 1.
-// Arguments out of range are programmer errors and panic; what comes from a user goes through
-// the Validate methods first, which return a [audit.InputError].
+// Arguments out of range are programmer errors and panic; what comes from a user goes through the
+// Validate methods first.
 package accounting

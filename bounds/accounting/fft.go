@@ -6,16 +6,15 @@ import (
 	"math/cmplx"
 )
 
-// fourier is the discrete Fourier transform of n real numbers, n a power of two, at least 2.
-// They go as n/2 complex ones through radix 2 with decimation in time, and one more level takes
-// even and odd places apart (Sorensen, Jones, Heideman and Burrus 1987). That of gonum takes any
-// length and is several times as large in the browser.
+// fourier is the discrete Fourier transform of n real numbers, n a power of two, at least 2. They
+// go as n/2 complex ones through radix 2 with decimation in time, and one more level takes even and
+// odd places apart (Sorensen, Jones, Heideman and Burrus 1987). gonum's takes any length and is
+// several times as large in the browser.
 //
-// With t = log2 n and u = 2^-53 the relative error of a transform in the
-// Euclidean norm is at most t fourierError u to first order: each level multiplies
-// by twiddles whose error is below 6u and adds, an error of 6u + (sqrt 2 + 6u) 4u/(1-4u)
-// (Higham 2002, Accuracy and Stability of Numerical Algorithms, theorem 24.2). The last
-// level also adds what comes in, an error of u more.
+// With t = log2 n and u = 2^-53 the relative error of a transform in the Euclidean norm is at most
+// t fourierError u to first order: each level multiplies by twiddles whose error is below 6u and
+// adds, an error of 6u + (sqrt 2 + 6u) 4u/(1-4u) (Higham 2002, Accuracy and Stability of Numerical
+// Algorithms, theorem 24.2); the last also adds what comes in, u more.
 type fourier struct{ twiddles []complex128 }
 
 const (
@@ -23,8 +22,8 @@ const (
 	fourierError = 16
 )
 
-// newFourier makes the twiddles e^(-2 pi i j/n), j < n/2, each from an angle of at most pi/4, so
-// that its rounding stays below 3u.
+// newFourier makes the twiddles e^(-2 pi i j/n), j < n/2, each from an angle of at most pi/4:
+// rounding below 3u.
 func newFourier(n int) fourier {
 	w := make([]complex128, n/2)
 	for j := range w {
@@ -48,8 +47,8 @@ func newFourier(n int) fourier {
 	return fourier{w}
 }
 
-// forward is the transform's first n/2+1 numbers. The others are their conjugates; the
-// first and the last are real.
+// forward is the transform's first n/2+1 numbers. The others are their conjugates; the first and
+// the last are real.
 func (f fourier) forward(x []float64) []complex128 {
 	half := len(x) / 2
 	z := make([]complex128, half+1)
@@ -105,9 +104,8 @@ func (f fourier) transform(x []complex128) {
 	}
 }
 
-// raise takes the k-th power of each number by squaring: relative error at most k sqrt(5) u
-// (Brent, Percival and Zimmermann 2007), for |z| near 1 or below. What would be below e^-100,
-// far below the error of the transforms, is 0.
+// raise takes the k-th power of each number by squaring: relative error at most k sqrt(5) u (Brent,
+// Percival and Zimmermann 2007), for |z| near 1 or below. What would be below e^-100 is 0.
 func raise(all []complex128, k int) {
 	least := math.Exp(-200 / float64(k))
 	for i, z := range all {

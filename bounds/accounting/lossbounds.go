@@ -14,20 +14,19 @@ type Entry struct {
 	Count     int
 }
 
-// Composition is mechanisms that run one after the other, each free to depend on what those
-// before put out. Its bounds come from privacy loss distributions: those of the entries are put
-// on a grid from above and from below, composed by the Fourier transform of the exponentially
-// tilted law, and what the transform, the ends of its window and rounding may have added is
-// computed and taken off or put on. So the truth for the laws that dominate the entries lies
-// between the two.
+// Composition is mechanisms that run one after the other, each free to depend on what those before
+// put out. The privacy loss distributions of the entries are put on a grid from above and from
+// below, composed by the Fourier transform of the exponentially tilted law, and what the transform,
+// the ends of its window and rounding may have added is put on or taken off. So the truth for the
+// laws that dominate the entries lies between the two.
 //
-// Sources: Koskela, Jälkö and Honkela 2020 (discretised laws of the loss, composed by
-// the fast Fourier transform); Gopi, Lee and Wutschitz 2021 (errors of both kinds
-// bounded); Doroshenko et al. 2022 (the two discretisations).
+// Sources: Koskela, Jälkö and Honkela 2020 (discretised laws, fast Fourier transform); Gopi, Lee
+// and Wutschitz 2021 (errors of both kinds bounded); Doroshenko et al. 2022 (the two
+// discretisations).
 type Composition []Entry
 
-// Epsilon returns a lower and an upper bound on the least epsilon that holds at delta in (0, 1):
-// the upper one +Inf where nothing finite is found.
+// Epsilon is a lower and an upper bound on the least epsilon that holds at delta in (0, 1); the
+// upper one may be +Inf.
 func (c Composition) Epsilon(delta float64) (lower, upper float64) {
 	mustBeDelta(delta)
 	return c.epsilon(delta, true)
@@ -38,7 +37,7 @@ func (c Composition) epsilon(delta float64, lower bool) (least, upper float64) {
 		func(l *composed) float64 { return l.tiltAtDelta(math.Log(delta)) })
 }
 
-// Delta returns a lower and an upper bound on the least delta that holds at eps.
+// Delta is a lower and an upper bound on the least delta that holds at eps.
 func (c Composition) Delta(eps float64) (lower, upper float64) {
 	mustBeEpsilon(eps)
 	// A first look at how small delta is, so that the tails that are cut off are smaller yet.
@@ -245,16 +244,15 @@ func (l *composed) size() float64 {
 	return float64(max(leastSize, 1<<bits.Len(uint(want))))
 }
 
-// convolve composes under the tilt. The error of the Fourier transforms in the
-// Euclidean norm is at most
+// convolve composes under the tilt. The error of the Fourier transforms in the Euclidean norm is at
+// most
 //
 //	(n+1) (t fourierError + 4) u |f|,  t = log2 of the length, n the steps,
 //
-// f the law of largest norm: forward transforms err by t fourierError u |f|, no
-// coefficient exceeds 1, so their product errs by at most the sum, every product by
-// another sqrt(5) u, and the inverse by t fourierError u of the result, whose norm is
-// at most |f|. By the inequality of Cauchy and Schwarz a weighed sum errs by that times
-// the norm of the weights.
+// f the law of largest norm: forward transforms err by t fourierError u |f|, no coefficient exceeds
+// 1, so their product errs by at most the sum, every product by another sqrt(5) u, and the inverse
+// by t fourierError u of the result, whose norm is at most |f|. By Cauchy and Schwarz a weighed sum
+// errs by that times the norm of the weights.
 func (l *composed) convolve(lambda float64) {
 	if l.empty() {
 		l.noise = 0
@@ -347,8 +345,8 @@ func (l *composed) epsilon(delta float64, up bool) float64 {
 		return math.Inf(1)
 	}
 	if !up {
-		// Far below the tilt's own loss the bound says nothing: look for the last place at which
-		// it exceeds delta.
+		// Far below the tilt's own loss the bound says nothing: look for the last place at which it
+		// exceeds delta.
 		for i := len(l.gains) - 1; i >= 0 && holds(math.Max(0, hi)); i-- {
 			hi = l.from + float64(i)*l.step
 		}
@@ -370,9 +368,9 @@ const (
 	mostNoise  = 1e6
 )
 
-// LeastNoise returns the least noise of five significant digits in [MinNoise, 1e6] at which the
-// upper bound of [Composition.Epsilon] of what compose makes of it is at most eps at delta: +Inf
-// if none is enough. Some nine compositions.
+// LeastNoise is the least noise of five significant digits in [MinNoise, 1e6] at which the upper
+// bound of [Composition.Epsilon] of what compose makes of it is at most eps at delta: +Inf if none
+// is enough.
 func LeastNoise(eps, delta float64, compose func(noise float64) Composition) float64 {
 	mustBeEpsilon(eps)
 	mustBeDelta(delta)
@@ -398,8 +396,8 @@ func LeastNoise(eps, delta float64, compose func(noise float64) Composition) flo
 		}
 	}
 	const aside = 1e-7 // so that what has five digits is rounded to its neighbour
-	// The logarithm of epsilon falls nearly on a line over that of the noise: false position,
-	// where an end that stays counts half (Dowell and Jarratt 1971, the Illinois method).
+	// The logarithm of epsilon falls nearly on a line over that of the noise: false position, where
+	// an end that stays counts half (Dowell and Jarratt 1971, the Illinois method).
 	over, under := math.Log(above/eps), math.Log(eps/below)
 	for last := 0.0; ; {
 		first, end := digits(lo*(1+aside), math.Ceil), digits(hi*(1-aside), math.Floor)

@@ -31,8 +31,8 @@ func (l *lossLaw) put(at int, mass float64) {
 	}
 }
 
-// The cells of a grid are a step wide near 0 and a share of the loss further out: that spreads
-// the loss by less than 1e-6 of its second moment and makes some thousand cells of any range.
+// The cells of a grid are a step wide near 0 and a share of the loss further out: that spreads the
+// loss by less than 1e-6 of its second moment and makes some thousand cells of any range.
 const cellShare = 1.0 / 512
 
 // largestLoss is where a loss counts as infinite: e^loss is still a float64.
@@ -47,8 +47,8 @@ func clipped(lo, hi float64) (float64, float64) {
 const leastMass = 1e-290
 
 // cells is what a pair has between edges, places of the grid offset + i step, and below the first
-// and above the last. One of its ends is an edge where the loss is bounded there: the last one if
-// it is bounded above. If adjust, the step is changed so that both ends are.
+// and above the last. One of its ends is an edge where the loss is bounded there: the last if it is
+// bounded above. If adjust, the step is changed so that both ends are.
 type cells struct {
 	offset, step float64
 	edges        []int
@@ -80,13 +80,11 @@ func newCells(pair lossPair, step, tail float64, adjust bool) *cells {
 	return c
 }
 
-// above is the law that dominates: the content of every cell is moved to its two ends so that P
-// and Q stay, which connects the dots of the curve of delta over e^epsilon by lines (Doroshenko,
-// Ghazi, Kamath, Kumar and Manurangsi 2022, section 3).
-//
-// The likelihood ratio under Q then is larger in the convex order; so it is after products,
-// whence compositions dominate too. Rounding in the split is a relative change of P and Q of the
-// order of lossError.
+// above is the law that dominates: the content of every cell is moved to its two ends so that P and
+// Q stay, which connects the dots of the curve of delta over e^epsilon by lines (Doroshenko, Ghazi,
+// Kamath, Kumar and Manurangsi 2022, section 3). The likelihood ratio under Q then is larger in the
+// convex order, and so it is after products. Rounding in the split is a relative change of P and Q
+// of the order of lossError.
 func (c *cells) above() *lossLaw {
 	l := &lossLaw{offset: c.offset, step: c.step, infinite: c.infinite}
 	for i, p := range c.p {
@@ -115,13 +113,13 @@ func (c *cells) above() *lossLaw {
 	return l
 }
 
-// below is a law that is dominated, with all of its losses on a grid: neighbouring cells, and
-// parts of them, are put together until P/Q is e to a place of the grid. Putting outputs together
-// is processing, which no privacy is lost by; so a curve of this law lies below the pair's
-// (Doroshenko et al. 2022, section 5). What remains at the upper end is lowered to the grid.
+// below is a law that is dominated, with all of its losses on a grid: neighbouring cells, and parts
+// of them, are put together until P/Q is e to a place of the grid. That is processing, which no
+// privacy is lost by; so its curve lies below the pair's (Doroshenko et al. 2022, section 5). What
+// remains at the upper end is lowered to the grid.
 //
 // The grid is moved so that the heaviest loss is on it; if adjust, its step is changed so that
-// first and last are on it.
+// first and last are.
 func (c *cells) below(adjust bool) *lossLaw {
 	var all []atom
 	for i, p := range c.p {

@@ -8,10 +8,9 @@ import (
 )
 
 // Lossy is a mechanism of which two laws P and Q are known that dominate its outputs on
-// neighbouring datasets: for every epsilon, P(S) - e^epsilon Q(S) at the best S is at least as
-// large as for the mechanism (Zhu, Dong and Wang 2022, definition 7), and compositions are
-// dominated by the products (theorem 10). All are attained. Randomised response is
-// [ApproximateDP] or [Finite].
+// neighbouring datasets: P(S) - e^epsilon Q(S) at the best S is at least as large as for the
+// mechanism (Zhu, Dong and Wang 2022, definition 7), and compositions are dominated by the products
+// (theorem 10). All are attained.
 type Lossy interface {
 	// losses is the pair of a dataset with a record over one without, or the reverse.
 	losses(reverse bool) lossPair
@@ -21,8 +20,8 @@ type Lossy interface {
 type lossPair struct {
 	// span is where the loss lies, but for P of at most tail on either side.
 	span func(tail float64) (lo, hi float64)
-	// masses returns P and Q of the losses in (edges[i], edges[i+1]], a loss at an edge
-	// may be counted on either side of it. Relative error below lossError.
+	// masses are P and Q of the losses in (edges[i], edges[i+1]], a loss at an edge on either side
+	// of it. Relative error below lossError.
 	masses   func(edges []float64) (p, q []float64)
 	infinite float64 // P where Q is 0
 }
@@ -48,8 +47,8 @@ func (l lossPair) reversed() lossPair {
 }
 
 // lossError bounds the relative error of the masses and the absolute one of the losses at the
-// edges: the argument z of a normal tail is known to 4 units in the last place, of which the
-// tail makes 4 z^2; |z| stays below 36.
+// edges: the argument z of a normal tail is known to 4 units in the last place, of which the tail
+// makes 4 z^2; |z| stays below 36.
 const lossError = 1e-12
 
 func (g Gaussian) losses(bool) lossPair { return gaussianNoise(g.Sensitivity/g.Sigma).losses(1, false) }
@@ -64,8 +63,8 @@ func (s SubsampledLaplace) losses(reverse bool) lossPair {
 	return laplaceNoise(s.Sensitivity/s.Scale).losses(s.Rate, reverse)
 }
 
-// SubsampledLaplace is [Laplace] noise on a sum over a Poisson sample. Its largest log ratio is
-// e = log(1 + Rate (e^s - 1)), s = Sensitivity/Scale; its Renyi divergence is at most [PureDP]'s at e.
+// SubsampledLaplace is [Laplace] noise on a sum over a Poisson sample. Its largest log ratio is e =
+// log(1 + Rate (e^s - 1)), s = Sensitivity/Scale; its Renyi divergence is at most [PureDP]'s at e.
 type SubsampledLaplace struct{ Scale, Sensitivity, Rate float64 }
 
 func (s SubsampledLaplace) Validate() error {
@@ -77,7 +76,8 @@ func (s SubsampledLaplace) At(alpha float64) float64 {
 }
 
 // ApproximateDP is any (Epsilon, Delta) private mechanism: dominated by randomised response at
-// Epsilon that shows the record with probability Delta (Kairouz, Oh and Viswanath 2015, theorem 3.2).
+// Epsilon that shows the record with probability Delta (Kairouz, Oh and Viswanath 2015, theorem
+// 3.2).
 type ApproximateDP struct{ Epsilon, Delta float64 }
 
 func (a ApproximateDP) losses(bool) lossPair {
@@ -133,8 +133,8 @@ func (f Finite) losses(reverse bool) lossPair {
 // noise is a law on the line and the same law moved, whose log ratio does not fall.
 type noise struct {
 	shift float64
-	// at is the largest output at which the log ratio of the moved law over the law is at
-	// most loss; loss its inverse.
+	// at is the largest output at which the log ratio of the moved law over the law is at most
+	// loss; loss its inverse.
 	at, loss func(float64) float64
 	// mass is the probability of (a, b) under the law.
 	mass func(a, b float64) float64
@@ -142,8 +142,8 @@ type noise struct {
 	reach func(tail float64) (lo, hi float64)
 }
 
-// losses is the law moved with probability rate over the law as it is, or, where that makes a
-// difference, the reverse.
+// losses is the law moved with probability rate over the law, or, where that makes a difference,
+// the reverse.
 func (n noise) losses(rate float64, reverse bool) lossPair {
 	l := lossPair{
 		span: func(tail float64) (lo, hi float64) {
@@ -218,8 +218,8 @@ func laplaceNoise(s float64) noise {
 		func(float64) (lo, hi float64) { return 0, s }}
 }
 
-// normalMass is the probability that a standard normal variable lies in [a, b]: small intervals
-// by Gauss and Legendre with eight points, whose error is below 1e-17 of the whole, others as the
+// normalMass is the probability that a standard normal variable lies in [a, b]: small intervals by
+// Gauss and Legendre with eight points, whose error is below 1e-17 of the whole, others as the
 // difference of tails that differ by a factor of e or more.
 func normalMass(a, b float64) float64 {
 	if a > 0 {

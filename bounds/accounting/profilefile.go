@@ -13,10 +13,9 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// ReadProfile reads a claim as a curve from JSON, see docs/claims.md: an account of dpscope (its
-// points, or its epsilon at delta), lists of epsilons and deltas or points, or an Opacus history
-// of (noise multiplier, sample rate, steps), composed by [Composition] whatever mechanism it
-// says. name is the file's.
+// ReadProfile reads a claim as a curve from JSON, see docs/claims.md: an account of dpscope, lists
+// of epsilons and deltas or points, or an Opacus history of (noise multiplier, sample rate, steps),
+// composed by [Composition] whatever mechanism it says. name is the file's.
 func ReadProfile(name string, data []byte) (audit.PrivacyProfile, error) {
 	points, what, err := profilePoints(name, data)
 	if err != nil {
@@ -28,8 +27,9 @@ func ReadProfile(name string, data []byte) (audit.PrivacyProfile, error) {
 
 // profilePoints are the points of a file, and what they are of.
 func profilePoints(name string, data []byte) ([]audit.ProfilePoint, string, error) {
+	const canBeRead = "docs/claims.md says what can be read"
 	if text := bytes.TrimSpace(data); len(text) == 0 || text[0] != '{' {
-		return nil, "", &audit.InputError{Field: name, Found: "no JSON object", Want: `one with a curve, such as {"epsilons": [1, 2], "deltas": [1e-3, 1e-5]}`, Remedy: "docs/claims.md says what can be read"}
+		return nil, "", audit.Fault(name, "no JSON object", `one with a curve, such as {"epsilons": [1, 2], "deltas": [1e-3, 1e-5]}`, canBeRead)
 	}
 	var file struct {
 		Query    json.RawMessage      `json:"query"` // of dpscope account
@@ -61,11 +61,11 @@ func profilePoints(name string, data []byte) ([]audit.ProfilePoint, string, erro
 	case file.Epsilons != nil:
 		var epsilons, deltas []float64
 		if err := errors.Join(json.Unmarshal(file.Epsilons, &epsilons), json.Unmarshal(file.Deltas, &deltas)); err != nil || len(epsilons) != len(deltas) {
-			return nil, "", &audit.InputError{Field: name + ": epsilons", Found: fmt.Sprintf("%d numbers beside %d deltas", len(epsilons), len(deltas)), Want: "numbers, one for each delta"}
+			return nil, "", audit.Fault(name+": epsilons", fmt.Sprintf("%d numbers beside %d deltas", len(epsilons), len(deltas)), "numbers, one for each delta")
 		}
 		return audit.Listed(len(epsilons), func(i int) audit.ProfilePoint { return audit.ProfilePoint{Epsilon: epsilons[i], Delta: deltas[i]} }), name, nil
 	}
-	return nil, "", &audit.InputError{Field: name, Found: "JSON without a curve", Want: "an account of dpscope, lists epsilons and deltas, points, or an Opacus history", Remedy: "docs/claims.md says what can be read"}
+	return nil, "", audit.Fault(name, "JSON without a curve", "an account of dpscope, lists epsilons and deltas, points, or an Opacus history", canBeRead)
 }
 
 // fromHistory composes an Opacus history. Its points are upper bounds, rounded up.
@@ -74,22 +74,19 @@ func fromHistory(name string, history [][]float64) ([]audit.ProfilePoint, error)
 	for i, h := range history {
 		at := fmt.Sprintf("%s: history[%d]", name, i)
 		if len(h) != 3 {
-			return nil, &audit.InputError{Field: at, Found: fmt.Sprintf("%d numbers", len(h)), Want: "noise multiplier, sample rate and steps"}
+			return nil, audit.Fault(at, fmt.Sprintf("%d numbers", len(h)), "noise multiplier, sample rate and steps")
 		}
 		if !(h[2] >= 1 && h[2] <= maxLossSteps) || h[2] != math.Trunc(h[2]) {
-			return nil, &audit.InputError{Field: at, Found: audit.Exactly(h[2]) + " steps", Want: fmt.Sprintf("a whole number in [1, %d]", maxLossSteps)}
+			return nil, audit.Fault(at, audit.Exactly(h[2])+" steps", fmt.Sprintf("a whole number in [1, %d]", maxLossSteps))
 		}
 		m := SubsampledGaussian{h[0], 1, h[1]}
 		if err := m.Validate(); err != nil {
-			if in, ok := errors.AsType[*audit.InputError](err); ok {
-				in.Field = at + ": " + in.Field
-			}
-			return nil, err
+			return nil, audit.Amend(err, func(in *audit.InputError) { in.Field = at + ": " + in.Field })
 		}
 		c = append(c, Entry{m, int(h[2])})
 	}
 	if len(c) == 0 {
-		return nil, fault("steps", audit.Absent, "one mechanism or more", "")
+		return nil, audit.Fault("steps", audit.Absent, "one mechanism or more")
 	}
 	var points []audit.ProfilePoint
 	for e := 0.5; e <= 10; e += 0.5 {
@@ -108,8 +105,8 @@ type Trace struct {
 	OverDelta [][2]float64 `json:"overDelta"`
 }
 
-// Follow accounts a query, of which the noise is known, at some other numbers of steps, to twice
-// as many at least, and at other deltas. It asks before every point whether to go on.
+// Follow accounts a query, of which the noise is known, at some other numbers of steps, to twice as
+// many at least, and at other deltas. It asks before every point whether to go on.
 func Follow(q Query, goOn func() bool) (t Trace, err error) {
 	if err = q.Validate(); err != nil {
 		return t, err
@@ -128,8 +125,7 @@ func Follow(q Query, goOn func() bool) (t Trace, err error) {
 		w, best := newWorksheet(q, parts), math.Inf(1)
 		w.brief = true
 		for _, by := range w.ways() {
-			eps, _, _ := by.epsilon(delta)
-			if best = math.Min(best, eps); slices.Contains([]Method{MethodGaussian, MethodLosses, MethodOptimal}, by.method) {
+			if best = math.Min(best, by.epsilon(delta).value); slices.Contains([]Method{MethodGaussian, MethodLosses, MethodOptimal}, by.method) {
 				break // no other says less
 			}
 		}

@@ -1,7 +1,7 @@
 package accounting
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/settings"
+	"github.com/dpscope/dpscope/bounds"
 )
 
 // Kind names what a [Query] is about.
@@ -26,8 +27,7 @@ const (
 	KindGaussianDP         Kind = "gaussian-dp"         // mu
 )
 
-// mechanism is a curve with parameters that a user gives, of which Validate reports the first
-// out of range.
+// mechanism is a curve with parameters that a user gives; Validate reports the first out of range.
 type mechanism interface {
 	Curve
 	Validate() error
@@ -39,8 +39,7 @@ var kinds = []struct {
 	title      string   // of a choice
 	parameters []string // that it needs, sensitivity and rate apart
 	words      string   // of their values
-	// step is the curve of one step of a filled query, for one record; nil for approximate
-	// privacy, which has none.
+	// step is of a filled query, for one record; nil for approximate privacy.
 	step func(q Query) mechanism
 }{
 	{KindGaussian, "Gaussian noise (DP-SGD)", []string{"sigma"}, "Gaussian noise, sigma %v", func(q Query) mechanism {
@@ -77,8 +76,8 @@ func KindNames() []string { return audit.Each(Kinds(), func(k Kind) string { ret
 // Title says what a known kind is, for a choice.
 func (k Kind) Title() string { return kinds[k.at()].title }
 
-// Parameters are the names of the parameters that the kind needs, sensitivity and rate apart; nil
-// for a name that is not a kind.
+// Parameters are the names of those that the kind needs, sensitivity and rate apart; nil for a name
+// that is not a kind.
 func (k Kind) Parameters() []string {
 	if k.at() < 0 {
 		return nil
@@ -89,7 +88,7 @@ func (k Kind) Parameters() []string {
 // noise reports a kind that adds noise to a value.
 func (k Kind) noise() bool { return k == KindGaussian || k == KindLaplace }
 
-// Options are the names of the parameters that the kind may have beside those.
+// Options are the names of the parameters that the kind may have beside.
 func (k Kind) Options() []string {
 	if k.noise() {
 		return []string{"sensitivity", "rate", "targetEpsilon"}
@@ -117,8 +116,8 @@ type Query struct {
 	Mu        *float64 `json:"mu,omitempty"`        // of one step, above 0
 
 	Sensitivity *float64 `json:"sensitivity,omitempty"` // gaussian, laplace; above 0; default 1
-	// Rate is the probability that a record takes part in a step, on its own, in (0, 1];
-	// gaussian, laplace; default 1.
+	// Rate is the probability that a record takes part in a step, in (0, 1]; gaussian, laplace;
+	// default 1.
 	Rate  *float64 `json:"rate,omitempty"`
 	Steps *int     `json:"steps,omitempty"` // default 1
 	Group *int     `json:"group,omitempty"` // default 1
@@ -137,8 +136,8 @@ type Query struct {
 	// Orders of the curve, increasing, at least 1, at most 1000; default: 24 of them up to 512.
 	Orders []float64 `json:"orders,omitempty"`
 	// Event are probabilities of an event on one dataset, in (0, 1): asks for the range of its
-	// probability on the neighbour. Odds are factors above 1: asks how probable it is that the
-	// odds of one dataset over the other grow by more. At most 100 of each.
+	// probability on the neighbour. Odds are factors above 1: asks how probable it is that
+	// posterior odds grow by more. At most 100 each.
 	Event []float64 `json:"event,omitempty"`
 	Odds  []float64 `json:"odds,omitempty"`
 }
@@ -157,14 +156,13 @@ func (q Query) parts() ([]Query, error) {
 	}
 	for i, text := range strings.Split(q.With, ";") {
 		bad := func(err error) error {
-			if in, ok := errors.AsType[*audit.InputError](err); ok {
+			return audit.Amend(err, func(in *audit.InputError) {
 				in.Field, in.Path = fmt.Sprintf("with[%d].%s", i, in.Field), ""
-			}
-			return err
+			})
 		}
 		words := strings.Fields(text)
 		if len(words) == 0 || i >= mostAsked {
-			return nil, bad(fault("mechanism", strconv.Quote(text), `a kind and its parameters, such as "laplace scale=2 steps=3"`, fmt.Sprintf("at most %d, with semicolons between", mostAsked)))
+			return nil, bad(audit.Fault("mechanism", strconv.Quote(text), `a kind and its parameters, such as "laplace scale=2 steps=3"`, fmt.Sprintf("at most %d, with semicolons between", mostAsked)))
 		}
 		texts := settings.Texts{"mechanism": words[0]}
 		for _, word := range words[1:] {
@@ -199,18 +197,18 @@ func (q Query) parameters() []parameter {
 		{"sensitivity", q.Sensitivity}, {"rate", q.Rate}, {"targetEpsilon", q.TargetEpsilon}}
 }
 
-// Validate reports the first fault as a [audit.InputError], nil if there is none.
+// Validate reports the first fault as a [audit.InputError].
 func (q Query) Validate() error {
 	needed := q.Mechanism.Parameters()
 	if needed == nil {
-		return fault("mechanism", fmt.Sprintf("%q", q.Mechanism), "a known kind", "known: "+strings.Join(KindNames(), ", "))
+		return audit.Fault("mechanism", fmt.Sprintf("%q", q.Mechanism), "a known kind", "known: "+strings.Join(KindNames(), ", "))
 	}
 	for _, p := range q.parameters() {
 		switch {
 		case p.value == nil && slices.Contains(needed, p.name) && !(q.TargetEpsilon != nil && q.Mechanism.noise()):
-			return fault(p.name, audit.Absent, fmt.Sprintf("it for %s", q.Mechanism), "")
+			return audit.Fault(p.name, audit.Absent, fmt.Sprintf("it for %s", q.Mechanism))
 		case p.value != nil && !slices.Contains(q.Mechanism.Fields(), p.name):
-			return fault(p.name, audit.Exactly(*p.value), fmt.Sprintf("absent for %s, which takes %s", q.Mechanism, strings.Join(needed, " and ")), "")
+			return audit.Fault(p.name, *p.value, fmt.Sprintf("absent for %s, which takes %s", q.Mechanism, strings.Join(needed, " and ")))
 		}
 	}
 	q = q.filled()
@@ -220,24 +218,22 @@ func (q Query) Validate() error {
 	if q.TargetEpsilon != nil {
 		switch v := *q.TargetEpsilon; {
 		case !(v >= leastTarget && v <= mostTarget):
-			return fault("targetEpsilon", audit.Exactly(v), "in [0.001, 500]", "")
+			return audit.Fault("targetEpsilon", v, "in [0.001, 500]")
 		case *q.Rate < 1 && *q.Group > 1:
-			return fault("targetEpsilon", audit.Exactly(v), "absent for groups of sampled records", "leave group out, or rate")
+			return audit.Fault("targetEpsilon", v, "absent for groups of sampled records", "leave group out, or rate")
 		case q.With != "":
-			return fault("targetEpsilon", audit.Exactly(v), "absent beside with", "noise is found for one mechanism")
+			return audit.Fault("targetEpsilon", v, "absent beside with", "noise is found for one mechanism")
 		case *q.Steps > maxLossSteps:
-			return fault("targetEpsilon", audit.Exactly(v), fmt.Sprintf("absent above %d steps", maxLossSteps), "")
+			return audit.Fault("targetEpsilon", v, fmt.Sprintf("absent above %d steps", maxLossSteps))
 		}
 		if noise := q.noise(); *noise == nil { // to be found
 			*noise = q.Sensitivity
 		}
 	}
-	if q.AtEpsilon != nil {
-		if err := checkEpsilon("atEpsilon", *q.AtEpsilon); err != nil {
-			return err
-		}
-	}
-	if err := audit.First(checkOrders(q.Orders), checkAsked("event", q.Event, 1), checkAsked("odds", q.Odds, MaxNumber)); err != nil {
+	err := audit.First(checkEpsilon("atEpsilon", *cmp.Or(q.AtEpsilon, new(0.0))), checkOrders(q.Orders),
+		checkAsked("event", q.Event, 1e-300, 1, "above 0 and below 1"),
+		checkAsked("odds", q.Odds, 1, MaxNumber, "above 1 and below 1e50"))
+	if err != nil {
 		return err
 	}
 	if q.With != "" {
@@ -252,37 +248,27 @@ func (q Query) Validate() error {
 	}
 	if q.Mechanism == KindApproximate {
 		d := *q.StepDelta
-		return audit.First(checkEpsilon("epsilon", *q.Epsilon), audit.Require(d >= 0 && d < 1, "stepDelta", audit.Exactly(d), "at least 0 and below 1"),
-			audit.Require(d == 0 || d >= MinDelta, "stepDelta", audit.Exactly(d), "0 or at least 1e-100"))
+		return audit.First(checkEpsilon("epsilon", *q.Epsilon), audit.Require(d >= 0 && d < 1, "stepDelta", d, "at least 0 and below 1"),
+			audit.Require(d == 0 || d >= MinDelta, "stepDelta", d, "0 or at least 1e-100"))
 	}
-	if q.Mechanism == KindGaussianDP {
-		if err := checkPositive("mu", *q.Mu); err != nil {
-			return err
-		}
-	}
-	step := q.step()
-	if err := step.Validate(); err != nil {
+	if err := audit.First(checkPositive("mu", *cmp.Or(q.Mu, new(1.0))), q.step().Validate()); err != nil {
 		return err
 	}
 	if least := math.Ldexp(2, stability(*q.Group)); q.Mechanism == KindRenyi && *q.Group > 1 && *q.Alpha < least {
-		return fault("alpha", audit.Exactly(*q.Alpha), fmt.Sprintf("at least %v for a group of %d", least, 1<<stability(*q.Group)),
+		return audit.Fault("alpha", *q.Alpha, fmt.Sprintf("at least %v for a group of %d", least, 1<<stability(*q.Group)),
 			"the order falls to alpha/2^c and has to stay at 2 or above; take a larger order or a smaller group")
 	}
 	return nil
 }
 
-// checkAsked wants numbers in (0, 1) or in (1, most).
-func checkAsked(field string, all []float64, most float64) error {
+// checkAsked wants numbers from least, below most, but 1.
+func checkAsked(field string, all []float64, least, most float64, words string) error {
 	if len(all) > mostAsked {
-		return fault(field, fmt.Sprintf("a list of %d", len(all)), fmt.Sprintf("at most %d", mostAsked), "")
+		return audit.Fault(field, fmt.Sprintf("a list of %d", len(all)), fmt.Sprintf("at most %d", mostAsked))
 	}
 	for i, x := range all {
-		least, words := 1.0, "above 1 and below 1e50"
-		if most == 1 {
-			least, words = 1e-300, "above 0 and below 1"
-		}
 		if !(x >= least && x < most) || x == 1 {
-			return fault(fmt.Sprintf("%s[%d]", field, i), audit.Exactly(x), words, "")
+			return audit.Fault(fmt.Sprintf("%s[%d]", field, i), x, words)
 		}
 	}
 	return nil
@@ -297,10 +283,10 @@ func checkOrders(orders []float64) error {
 	for i, alpha := range orders {
 		field := fmt.Sprintf("orders[%d]", i)
 		if alpha != 1 && checkAlpha(alpha) != nil {
-			return fault(field, audit.Exactly(alpha), "at least 1 and at most 1e6", "")
+			return audit.Fault(field, alpha, "at least 1 and at most 1e6")
 		}
 		if i > 0 && alpha <= orders[i-1] {
-			return fault(field, audit.Exactly(alpha), "above the previous order, "+audit.Exactly(orders[i-1]), "sort the orders")
+			return audit.Fault(field, alpha, "above the previous order, "+audit.Exactly(orders[i-1]), "sort the orders")
 		}
 	}
 	return nil
@@ -326,18 +312,14 @@ func fill[T any](p **T, value T) {
 	}
 }
 
-// step is the curve of one step of a filled query, for one record; nil where there is none.
+// step is the curve of one step of a filled query, for one record.
 func (q Query) step() mechanism { return kinds[q.Mechanism.at()].step(q) }
 
 func (q Query) title() string {
-	var values []any
-	for _, name := range q.Mechanism.Parameters() {
-		for _, p := range q.parameters() {
-			if p.name == name {
-				values = append(values, *p.value)
-			}
-		}
-	}
+	all := q.parameters()
+	values := audit.Each(q.Mechanism.Parameters(), func(name string) any {
+		return *all[slices.IndexFunc(all, func(p parameter) bool { return p.name == name })].value
+	})
 	words := fmt.Sprintf(kinds[q.Mechanism.at()].words, values...)
 	if *q.Steps > 1 {
 		words = fmt.Sprintf("%d steps of ", *q.Steps) + words
@@ -391,25 +373,21 @@ const (
 	// MinNoise is the least sigma/sensitivity of [SubsampledGaussian]: the cost of its integral
 	// grows with 1/sigma, and there a record that takes part already shows by 200 nats.
 	MinNoise = 0.05
-	// Noise, sensitivities, rates and privacy parameters that are not 0 lie between these, and
-	// deltas above [MinDelta]: their products with steps, orders and groups neither overflow nor
-	// vanish.
+	// What is not 0 lies between these, and deltas above [MinDelta]: products with steps, orders
+	// and groups neither overflow nor vanish.
 	MinNumber = 1e-50
 	MaxNumber = 1e50
 	MinDelta  = 1e-100
 )
 
-func fault(field, found, want, remedy string) error {
-	return &audit.InputError{Field: field, Found: found, Want: want, Remedy: remedy}
-}
-
 func checkAlpha(alpha float64) error {
-	return audit.Remedy("2 to 64 are usual", audit.Require(alpha > 1 && alpha <= MaxOrder, "alpha", audit.Exactly(alpha), "above 1 and at most 1e6"))
+	return audit.Remedy("2 to 64 are usual", audit.Require(alpha > 1 && alpha <= MaxOrder, "alpha", alpha, "above 1 and at most 1e6"))
 }
 
 func checkDelta(delta float64) error {
 	return audit.Remedy("usually less than 1 / (number of records), such as 1e-5",
-		audit.First(audit.Require(delta > 0 && delta < 1, "delta", audit.Exactly(delta), "above 0 and below 1"), audit.Require(delta >= MinDelta, "delta", audit.Exactly(delta), "at least 1e-100")))
+		audit.First(audit.Require(delta > 0 && delta < 1, "delta", delta, "above 0 and below 1"),
+			audit.Require(delta >= MinDelta, "delta", delta, "at least 1e-100")))
 }
 
 func checkCount(field string, k, most int) error {
@@ -417,83 +395,73 @@ func checkCount(field string, k, most int) error {
 }
 
 func checkPositive(field string, v float64) error {
-	return audit.First(audit.Require(v > 0 && !math.IsInf(v, 1), field, audit.Exactly(v), "a finite number above 0"),
-		audit.Require(v >= MinNumber && v <= MaxNumber, field, audit.Exactly(v), "in [1e-50, 1e50]"))
+	return audit.First(audit.Require(v > 0 && !math.IsInf(v, 1), field, v, "a finite number above 0"),
+		audit.Require(v >= MinNumber && v <= MaxNumber, field, v, "in [1e-50, 1e50]"))
 }
 
 func checkEpsilon(field string, v float64) error {
-	return audit.First(audit.Require(isEpsilon(v), field, audit.Exactly(v), "a finite number of at least 0"),
-		audit.Require(v == 0 || v >= MinNumber && v <= MaxNumber, field, audit.Exactly(v), "0 or in [1e-50, 1e50]"))
+	return audit.First(audit.Require(bounds.CheckClaim(v) == nil, field, v, "a finite number of at least 0"),
+		audit.Require(v == 0 || v >= MinNumber && v <= MaxNumber, field, v, "0 or in [1e-50, 1e50]"))
 }
-
-func isEpsilon(v float64) bool { return v >= 0 && !math.IsInf(v, 1) }
 
 func checkRate(q float64) error {
-	return audit.First(audit.Remedy("it is the probability that a record takes part in a step", audit.Require(q > 0 && q <= 1, "rate", audit.Exactly(q), "above 0 and at most 1")),
-		checkPositive("rate", q))
+	part := audit.Require(q > 0 && q <= 1, "rate", q, "above 0 and at most 1")
+	return audit.First(audit.Remedy("it is the probability that a record takes part in a step", part), checkPositive("rate", q))
 }
 
-func mustBeOrder(alpha float64) { refuse(!(alpha >= 1), "an order is at least 1") }
+func mustBeOrder(alpha float64) { bounds.Refuse(!(alpha >= 1), "an order is at least 1") }
 
-func mustBeDelta(delta float64) { refuse(!(delta > 0 && delta < 1), "delta outside (0, 1)") }
+func mustBeDelta(delta float64) { bounds.Refuse(!(delta > 0 && delta < 1), "delta outside (0, 1)") }
 
-func mustBeEpsilon(eps float64) { refuse(!isEpsilon(eps), "epsilon must be at least 0 and finite") }
-
-// refuse panics: such arguments are the programmer's.
-func refuse(wrong bool, why string) {
-	if wrong {
-		panic("accounting: " + why)
-	}
-}
+func mustBeEpsilon(eps float64) { bounds.Must(bounds.CheckClaim(eps)) }
 
 // Command asks the query.
 func (q Query) Command() string {
 	return audit.CommandOf("dpscope account", settings.Written(Keys(), q, Query{}))
 }
 
-// Keys are the settings of a query, in the order in which a command names them. The page takes
-// a form's Empty where nothing is typed.
+// Keys are the settings of a query. The page takes a form's Empty where nothing is typed.
 func Keys() []settings.Key[Query] {
-	number := func(name, field string, at func(*Query) **float64, usage string, form settings.Form) settings.Key[Query] {
-		return settings.Key[Query]{Name: name, Field: field, At: settings.Optional(settings.Number[float64], at), Usage: usage + ", a `number`", Form: &form}
+	number := func(name, field string, at func(*Query) **float64, usage, label, hint, empty string) settings.Key[Query] {
+		return settings.Key[Query]{Name: name, Field: field, At: settings.Optional(settings.Number[float64], at), Usage: usage + ", a `number`", Form: &settings.Form{Label: label, Hint: hint, Empty: empty}}
 	}
-	count := func(name string, at func(*Query) **int, most float64, usage string, form settings.Form) settings.Key[Query] {
-		return settings.Key[Query]{Name: name, At: settings.Optional(settings.Whole[int, int], at), Range: settings.In(1, most), Default: "1", Usage: usage, Form: &form}
+	count := func(name string, at func(*Query) **int, most float64, usage, label, hint string) settings.Key[Query] {
+		return settings.Key[Query]{Name: name, At: settings.Optional(settings.Whole[int, int], at), Range: settings.In(1, most), Default: "1", Usage: usage, Form: &settings.Form{Label: label, Hint: hint, Empty: "1"}}
 	}
 	return []settings.Key[Query]{
 		{Name: "mechanism", At: settings.Word(func(q *Query) *Kind { return &q.Mechanism }), Usage: "what to account for: " + strings.Join(KindNames(), ", ")},
 		number("sigma", "", func(q *Query) **float64 { return &q.Sigma }, "gaussian: standard deviation of the noise",
-			settings.Form{Label: "Sigma", Hint: "standard deviation of the noise", Empty: "1"}),
+			"Sigma", "standard deviation of the noise", "1"),
 		number("scale", "", func(q *Query) **float64 { return &q.Scale }, "laplace: scale of the noise",
-			settings.Form{Label: "Scale", Hint: "of the noise", Empty: "1"}),
+			"Scale", "of the noise", "1"),
 		number("p", "", func(q *Query) **float64 { return &q.P }, "randomised-response: probability of the true answer",
-			settings.Form{Label: "p", Hint: "probability of the true answer", Empty: "0.75"}),
+			"p", "probability of the true answer", "0.75"),
 		number("epsilon", "", func(q *Query) **float64 { return &q.Epsilon }, "pure, approximate, renyi: epsilon of one step",
-			settings.Form{Label: "Epsilon", Hint: "of one step", Empty: "0.1"}),
+			"Epsilon", "of one step", "0.1"),
 		number("step-delta", "stepDelta", func(q *Query) **float64 { return &q.StepDelta }, "approximate: delta of one step",
-			settings.Form{Label: "Delta of a step", Empty: "1e-7"}),
+			"Delta of a step", "", "1e-7"),
 		number("alpha", "", func(q *Query) **float64 { return &q.Alpha }, "renyi: order at which -epsilon holds",
-			settings.Form{Label: "Order alpha", Hint: "at which epsilon holds", Empty: "8"}),
+			"Order alpha", "at which epsilon holds", "8"),
 		number("rho", "", func(q *Query) **float64 { return &q.Rho }, "zcdp: rho of one step",
-			settings.Form{Label: "Rho", Hint: "of one step", Empty: "0.01"}),
+			"Rho", "of one step", "0.01"),
 		number("mu", "", func(q *Query) **float64 { return &q.Mu }, "gaussian-dp: mu of one step",
-			settings.Form{Label: "Mu", Hint: "of one step", Empty: "0.1"}),
+			"Mu", "of one step", "0.1"),
 		number("sensitivity", "", func(q *Query) **float64 { return &q.Sensitivity }, "gaussian, laplace: sensitivity of the value; default 1",
-			settings.Form{Label: "Sensitivity", Hint: "largest change of the value by one record", Empty: "1"}),
+			"Sensitivity", "largest change of the value by one record", "1"),
 		number("rate", "", func(q *Query) **float64 { return &q.Rate }, "gaussian, laplace: Poisson sampling rate of a step, in (0, 1]; default 1",
-			settings.Form{Label: "Sampling rate", Hint: "probability that a record takes part in a step (Poisson)", Empty: "1"}),
+			"Sampling rate", "probability that a record takes part in a step (Poisson)", "1"),
 		count("steps", func(q *Query) **int { return &q.Steps }, MaxSteps, "mechanisms in the composition",
-			settings.Form{Label: "Steps", Hint: "mechanisms in the composition", Empty: "1"}),
+			"Steps", "mechanisms in the composition"),
 		{Name: "with", At: settings.Text(func(q *Query) *string { return &q.With }), Usage: "further mechanisms of the composition, such as `laplace scale=2 steps=3; pure epsilon=0.1`, each with its own settings and steps",
 			Form: &settings.Form{Label: "And", Hint: "further mechanisms: kind and settings, semicolons between", Empty: "", Wide: true}},
 		count("group", func(q *Query) **int { return &q.Group }, MaxGroup, "records in a group",
-			settings.Form{Label: "Group size", Hint: "records protected together", Empty: "1"}),
+			"Group size", "records protected together"),
 		number("delta", "", func(q *Query) **float64 { return &q.Delta }, "delta at which epsilon is computed, in (0, 1); default 1e-5",
-			settings.Form{Label: "Delta", Hint: "at which epsilon is computed", Empty: "0.00001"}),
+			"Delta", "at which epsilon is computed", "0.00001"),
 		number("at-epsilon", "atEpsilon", func(q *Query) **float64 { return &q.AtEpsilon }, "also compute delta at this epsilon",
-			settings.Form{Label: "At epsilon", Hint: "also compute delta at this epsilon; empty: no"}),
+			"At epsilon", "also compute delta at this epsilon; empty: no", ""),
 		number("target-epsilon", "targetEpsilon", func(q *Query) **float64 { return &q.TargetEpsilon }, "gaussian, laplace: also compute the least noise with which all steps together have this epsilon at delta; -sigma or -scale may then be left out",
-			settings.Form{Label: "Target epsilon", Hint: "also compute the least noise that meets it; empty: no"}),
+			"Target epsilon", "also compute the least noise that meets it; empty: no", ""),
 		{Name: "event", At: settings.Numbers(func(q *Query) *[]float64 { return &q.Event }), Usage: "probabilities of a bad outcome on one dataset, such as `0.5,0.001`: asks for the range of its probability on a neighbour",
 			Form: &settings.Form{Label: "Bad outcome", Hint: "probabilities on one dataset; gives their ranges on a neighbour"}},
 		{Name: "odds", At: settings.Numbers(func(q *Query) *[]float64 { return &q.Odds }), Usage: "factors above 1, such as `2,10`: asks how probable it is that posterior odds over prior odds exceed them (Bayes factor)",

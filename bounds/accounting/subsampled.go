@@ -11,24 +11,24 @@ import (
 // with probability Rate on its own, one record is added or removed (Mironov, Talwar and Zhang
 // 2019). Attained.
 //
-// With q = Rate, noise sigma = Sigma/Sensitivity and z ~ N(0, sigma^2) let
-// 1 + w = 1-q + q e^((2z-1)/(2 sigma^2)). Then E w = 0 and the divergence is
+// With q = Rate, noise sigma = Sigma/Sensitivity and z ~ N(0, sigma^2) let 1 + w = 1-q + q
+// e^((2z-1)/(2 sigma^2)). Then E w = 0 and the divergence is
 //
 //	log(E (1+w)^alpha)/(alpha-1) = log(1 + E[(1+w)^alpha - 1 - alpha w])/(alpha-1)
 //
-// (theorem 4; the other order of the two distributions gives less, theorem 5). On the right
-// nothing cancels, as the variable is not negative. At a whole alpha up to 4096 it is the finite sum
+// (theorem 4; the other order of the two distributions gives less, theorem 5). On the right nothing
+// cancels, as the variable is not negative. At a whole alpha up to 4096 it is the finite sum
 //
 //	sum over k >= 2 of C(alpha, k) (1-q)^(alpha-k) q^k (e^((k^2-k)/(2 sigma^2)) - 1),
 //
-// (section 3.3, less the terms that add up to 1), else the trapezoidal rule.
-// Relative error below 1e-10. Infinite at alpha = +Inf.
+// (section 3.3, less the terms that add up to 1), else the trapezoidal rule. Relative error below
+// 1e-10.
 type SubsampledGaussian struct{ Sigma, Sensitivity, Rate float64 }
 
 func (s SubsampledGaussian) Validate() error {
 	noise := s.Sigma / s.Sensitivity
 	return audit.First(checkNoise("sigma", s.Sigma, s.Sensitivity), checkRate(s.Rate),
-		audit.Remedy("rate 1 is an upper bound", audit.Require(s.Rate == 1 || noise >= MinNoise && noise <= 1e9, "sigma/sensitivity", audit.Exactly(noise), "in [0.05, 1e9] with a rate below 1")))
+		audit.Remedy("rate 1 is an upper bound", audit.Require(s.Rate == 1 || noise >= MinNoise && noise <= 1e9, "sigma/sensitivity", noise, "in [0.05, 1e9] with a rate below 1")))
 }
 
 // largestSum is the highest order of the finite sum.
@@ -81,14 +81,14 @@ func logExpm1(x float64) float64 {
 	return math.Log(math.Expm1(x))
 }
 
-// logMean returns log(E[(1+w)^alpha - 1 - alpha w]/(alpha-1)) by the trapezoidal
-// rule of step h on [-12 sigma, alpha + 12 sigma]; the limit at alpha = 1.
+// logMean is log(E[(1+w)^alpha - 1 - alpha w]/(alpha-1)) by the trapezoidal rule of step h on [-12
+// sigma, alpha + 12 sigma]; the limit at alpha = 1.
 //
-// The integrand is analytic for |Im z| < pi sigma^2, where 1+w has its zeros, and there |1+w| is
-// at most its value at Re z. So the error is about e^(d^2/(2 sigma^2) - 2 pi d/h) of the whole for
-// any d up to pi sigma^2, and less than e^-70 lies outside the interval. Stretches where the term
-// is below e^-60 of the largest are leapt over: the logarithm of the term is at most
-// -z^2/(2 sigma^2) + alpha log(1+w), whose slope is at most (alpha-z)/sigma^2.
+// The integrand is analytic for |Im z| < pi sigma^2, where 1+w has its zeros, and there |1+w| is at
+// most its value at Re z. So the error is about e^(d^2/(2 sigma^2) - 2 pi d/h) of the whole for any
+// d up to pi sigma^2, and less than e^-70 lies outside the interval. Stretches where the term is
+// below e^-60 of the largest are leapt over: its logarithm is at most -z^2/(2 sigma^2) + alpha
+// log(1+w), whose slope is at most (alpha-z)/sigma^2.
 func logMean(sigma, q, alpha, h float64) float64 {
 	v, t := sigma*sigma, alpha-1
 	logq, log1mq := math.Log(q), math.Log1p(-q)
@@ -130,8 +130,8 @@ func quadratureStep(sigma float64) float64 {
 	return 2 * math.Pi * math.Pi * v / (digits + math.Pi*math.Pi*v/2) // d = pi v
 }
 
-// logConvexity returns log(((1+w)^(t+1) - 1 - (t+1)w)/t) with l = log(1+w), the
-// limit (1+w)log(1+w) - w at t = 0. -Inf at l = 0.
+// logConvexity is log(((1+w)^(t+1) - 1 - (t+1)w)/t) with l = log(1+w), the limit (1+w)log(1+w) - w
+// at t = 0.
 func logConvexity(t, l float64) float64 {
 	scale := math.Max(1, t) * math.Abs(l)
 	switch {

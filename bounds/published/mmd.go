@@ -41,9 +41,9 @@ func (s MMDSummary) lower(beta float64) float64 {
 	return s.Mean - math.Sqrt(2*s.Variance*l/n) - 7*s.width()*l/(3*(n-1))
 }
 
-// RankMMD is the statistic of MMDTester, which leaves the kernel open, with 1 - |u - v| of the ranks u
-// and v of two scores: positive definite, without a bandwidth. Ranks are those among explored scores,
-// by bin. A table has lost the order of its pairs: a random one is taken.
+// RankMMD is the statistic of MMDTester, which leaves the kernel open, with 1 - |u - v| of the
+// ranks u and v of two scores: positive definite, without a bandwidth. Ranks are those among
+// explored scores, by bin. A table has lost the order of its pairs: a random one is taken.
 func RankMMD(t, explored bounds.Table, seed uint64) MMDSummary {
 	rank := make([]float64, t.Bins)
 	below, all := 0.0, 2*float64(explored.Pairs())
@@ -79,10 +79,10 @@ func RankMMD(t, explored bounds.Table, seed uint64) MMDSummary {
 	return s
 }
 
-// TightMMDThreshold is the largest maximum mean discrepancy, not squared, of an (eps, delta) private
-// mechanism for a kernel with k(x, x) <= 1: (e^eps - 1 + 2 delta)/(e^eps + 1) is the largest total
-// variation, and the discrepancy is at most twice that, or sqrt 2 times for kernels in [0, 1] (there
-// the cross term of the two parts of P - Q only lowers it).
+// TightMMDThreshold is the largest maximum mean discrepancy, not squared, of an (eps, delta)
+// private mechanism for a kernel with k(x, x) <= 1: (e^eps - 1 + 2 delta)/(e^eps + 1) is the
+// largest total variation, and the discrepancy is at most twice that, or sqrt 2 times for kernels
+// in [0, 1] (there the cross term of the two parts of P - Q only lowers it).
 func TightMMDThreshold(eps, delta float64, signed bool) float64 {
 	bounds.Must(bounds.CheckClaim(eps), bounds.CheckDelta(delta))
 	return mmdFactor(signed) * (math.Expm1(eps) + 2*delta) / (math.Exp(eps) + 1)
@@ -90,17 +90,17 @@ func TightMMDThreshold(eps, delta float64, signed bool) float64 {
 
 func mmdFactor(signed bool) float64 { return audit.Pick(signed, 2, math.Sqrt2) }
 
-// MMDThreshold is theorem 4.13 of DP-Auditorium. Valid, but it can exceed the largest discrepancy that
-// kernels in [0, 1] have (docs/findings/mmd-never-rejects.md).
+// MMDThreshold is theorem 4.13 of DP-Auditorium. Valid, but it can exceed the largest discrepancy
+// that kernels in [0, 1] have (docs/findings/mmd-never-rejects.md).
 func MMDThreshold(eps, delta float64) float64 {
 	bounds.Must(bounds.CheckClaim(eps), bounds.CheckDelta(delta))
 	return math.Expm1(eps) + (1+math.Exp(-eps))*delta
 }
 
-// TightMMDDelta is a lower confidence bound on the delta for which (eps, delta) can hold: that at which
-// [TightMMDThreshold] is the root of the empirical Bernstein bound of E h. Valid at every sample size
-// if the values of h are independent, the kernel fixed beforehand and k(x, x) <= 1. Rounded down, at
-// least 0.
+// TightMMDDelta is a lower confidence bound on the delta for which (eps, delta) can hold: that at
+// which [TightMMDThreshold] is the root of the empirical Bernstein bound of E h. Valid at every
+// sample size if the values of h are independent, the kernel fixed beforehand and k(x, x) <= 1.
+// Rounded down, at least 0.
 func TightMMDDelta(s MMDSummary, eps, beta float64) float64 {
 	root := mustBeMMD(s, eps, beta)
 	return math.Max(0, bounds.RoundDown(((math.Exp(eps)+1)*root/mmdFactor(s.Signed)-math.Expm1(eps))/2))
@@ -113,8 +113,8 @@ func CorrectedMMDDelta(s MMDSummary, eps, beta float64) float64 {
 }
 
 // MMDDelta is algorithm 7 of DP-Auditorium, with the root over the variance term only, as its proof
-// has it, and the constant 28/3 for every kernel. It lost a square, and for kernels in [-1, 1] h spans
-// 8, not 4; for those in [0, 1] neither does harm (docs/findings/mmd-square.md).
+// has it, and the constant 28/3 for every kernel. It lost a square, and for kernels in [-1, 1] h
+// spans 8, not 4; for those in [0, 1] neither does harm (docs/findings/mmd-square.md).
 func MMDDelta(s MMDSummary, eps, beta float64) float64 {
 	mustBeMMD(s, eps, beta)
 	n, l := float64(s.N), math.Log(2/beta)

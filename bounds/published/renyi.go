@@ -27,8 +27,8 @@ const (
 //	n >= 2 e^(alpha osc) log(2/beta)/eta2^2,
 //
 // by the multiplicative Chernoff bounds of Z1/max Z1 and Z2/max Z2, whose means are at least
-// e^(-(alpha-1) osc) and e^(-alpha osc). The etas are the least for n; 0 if they are too large; rounded
-// down. Valid if bins and h were fixed beforehand, and far looser than [bounds.Renyi].
+// e^(-(alpha-1) osc) and e^(-alpha osc). The etas are the least for n; 0 if they are too large;
+// rounded down. Valid if bins and h were fixed beforehand, and far looser than [bounds.Renyi].
 func CorrectedRenyi(t bounds.Table, h []float64, alpha, beta float64) float64 {
 	mustBeWitness(t, h, alpha, beta)
 	osc := slices.Max(h) - slices.Min(h)
@@ -43,9 +43,9 @@ func CorrectedRenyi(t bounds.Table, h []float64, alpha, beta float64) float64 {
 }
 
 // Renyi is the bound of DP-Auditorium's theorem 4.3 and corollary 4.4 as printed: R^{h,n} -
-// log((1+eta)/(1-eta)), eta from (9) with C = max |h|; -Inf if eta is not below 1. Half of an exponent
-// and a factor are missing (docs/findings/renyi-theorem.md). C is half of the range of h, which it is
-// once h is centred: no other C gives more.
+// log((1+eta)/(1-eta)), eta from (9) with C = max |h|; -Inf if eta is not below 1. Half of an
+// exponent and a factor are missing (docs/findings/renyi-theorem.md). C is half of the range of h,
+// which it is once h is centred: no other C gives more.
 func Renyi(t bounds.Table, h []float64, alpha, beta float64) float64 {
 	mustBeWitness(t, h, alpha, beta)
 	c := (slices.Max(h) - slices.Min(h)) / 2
@@ -61,9 +61,9 @@ func RenyiEta(alpha, c float64, n int, beta float64) float64 {
 	return math.Sqrt(math.Max(3*math.Exp(2*(alpha-1)*c), 2*math.Exp(alpha*c)) * math.Log(2/beta) / float64(n))
 }
 
-// RenyiSamples gives the figures of table 1 of RenyiTester with C = 16 epsilon, its own, and beta = 1/3
-// and eta = .00348 (epsilon = .01) or .0086 (epsilon = .1), fitted here: the smaller one of two terms
-// (docs/findings/renyitester-samples.md).
+// RenyiSamples gives the figures of table 1 of RenyiTester with C = 16 epsilon, its own, and beta =
+// 1/3 and eta = .00348 (epsilon = .01) or .0086 (epsilon = .1), fitted here: the smaller one of two
+// terms (docs/findings/renyitester-samples.md).
 func RenyiSamples(alpha, c, eta, beta float64) float64 {
 	return 3 * math.Exp(2*(alpha-1)*c) * math.Log(2/beta) / (eta * eta)
 }
@@ -73,8 +73,8 @@ func CorrectedRenyiSamples(alpha, c, eta, beta float64) float64 {
 	return math.Max(3*math.Exp(2*(alpha-1)*c), 2*math.Exp(2*alpha*c)) * math.Log(2/beta) / (eta * eta)
 }
 
-// PureThreshold is the threshold of lemma 4.6 of DP-Auditorium and lemma 2.5 of RenyiTester. Valid, but
-// up to four times the exact one (docs/findings/pure-threshold.md).
+// PureThreshold is the threshold of lemma 4.6 of DP-Auditorium and lemma 2.5 of RenyiTester. Valid,
+// but up to four times the exact one (docs/findings/pure-threshold.md).
 func PureThreshold(eps, alpha float64) float64 {
 	bounds.Must(bounds.CheckClaim(eps), bounds.CheckAlpha(alpha))
 	return math.Min(eps, 2*alpha*eps*eps)
@@ -85,16 +85,16 @@ func mustBeWitness(t bounds.Table, h []float64, alpha, beta float64) {
 	bounds.Must(t.Validate(), bounds.CheckRenyiWitness(h, alpha), bounds.CheckBeta(beta))
 }
 
-// SteinkePValue is the published p-value of the claim (eps, delta) from a single run, in the game of
-// [bounds.OneRunPValue], a tighter form (Steinke, Nasr and Jagielski 2023, theorem 5.2):
+// SteinkePValue is the published p-value of the claim (eps, delta) from a single run, in the game
+// of [bounds.OneRunPValue], a tighter form (Steinke, Nasr and Jagielski 2023, theorem 5.2):
 //
 //	p = b_0 + 2 m delta max over 1 <= i <= v of (b_i - b_0)/i,
 //	b_i = P(Bin(r, q) >= v - i), q = 1/(1 + e^-eps).
 //
-// Of all that was tried it was nowhere below [bounds.OneRunPValue] where it was below 1/2, so that it
-// is a p-value there; near 1 it can be too small (TestSteinkePValueNearOne). Which coins are guessed
-// may depend on the output, but not on the coins; so may r at delta = 0. Right to a relative 1e-9 down
-// to 1e-290. eps >= 0 is finite.
+// Of all that was tried it was nowhere below [bounds.OneRunPValue] where it was below 1/2, so that
+// it is a p-value there; near 1 it can be too small (TestSteinkePValueNearOne). Which coins are
+// guessed may depend on the output, but not on the coins; so may r at delta = 0. Right to a
+// relative 1e-9 down to 1e-290. eps >= 0 is finite.
 func SteinkePValue(m, r, v int, eps, delta float64) float64 {
 	bounds.Must(bounds.CheckOneRun(m, r, v), bounds.CheckDelta(delta), bounds.CheckClaim(eps))
 	wrong := r - v
@@ -113,27 +113,28 @@ func SteinkePValue(m, r, v int, eps, delta float64) float64 {
 }
 
 // SteinkeEpsilon is the published lower confidence bound on epsilon at delta from a single run: the
-// largest eps whose [SteinkePValue] is at most beta, rounded down to six decimals; 0 if there is none.
-// beta above .2 is taken as .2.
+// largest eps whose [SteinkePValue] is at most beta, rounded down to six decimals; 0 if there is
+// none. beta above .2 is taken as .2.
 //
 // Proof. It suffices that the p-value stays above beta beyond the first eps where it is. It is the
-// maximum over i of p_i = b_0 + c S_i/i, S_i = P(v-i <= Bin < v), and with g the masses of Bin(r-1, q),
-// dS_i/dq = r (g(v-i-1) - g(v-1)). Let i attain the maximum. If i = 1 and v >= rq+1 this is not
-// negative, v-1 being at or beyond the mode; if v < rq+1 then b_0 >= P(Bin > rq) >= 1/4 (Greenberg and
-// Mohri 2014). If i >= 2 and L = g(v-i-1) < R = g(v-1): for q >= 1/2 the masses rise more slowly than
-// they fall, so g >= min(g(v-i), R) between, and if g(v-i) > R even g >= g(v-i) up to v-2; either way
-// the last term of S_i, q L + (1-q) g(v-i), lies below the mean S_i/i of its terms, and i - 1 would do
-// better. So where p <= beta < 1/4 it does not fall, and where b_0 >= 1/4 it is at least that.
+// maximum over i of p_i = b_0 + c S_i/i, S_i = P(v-i <= Bin < v), and with g the masses of Bin(r-1,
+// q), dS_i/dq = r (g(v-i-1) - g(v-1)). Let i attain the maximum. If i = 1 and v >= rq+1 this is not
+// negative, v-1 being at or beyond the mode; if v < rq+1 then b_0 >= P(Bin > rq) >= 1/4 (Greenberg
+// and Mohri 2014). If i >= 2 and L = g(v-i-1) < R = g(v-1): for q >= 1/2 the masses rise more
+// slowly than they fall, so g >= min(g(v-i), R) between, and if g(v-i) > R even g >= g(v-i) up to
+// v-2; either way the last term of S_i, q L + (1-q) g(v-i), lies below the mean S_i/i of its terms,
+// and i - 1 would do better. So where p <= beta < 1/4 it does not fall, and where b_0 >= 1/4 it is
+// at least that.
 func SteinkeEpsilon(m, r, v int, delta, beta float64) float64 {
 	bounds.Must(bounds.CheckOneRun(m, r, v), bounds.CheckDelta(delta), bounds.CheckBeta(beta))
 	beta = math.Min(beta, 0.2)
 	return bounds.Largest(0, 60, 1e-9, func(eps float64) bool { return SteinkePValue(m, r, v, eps, delta) <= beta })
 }
 
-// MahloujifarEpsilon is a lower confidence bound on epsilon at delta from a single run by the recursion
-// of Mahloujifar, Melis and Chaudhuri (2024), [bounds.OneRunRecursion], with the trade-off curve of
-// (epsilon, delta), 1 - f(y) = min(delta + e^eps y, 1 - e^-eps (1 - delta - y)). [bounds.OneRunEpsilon]
-// is never below it.
+// MahloujifarEpsilon is a lower confidence bound on epsilon at delta from a single run by the
+// recursion of Mahloujifar, Melis and Chaudhuri (2024), [bounds.OneRunRecursion], with the
+// trade-off curve of (epsilon, delta), 1 - f(y) = min(delta + e^eps y, 1 - e^-eps (1 - delta - y)).
+// [bounds.OneRunEpsilon] is never below it.
 func MahloujifarEpsilon(m, r, v int, delta, beta float64) float64 {
 	bounds.Must(bounds.CheckOneRun(m, r, v), bounds.CheckDelta(delta), bounds.CheckBeta(beta))
 	return bounds.Largest(0, 60, 1e-9, func(eps float64) bool {
@@ -151,14 +152,16 @@ const (
 	MethodKatzDelta bounds.Method = "katz-log-delta-method"
 )
 
-// Katz is the log-ratio bound of Katz, Baptista, Azen and Pike (1978), as Lu et al. (2022, section 4.2
-// and lemma A.3) use it at delta = 0; delta > 0 is put in by the delta method, our own extension:
+// Katz is the log-ratio bound of Katz, Baptista, Azen and Pike (1978), as Lu et al. (2022, section
+// 4.2 and lemma A.3) use it at delta = 0; delta > 0 is put in by the delta method, our own
+// extension:
 //
 //	log((x/n1 - delta)/(y/n0)) - z sqrt(p1(1-p1)/(n1 (p1-delta)^2) + (1-p0)/(n0 p0))
 //
-// with the observed rates for p1 and p0 and z the upper beta quantile of the normal distribution. Its
-// error is far above beta with delta > 0 and p1 near delta, and where the event, or its complement,
-// was chosen on the same counts (docs/findings/katz.md). -Inf if Y = 0 or X/N1 <= delta.
+// with the observed rates for p1 and p0 and z the upper beta quantile of the normal distribution.
+// Its error is far above beta with delta > 0 and p1 near delta, and where the event, or its
+// complement, was chosen on the same counts (docs/findings/katz.md). -Inf if Y = 0 or X/N1 <=
+// delta.
 func Katz(c bounds.Counts, delta, beta float64) float64 {
 	bounds.Must(c.Validate(), bounds.CheckDelta(delta), bounds.CheckBeta(beta))
 	n1, n0 := float64(c.N1), float64(c.N0)

@@ -36,8 +36,8 @@ func TailSingular(v []float64, rows, columns, p int) ([]float64, bool) {
 	return out, true
 }
 
-// rightSingular returns as many right singular vectors as the fewer of rows and columns, those
-// of the largest singular values first. They are orthonormal, whatever the rank.
+// rightSingular returns as many right singular vectors as the fewer of rows and columns, those of
+// the largest singular values first. They are orthonormal, whatever the rank.
 func rightSingular(of []float64, rows, columns int) ([][]float64, bool) {
 	most := 0.0
 	for _, x := range of {
@@ -83,8 +83,8 @@ func rightSingular(of []float64, rows, columns int) ([][]float64, bool) {
 	return lists, true
 }
 
-// complete makes v a unit vector orthogonal to the others, which are orthonormal and fewer than
-// its entries: what is left of the axis that is farthest from them.
+// complete makes v a unit vector orthogonal to the others, which are orthonormal and fewer than its
+// entries: what is left of the axis that is farthest from them.
 func complete(v []float64, others [][]float64) {
 	clear(v)
 	for _, o := range others {

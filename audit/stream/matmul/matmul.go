@@ -7,8 +7,9 @@ package matmul
 type Real interface{ ~float32 | ~float64 }
 
 // A panel holds rows (or columns) of a matrix side by side: entry k of all of them, then entry k+1,
-// padded with zeros. Both factors of a product are packed so, whatever their strides, and one kernel
-// does all three products of a layer: forward, and backward to its inputs and to its weights.
+// padded with zeros. Both factors of a product are packed so, whatever their strides, and one
+// kernel does all three products of a layer: forward, and backward to its inputs and to its
+// weights.
 const (
 	tall     = 2 // rows in a panel of the left factor
 	broad    = 4 // columns in a panel of the right factor
@@ -26,8 +27,8 @@ type Packed[T Real] struct {
 	data         []T
 }
 
-// Left makes p a left factor of lines x depth numbers, entry (i, k) at
-// src[i*line+k*step]. It reuses p's memory.
+// Left makes p a left factor of lines x depth numbers, entry (i, k) at src[i*line+k*step]. It
+// reuses p's memory.
 func (p *Packed[T]) Left(src []T, lines, depth, line, step int) {
 	p.pack(src, lines, depth, line, step, tall)
 }
@@ -66,9 +67,9 @@ func (p *Packed[T]) pack(src []T, lines, depth, line, step, width int) {
 	}
 }
 
-// Product writes a, a left factor, times b, a right one, into c, row by row; to
-// each row the bias is added, if there is one. Each entry is a sum in the order of
-// the inner dimension, so its bits do not depend on what else is in the matrix.
+// Product writes a, a left factor, times b, a right one, into c, row by row; to each row the bias
+// is added, if there is one. Each entry is a sum in the order of the inner dimension, so its bits
+// do not depend on what else is in the matrix.
 func Product[T Real](a, b *Packed[T], bias, c []T) {
 	rows, columns := a.lines, b.lines
 	if a.width != tall || b.width != broad {
