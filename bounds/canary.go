@@ -50,11 +50,9 @@ func CanaryIntervals() []CanaryInterval {
 	}
 }
 
-// Known reports whether there is such an interval.
 func (c CanaryInterval) Known() bool { _, ok := canaryIntervals[c]; return ok }
 
-// Valid reports whether the bound keeps its confidence at every number of runs, for every
-// dependence within a run.
+// Valid reports whether the bound keeps its confidence at every number of runs.
 func (c CanaryInterval) Valid() bool { return c.Known() && !canaryIntervals[c].wilson }
 
 // Order is the number of moments used, at most K and M; 0 where it uses none.
@@ -79,14 +77,12 @@ func (c CanaryInterval) Check(k, m, n int, delta, beta float64) error {
 	return require(n >= least, "not computed (%d runs are too few: no outcome of fewer than %d certifies anything at delta %v, beta %v)", n, least, delta, beta)
 }
 
-// MinRuns is the least number of pairs of runs, up to 2^40, whose best outcome certifies any
-// epsilon.
+// MinRuns is the least number of pairs, up to 2^40, whose best outcome certifies any epsilon.
 func (c CanaryInterval) MinRuns(k, m int, delta, beta float64) int {
 	return 1 + sort.Search(maxTrials-1, func(i int) bool { return CanaryCeiling(c, k, m, i+1, delta, beta) > 0 })
 }
 
-// CanaryCeiling is the largest bound that n pairs of runs could give, with the best stakes: for
-// paired betting about log(n/log(1/beta)).
+// CanaryCeiling is the largest bound that n pairs of runs could give, with the best stakes.
 func CanaryCeiling(kind CanaryInterval, k, m, n int, delta, beta float64) float64 {
 	t := NewCanaryTable(k, m)
 	mustBeRuns(n)
@@ -121,7 +117,7 @@ func (c CanaryInterval) mustApply(t CanaryTable) {
 }
 
 // CanaryLimits are what the bound is made of, each at level beta/2: a lower limit of the
-// probability that a canary of the data is in the event, and an upper one for a fresh canary.
+// probability that a canary of the data is in the event, an upper one for a fresh canary.
 func CanaryLimits(kind CanaryInterval, t CanaryTable, beta float64, tuned CanaryStakes) (in, out float64) {
 	mustBeCanaries(t, 0, beta)
 	kind.mustApply(t)
@@ -145,16 +141,15 @@ func CanaryLimits(kind CanaryInterval, t CanaryTable, beta float64, tuned Canary
 	return in, out
 }
 
-// CanaryEpsilon returns a lower confidence bound on epsilon at delta: log((in - delta)/out) of
+// CanaryEpsilon is a lower confidence bound on epsilon at delta: log((in - delta)/out) of
 // [CanaryLimits] (LiDP, algorithm 1), or by paired betting.
 //
 // In (epsilon, delta)-DP, p1 <= e^epsilon p0 + delta for the probability p1 that a canary of the
 // data is in the event and p0 that a fresh one is (LiDP, theorem 3 and equation 4): canaries are
 // independent draws of one distribution, the data with K of them and with K-1 are neighbours, the
-// event looks at one canary. So where [CanaryInterval.Valid], the bound exceeds the true epsilon
-// with probability at most beta if runs are independent, and event and stakes were fixed
-// beforehand: the share X/K of a run is in [0, 1] with mean p1, however its canaries depend on each
-// other.
+// event looks at one. So where [CanaryInterval.Valid], the bound exceeds the true epsilon with
+// probability at most beta if runs are independent, and event and stakes were fixed beforehand: X/K
+// is in [0, 1] with mean p1, however canaries depend on each other.
 //
 // Paired betting is the mean over the stakes of
 //
@@ -163,9 +158,9 @@ func CanaryLimits(kind CanaryInterval, t CanaryTable, beta float64, tuned Canary
 // th = e^eps, top_j = .995/lambda_j - delta, u = 1 for th <= top_j and top_j/th beyond, with the
 // proof of renyiWager: beyond top_j the statistic is top_j/th (X/K - th Y/M - delta th/top_j), with
 // mean at most 0 under the claim, and every factor is at least .005 and falls with th. The two runs
-// of a pair may depend on each other, and the order of pairs does not matter.
+// of a pair may depend on each other.
 //
-// Rounded down to six decimals; may be negative, -Inf where nothing can be said.
+// May be negative, -Inf where nothing can be said.
 func CanaryEpsilon(kind CanaryInterval, t CanaryTable, delta, beta float64, tuned CanaryStakes) float64 {
 	mustBeCanaries(t, delta, beta)
 	kind.mustApply(t)
@@ -185,7 +180,7 @@ func CanaryEpsilon(kind CanaryInterval, t CanaryTable, delta, beta float64, tune
 	return RoundDown(eps)
 }
 
-// pairedEValue is the logarithm of the mean wealth of the stakes at th = e^eps.
+// pairedEValue is the log of the mean wealth of the stakes at th = e^eps.
 func (t CanaryTable) pairedEValue(th, delta float64, stakes []float64) float64 {
 	logs := make([]float64, len(stakes))
 	k, m := float64(t.K), float64(t.M)
@@ -195,7 +190,7 @@ func (t CanaryTable) pairedEValue(th, delta float64, stakes []float64) float64 {
 			logs[j] = math.Inf(-1)
 			continue
 		}
-		up, down := lambda/k, lambda*math.Min(th, top)/m
+		up, down := lambda/k, lambda*min(th, top)/m
 		if th > top {
 			up *= top / th
 		}
@@ -206,23 +201,21 @@ func (t CanaryTable) pairedEValue(th, delta float64, stakes []float64) float64 {
 	return logMean(logs)
 }
 
-// canaryRatio is the bound of two limits.
 func canaryRatio(in, out, delta float64) float64 {
 	if !(in > delta) {
 		return math.Inf(-1)
 	}
-	return math.Max(lowestEpsilon, RoundDown(math.Log((in-delta)/out)))
+	return max(lowestEpsilon, RoundDown(math.Log((in-delta)/out)))
 }
 
-// CanaryPValue is the inverse wealth of paired betting: under the claim it is at most b with
-// probability at most b, for every b. Conditions as for [CanaryEpsilon].
+// CanaryPValue is the inverse wealth of paired betting, a p-value. Conditions as for
+// [CanaryEpsilon].
 func CanaryPValue(t CanaryTable, eps, delta float64, tuned CanaryStakes) float64 {
 	mustBeCanaries(t, delta, 0.5)
 	Must(CheckEpsilon(eps), tuned.Validate())
 	return pValue(t.pairedEValue(math.Exp(eps), delta, stakesOr(tuned.Paired, pairedStakes)), t.Runs())
 }
 
-// mirror counts the zeros instead of the ones.
 func (e Exchangeable) mirror() Exchangeable {
 	m := NewExchangeable(e.K)
 	for c, runs := range e.Runs {
@@ -233,7 +226,7 @@ func (e Exchangeable) mirror() Exchangeable {
 
 // bettingLower is a lower limit of the mean at level beta: the largest x at which the mean over the
 // stakes of prod (1 + min(lambda, .95/x) (m_1 - x)) is at least 1/beta (Waudby-Smith and Ramdas
-// 2024, with stakes that do not follow the runs).
+// 2024, with fixed stakes).
 func (e Exchangeable) bettingLower(beta float64, stakes []float64) float64 {
 	x, _ := Bisect(0, e.Mean(), 1e-13, func(x float64) bool {
 		return e.sideEValue(x, stakes) >= goal(beta, e.N())
@@ -244,7 +237,7 @@ func (e Exchangeable) bettingLower(beta float64, stakes []float64) float64 {
 func (e Exchangeable) sideEValue(x float64, stakes []float64) float64 {
 	logs := make([]float64, len(stakes))
 	for j, lambda := range stakes {
-		lambda := math.Min(lambda, sideShare/x)
+		lambda := min(lambda, sideShare/x)
 		for c, runs := range e.Runs {
 			if runs > 0 {
 				logs[j] += float64(runs) * math.Log1p(lambda*(float64(c)/float64(e.K)-x))

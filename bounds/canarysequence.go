@@ -8,7 +8,7 @@ import (
 )
 
 // CanarySums are sums over past trainings of X, the canaries inside that are in the event, and Y,
-// the fresh ones: whole numbers, alike wherever they are added up.
+// the fresh ones.
 type CanarySums struct {
 	Runs int `json:"runs"`
 	X    int `json:"x"`
@@ -42,9 +42,9 @@ const (
 // grows by; 0 and 0 where the past shows nothing.
 //
 // With W = X/K - th Y/M - delta it is about the log-optimal stake, the mean of W over its mean
-// square. One more fresh canary is taken to be in the event, so that what never happened is not
-// taken as impossible. The variance is the larger of that of independent canaries and that seen
-// over the trainings, which common shocks raise.
+// square. One more fresh canary is taken to be in the event: what never happened is not impossible.
+// The variance is the larger of that of independent canaries and that seen, which common shocks
+// raise.
 func (s CanarySums) Bet(k, m int, th, delta float64) (stake, growth float64) {
 	if s.Runs == 0 {
 		return 0, 0
@@ -75,11 +75,11 @@ func (s CanarySums) Bet(k, m int, th, delta float64) (stake, growth float64) {
 //
 //	1 + lambda W,  W = X/K - e^eps Y/M - delta,  0 <= lambda <= .9/(e^eps + delta).
 //
-// Event and stakes are functions of past trainings. Given these, a training is independent of them,
-// and under (eps, delta)-DP E W <= 0 as in [CanaryEpsilon]: only the mean of W is used. A factor is
-// at least .1. So the wealth is a test supermartingale; it ever reaches 1/beta with probability at
-// most beta (Ville 1939; Waudby-Smith and Ramdas 2024). Canaries that fair coins put in have K = M
-// and delta = CoinDelta(delta).
+// Given past trainings, of which event and stakes are functions, a training is independent of
+// these, and under (eps, delta)-DP E W <= 0 as in [CanaryEpsilon]. A factor is at least .1. So the
+// wealth is a test supermartingale; it ever reaches 1/beta with probability at most beta (Ville
+// 1939; Waudby-Smith and Ramdas 2024). Canaries that fair coins put in have K = M and delta =
+// CoinDelta(delta).
 //
 // A hypothesis of a fixed grid is rejected once its wealth has reached 1/beta at a look and all
 // smaller ones are rejected, so the bound errs only if the first true one is rejected.
@@ -225,7 +225,7 @@ func (s *CanarySequence) Refuted() bool { return s.next > s.claim }
 func (s *CanarySequence) PValue() float64 { return min(1, stream.Exp(-s.most+1e-9)) }
 
 // CanarySequenceCeiling is a bound that no outcome of n trainings exceeds, if an epoch begins after
-// each: about log(.9 n/log(1/beta)). -Inf where none rejects anything.
+// each.
 func CanarySequenceCeiling(m, n int, delta, beta float64) float64 {
 	NewCanaryTable(1, m)
 	mustBeRuns(n)

@@ -32,7 +32,7 @@ func NewCanaryTable(k, m int) CanaryTable {
 	return CanaryTable{K: k, M: m}
 }
 
-// CountCells returns the table of cells in any order, equal ones among them; it sorts them.
+// CountCells is the table of cells in any order; it sorts them.
 func CountCells(k, m int, cells []CanaryCell) CanaryTable {
 	t := NewCanaryTable(k, m)
 	slices.SortFunc(cells, compareCells)
@@ -137,13 +137,11 @@ func mustBeCanaries(t CanaryTable, delta, beta float64) {
 // which is what the bounds take of p1, p0 and CoinDelta(delta). Proof: let A_k be the event that
 // canary k's score is above the threshold, and in_k its coin. Given all other coins, the datasets
 // with in_k = 1 and 0 differ by one record, so P(A_k | in_k = 1, others) <= e^eps P(A_k | in_k = 0,
-// others) + delta. The others have one law in both cases: the mean over them, with P(in_k) = 1/2,
-// is P(A_k, in_k = 1) <= e^eps P(A_k, in_k = 0) + delta/2. The mean over k is the claim. X/K and
-// Y/K are in [0, 1], and runs are independent.
+// others) + delta. The mean over the others, which have one law in both cases, with P(in_k) = 1/2
+// is P(A_k, in_k = 1) <= e^eps P(A_k, in_k = 0) + delta/2. The mean over k is the claim.
 //
-// To select runs or canaries by how many were in conditions on the sum of the coins: datasets in
-// which one record is replaced are compared then, whose epsilon may be twice as large. A (1, 0)-DP
-// mechanism is refuted so at epsilon 1 (the sum of signed canaries with Laplace noise; see the
+// To select runs or canaries by how many were in compares datasets in which one record is replaced,
+// whose epsilon may be twice as large: a (1, 0)-DP mechanism is refuted so at epsilon 1 (see the
 // tests).
 func CoinDelta(delta float64) float64 { return delta / 2 }
 
@@ -172,8 +170,7 @@ func CoinCeiling(kind CanaryInterval, k, n, in int, delta, beta float64) float64
 }
 
 // pairedCeiling is the bound of paired betting with the best stake where no fresh canary is in the
-// event: the least stake whose wealth sum log(1 + lambda (X/K - delta)), which is concave, is the
-// goal.
+// event: the least whose wealth sum log(1 + lambda (X/K - delta)), which is concave, is the goal.
 func (t CanaryTable) pairedCeiling(delta, beta float64) float64 {
 	aim := goal(beta, t.Runs())
 	wealth := func(lambda float64) float64 {
@@ -239,11 +236,11 @@ const (
 	sideShare = 0.95
 )
 
-// TuneCanary returns the stakes that would be best if n certification runs repeated the
-// exploration, which alone it sees: so bounds stay valid. Half a run in which one canary falls on
-// the other side is added, so that what never happened is not taken as impossible. Where the best
-// stake is the largest allowed at the bound it promises, it is raised to what is allowed at bounds
-// down to log(modesty) below. Rounded to three digits, so that platforms agree.
+// TuneCanary are the stakes that would be best if n certification runs repeated the exploration,
+// which alone it sees: so bounds stay valid. Half a run in which one canary falls on the other side
+// is added: what never happened is not impossible. A best stake that is the largest allowed at the
+// bound it promises is raised to what is allowed at bounds down to log(modesty) below. Rounded, so
+// that platforms agree.
 func TuneCanary(explored CanaryTable, n int, delta, beta float64) CanaryStakes {
 	mustBeCanaries(explored, delta, beta)
 	mustBeRuns(n)
@@ -263,12 +260,12 @@ func TuneCanary(explored CanaryTable, n int, delta, beta float64) CanaryStakes {
 	}
 }
 
-// modesty is how much smaller than promised e^eps is taken to be: the exploration chose the event
-// that looked best in it.
+// modesty is how much smaller than promised e^eps is taken to be: the event looked best in the
+// exploration.
 const modesty = 1.3
 
-// CanaryValue is the bound of paired betting that n pairs of runs would give if they repeated the
-// exploration, with the best stake. -Inf where nothing would be certified.
+// CanaryValue is the bound of paired betting with the best stake, if n pairs of runs repeated the
+// exploration.
 func CanaryValue(explored CanaryTable, n int, delta, beta float64) float64 {
 	mustBeCanaries(explored, delta, beta)
 	mustBeRuns(n)
@@ -313,17 +310,17 @@ func (e Exchangeable) prospect() prospect {
 	return prospect{cells, 0, sideShare}
 }
 
-// best returns the largest x, over all stakes, at which the mean growth log(1 + lambda W(x)) is at
-// least rate, and its stake. The growth is concave in lambda and falls with x, so the stakes that
-// reach an x are nested intervals: reach has one peak, for a golden section.
+// best is the largest x, over all stakes, at which the mean growth log(1 + lambda W(x)) is at least
+// rate, and its stake. The growth is concave in lambda and falls with x, so the stakes that reach
+// an x are nested intervals: reach has one peak, for a golden section.
 func (p prospect) best(rate float64) (x, lambda float64) {
-	lambda = math.Exp(Golden(math.Log(1e-7), math.Log(math.Min(1e4, p.share/p.c)), 1e-3, func(l float64) float64 { return -p.reach(math.Exp(l), rate) }))
+	lambda = math.Exp(Golden(math.Log(1e-7), math.Log(min(1e4, p.share/p.c)), 1e-3, func(l float64) float64 { return -p.reach(math.Exp(l), rate) }))
 	return p.reach(lambda, rate), lambda
 }
 
 // reach is the largest x, negative ones included, whose growth at this stake is at least rate and
 // at which no factor could be negative. Growth falls with x and is concave: Newton's steps from the
-// right stay on the right of the root.
+// right stay there.
 func (p prospect) reach(lambda, rate float64) float64 {
 	var x, growth, slope float64
 	for _, share := range [...]float64{0.5, 0.9, p.share} {
@@ -346,7 +343,7 @@ func (p prospect) reach(lambda, rate float64) float64 {
 	return x
 }
 
-// growth returns the mean of log(1 + lambda W(x)) and its derivative in x.
+// growth is the mean of log(1 + lambda W(x)) and its derivative in x.
 func (p prospect) growth(lambda, x float64) (mean, slope float64) {
 	for _, c := range p.cells {
 		f := lambda * (c.a - x*c.b - p.c)

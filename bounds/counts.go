@@ -95,18 +95,18 @@ const (
 )
 
 // RoundDown rounds down to six decimals, after a margin of 10^-9 for the last bits of elementary
-// functions: so platforms give the same number.
+// functions: so platforms agree.
 func RoundDown(eps float64) float64 { return math.Floor((eps-1e-9)*1e6) / 1e6 }
 
-// MaxCertifiable returns the largest epsilon that n1 and n0 outputs can certify, at X = N1 and Y =
-// 0: about log n - log log(1/beta).
+// MaxCertifiable is the largest epsilon that n1 and n0 outputs can certify: about log n - log
+// log(1/beta).
 func MaxCertifiable(n1, n0 int, delta, beta float64) float64 {
 	return Exact(Counts{X: n1, N1: n1, N0: n0}, delta, beta)
 }
 
 // SmallestDetectable is the smallest true epsilon, for an event of probability p0 on the second
-// dataset, whose expected counts certify more than claimEps: about the violation that is found half
-// of the time. +Inf if there is none.
+// dataset, whose expected counts certify more than claimEps: about what is found half of the time.
+// +Inf if there is none.
 func SmallestDetectable(claimEps, delta, beta float64, n1, n0 int, p0 float64) float64 {
 	Must(Counts{N1: n1, N0: n0}.Validate(), CheckDelta(delta), CheckBeta(beta), CheckEpsilon(claimEps))
 	Refuse(!(p0 >= 0 && p0 <= 1), "probability outside [0, 1]")
@@ -120,11 +120,11 @@ func SmallestDetectable(claimEps, delta, beta float64, n1, n0 int, p0 float64) f
 	return math.Log((float64(high)/float64(n1) - delta) / p0)
 }
 
-// Largest is the largest x of [lo, hi], to within tol, up to which in holds, rounded down as a
-// bound: at least 0.
+// Largest is the largest x of [lo, hi], to within tol, up to which in holds, rounded down: at least
+// 0.
 func Largest(lo, hi, tol float64, in func(float64) bool) float64 {
 	x, _ := Bisect(lo, hi, tol, in)
-	return math.Max(0, RoundDown(x))
+	return max(0, RoundDown(x))
 }
 
 // Bisect narrows [lo, hi], where in holds up to some point and not beyond, until its ends are

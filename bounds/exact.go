@@ -2,9 +2,9 @@ package bounds
 
 import "math"
 
-// Exact returns an exact lower confidence bound on epsilon: for every p1, p0, n1, n0 it exceeds
-// log((p1-delta)/p0) with probability at most beta. Rounded down to six decimals; may be negative,
-// -Inf where nothing can be said.
+// Exact is an exact lower confidence bound on epsilon: for every p1, p0, n1, n0 it exceeds
+// log((p1-delta)/p0) with probability at most beta. May be negative, -Inf where nothing can be
+// said.
 //
 // Construction (Buehler 1957 with the score limit as ordering, and the nuisance parameters confined
 // as in Berger and Boos 1994):
@@ -20,24 +20,22 @@ import "math"
 // Proof. The null sets in 2 grow with th and R does not depend on th, so p(th) does not fall, and
 // the bound exceeds the true th* only if p(th*) <= beta. That needs (p0, p1) outside B, which has
 // probability at most gamma, or P(R) <= beta - gamma at the true point, which has probability at
-// most beta - gamma: the R being nested, P(R) there is stochastically at least uniform. No p-value
-// has to be monotone: the region is not chosen anew for each epsilon. R being an upper set in x,
-// the supremum lies on p1 = th p0 + delta, or on the upper side of the box, where the probability
-// falls with p0 and is largest at the corner.
+// most beta - gamma: the R being nested, P(R) there is stochastically at least uniform. R being an
+// upper set in x, the supremum lies on p1 = th p0 + delta, or on the upper side of the box, where
+// the probability falls with p0 and is largest at the corner.
 //
 // Computation. th starts above the bound, and p0 sweeps over the box in cells. Each is shown to
 // stay below beta - gamma by one of two upper bounds (see sweep.show), split, or th is lowered
 // until its midpoint does; a cell shown for one th holds for every smaller th. So the th that
 // remains is certified, and lies below the exact solution by what a quarter of a per cent of beta
-// costs, about .002 standard deviations. Tail cuts and rounding are added to every probability.
-// Cost: 20 to 200 sums over O(sqrt n) likely counts.
+// costs. Tail cuts and rounding are added to every probability. Cost: 20 to 200 sums over O(sqrt n)
+// likely counts.
 func Exact(c Counts, delta, beta float64) float64 {
 	mustBeSound(c, delta, beta)
 	return RoundDown(math.Log(bound(c, ratioFamily(delta), beta)))
 }
 
-// bound is the largest th of the family with p(th) <= beta by steps 1 to 3 at [Exact], 0 if there
-// is none above 0.
+// bound is the largest th of the family with p(th) <= beta by steps 1 to 3 at [Exact], or 0.
 func bound(c Counts, f family, beta float64) float64 {
 	s, ok := newSweep(c, f, scoreCut(beta), beta)
 	if !ok {
@@ -47,8 +45,8 @@ func bound(c Counts, f family, beta float64) float64 {
 	return s.th
 }
 
-// newSweep is the sweep at level beta of the region of c, ordered by z, not begun; false where not
-// even the limit that orders the counts is above 0.
+// newSweep is the sweep at level beta of the region of c, ordered by z, not begun; false where the
+// limit that orders the counts is not above 0.
 func newSweep(c Counts, f family, z, beta float64) (*sweep, bool) {
 	th0 := f.limit(c, z)
 	if !(th0 > 0) {
@@ -74,20 +72,18 @@ func nuisance(c Counts, gamma float64) box {
 	}
 }
 
-// ClaimPValue returns a p-value of the claim (eps, delta) that is at most beta if and only if
-// Exact(c, delta, beta) > eps.
+// ClaimPValue is a p-value of the claim (eps, delta) that is at most beta if and only if Exact(c,
+// delta, beta) > eps.
 //
 // It is the p(th) of Exact at th = e^eps, at most one per cent above it, with the regions ordered
-// by the score limit at this beta. These are nested and do not depend on eps, so under the claim it
-// is at most b with probability at most b for every b (proof at Exact). Where it and the rounded
-// Exact disagree, within a per cent of beta, Exact decides: below beta that is its own proof, above
-// it only raises the value.
+// by the score limit at this beta. These are nested and do not depend on eps, so it is a p-value
+// (proof at Exact). Where it and the rounded Exact disagree, within a per cent of beta, Exact
+// decides: below beta that is its own proof, above it only raises the value.
 //
 // p(th) cannot fall below gamma. Where it is at most 2 gamma, a second one with a smaller gamma'
 // takes its place, at most 2 gamma, and so on: at b >= 2 gamma such a value is at most b where the
-// first is, below that only where the second is, so that its probability under the claim is at most
-// b again. From gamma to its square while it is at least 1e-50: no value is below 1e-100. 1 if even
-// the score test at beta rejects nothing.
+// first is, below that only where the second is, so with probability at most b again. From gamma to
+// its square while it is at least 1e-50. 1 if even the score test at beta rejects nothing.
 func ClaimPValue(c Counts, eps, delta, beta float64) float64 {
 	mustBeSound(c, delta, beta)
 	Must(CheckEpsilon(eps))
@@ -104,41 +100,41 @@ func pValueOf(c Counts, f family, th, beta float64, refuted func() bool) float64
 		}
 		s.th = th
 		v := gamma + s.peak(gamma/100)
-		p = math.Min(p, v)
+		p = min(p, v)
 		if v > 2*gamma || gamma < leastGamma {
 			break
 		}
 		p = 2 * gamma
 	}
 	if refuted() {
-		return math.Min(p, beta)
+		return min(p, beta)
 	}
-	return math.Max(p, math.Nextafter(beta, 1))
+	return max(p, math.Nextafter(beta, 1))
 }
 
 // peak is an upper bound of the supremum of P(region) over the null set of s.th, above it by at
 // most a share peakTolerance or floor, splitting the cell with the largest bound.
 func (s *sweep) peak(floor float64) float64 {
 	left := s.start()
-	right := math.Min(s.high0, math.Max(s.low0, s.back(s.th, s.high1)))
+	right := min(s.high0, max(s.low0, s.back(s.th, s.high1)))
 	if left > right {
 		return 0
 	}
 	at := func(p0 float64) float64 { return s.prob(p0, s.p1(p0)) }
 	type cell struct{ l, r, vl, vr, top float64 }
 	bounded := func(l, r, vl, vr float64) cell {
-		m, top := math.Max(vl, vr), 1.0
+		m, top := max(vl, vr), 1.0
 		b := s.bend(l, r, m)
 		if b < 1 {
-			top = math.Min(1, m/(1-b))
+			top = min(1, m/(1-b))
 		}
 		if b > wideBend {
-			top = math.Min(top, s.prob(l, s.p1(r)))
+			top = min(top, s.prob(l, s.p1(r)))
 		}
 		return cell{l, r, vl, vr, top}
 	}
 	vl, vr := at(left), at(right)
-	best := math.Max(vl, vr)
+	best := max(vl, vr)
 	cells := []cell{bounded(left, right, vl, vr)}
 	for {
 		worst := 0
@@ -150,10 +146,10 @@ func (s *sweep) peak(floor float64) float64 {
 		k := cells[worst]
 		mid := k.l + (k.r-k.l)/2
 		if k.top <= best*(1+peakTolerance)+floor || s.evals > peakEvals || mid <= k.l || mid >= k.r {
-			return math.Max(best, k.top)
+			return max(best, k.top)
 		}
 		v := at(mid)
-		best = math.Max(best, v)
+		best = max(best, v)
 		cells[worst] = bounded(k.l, mid, k.vl, v)
 		cells = append(cells, bounded(mid, k.r, v, k.vr))
 	}
@@ -170,8 +166,7 @@ const (
 // if nothing can be said.
 //
 // Along the edge, in whatever parameter u the family takes, let S be the score and J the observed
-// information of the two binomials. The second derivative of f is E[1_R (S^2 - J)] >= -E[1_R J]. On
-// the cell J is at most
+// information of the two binomials: f” = E[1_R (S^2 - J)] >= -E[1_R J]. On the cell J is at most
 //
 //	K = hit0 Y + miss0 (n0-Y) + hit1 X + miss1 (n1-X),
 //
@@ -195,12 +190,12 @@ func (s *sweep) bend(l, r, level float64) float64 {
 	mean := n0*(r*k.hit0+(1-l)*k.miss0) + n1*(p1r*k.hit1+(1-p1l)*k.miss1)
 	spread0, spread1 := math.Abs(k.hit0-k.miss0), math.Abs(k.hit1-k.miss1)
 	variance := n0*largestPQ(l, r)*spread0*spread0 + n1*largestPQ(p1l, p1r)*spread1*spread1
-	rare := math.Max(0, -math.Log(level))
-	return k.width * k.width / 8 * (mean + math.Sqrt(2*variance*rare) + math.Max(spread0, spread1)*rare/3)
+	rare := max(0, -math.Log(level))
+	return k.width * k.width / 8 * (mean + math.Sqrt(2*variance*rare) + max(spread0, spread1)*rare/3)
 }
 
 func largestPQ(l, r float64) float64 {
-	p := math.Max(l, math.Min(r, 0.5))
+	p := max(l, min(r, 0.5))
 	return p * (1 - p)
 }
 
@@ -218,16 +213,15 @@ type sweep struct {
 }
 
 // p1 is the largest p1 of the null set at p0.
-func (s *sweep) p1(p0 float64) float64 { return math.Min(s.high1, s.rise(s.th, p0)) }
+func (s *sweep) p1(p0 float64) float64 { return min(s.high1, s.rise(s.th, p0)) }
 
-// start is the smallest p0 of the null set: to its left g(p0) is below the box.
-func (s *sweep) start() float64 { return math.Max(s.low0, s.back(s.th, s.low1)) }
+// start is the smallest p0 of the null set.
+func (s *sweep) start() float64 { return max(s.low0, s.back(s.th, s.low1)) }
 
-// run shows the whole null set.
 func (s *sweep) run() {
 	end := s.corner()
-	s.th = math.Max(0, s.through(end, s.high1))
-	left, right := s.start(), math.Min(s.high0, end)
+	s.th = max(0, s.through(end, s.high1))
+	left, right := s.start(), min(s.high0, end)
 	if left > right {
 		return
 	}
@@ -250,8 +244,8 @@ func (s *sweep) run() {
 }
 
 // corner is the p0 up to which the sweep goes if it starts from the th whose null set has its
-// corner, p1 = high1, there: the end of the box, or where the goal is met at p1 = high1 and so, as
-// the probability falls with p0, beyond it too.
+// corner, p1 = high1, there: the end of the box, or where the goal is met at p1 = high1 and so
+// beyond it too.
 func (s *sweep) corner() float64 {
 	want := s.goal - s.slack
 	lo, hi := s.low0, s.high0
@@ -292,18 +286,18 @@ func (s *sweep) lower(left, right float64) float64 {
 		s.th = 0
 		return s.prob(left, hi)
 	}
-	lo = math.Max(lo, s.low1)
+	lo = max(lo, s.low1)
 	v := s.prob(left, lo)
 	if v > want+s.slack/2 {
 		// Not even the bottom of the box: no point with this p0 may be left.
-		s.th = math.Max(0, math.Min(s.th, s.through(right, lo*(1-1e-12))))
+		s.th = max(0, min(s.th, s.through(right, lo*(1-1e-12))))
 		return v
 	}
 	// The probability grows with p1. Secant on its logarithm, with bisection where that leaves the
 	// bracket or stalls.
 	low, high := math.Log(v/want), math.Log(s.prob(left, hi)/want)
 	for i := range 100 {
-		p1 := lo + (hi-lo)*math.Max(0.05, math.Min(0.95, -low/(high-low)))
+		p1 := lo + (hi-lo)*max(0.05, min(0.95, -low/(high-low)))
 		if i%3 == 2 {
 			p1 = lo + (hi-lo)/2
 		}
@@ -320,7 +314,7 @@ func (s *sweep) lower(left, right float64) float64 {
 			break
 		}
 	}
-	s.th = math.Max(0, math.Min(s.th, s.through(right, lo)))
+	s.th = max(0, min(s.th, s.through(right, lo)))
 	return v
 }
 
@@ -336,7 +330,7 @@ func (s *sweep) show(l, r, vl, vr float64, depth int) {
 		l, vl = start, s.visit(start)
 	}
 	bend := s.bend(l, r, s.goal)
-	if math.Max(vl, vr) <= s.goal*(1-bend) {
+	if max(vl, vr) <= s.goal*(1-bend) {
 		return
 	}
 	// A wide cell: p0 at the left end and p1 at its right end's only make the region likelier.

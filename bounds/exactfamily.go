@@ -12,8 +12,8 @@ import (
 //
 // where g grows with p0 and th, weakly. A lower confidence bound on th is one on the function of p0
 // and p1 whose level sets are the edges p1 = g(p0; th): lines, by slope or height, and Gaussian
-// trade-off curves. A point (p0, 1 - f(p0)) of any trade-off curve f lies on a supporting line, p1
-// = e^epsilon p0 + delta, so that lines serve a claim of any curve.
+// trade-off curves. A point of any trade-off curve lies on a supporting line, so that lines serve a
+// claim of any curve.
 type family interface {
 	rise(th, p0 float64) float64    // g(p0; th); above 1 stands for 1
 	back(th, p1 float64) float64    // the p0 at which g is p1; to its left g is below
@@ -31,8 +31,8 @@ type family interface {
 type curvature struct{ width, hit0, miss0, hit1, miss1 float64 }
 
 // line is the family p1 <= slope p0 + height with one of the two for th. Along it p0 is the
-// parameter; the information in a success at p is 1/p^2, in a failure 1/(1-p)^2. The counts are
-// ordered by the score statistic (Miettinen and Nurminen 1985).
+// parameter; the information in a success at p is 1/p^2, in a failure 1/(1-p)^2. Counts are ordered
+// by the score statistic (Miettinen and Nurminen 1985).
 type line struct {
 	slope, height float64
 	rising        bool // th is the slope, else the height
@@ -80,7 +80,7 @@ func (f line) limit(c Counts, z float64) float64 {
 	// T falls with the height as it does with the slope (proof at nullFit): by bisection.
 	in := func(height float64) bool { return newNullFit(c, height).limit(z) > f.slope }
 	top := float64(c.X)/float64(c.N1) - f.slope*float64(c.Y)/float64(c.N0)
-	height, _ := Bisect(0, math.Max(0, top), 0, in)
+	height, _ := Bisect(0, max(0, top), 0, in)
 	return height
 }
 
@@ -91,16 +91,15 @@ func (f line) edge(c Counts, th, z float64) edge {
 
 // gaussian is the family p1 <= Phi(Phi^-1(p0) + mu): th = mu. Along it u = Phi^-1(p0) is the
 // parameter; the information in a success is drag(u), in a failure drag(-u), and drag falls with u.
-// The counts are ordered by the signed root of the likelihood ratio,
+// Counts are ordered by the signed root of the likelihood ratio,
 //
 //	T = sqrt(2 (l(x/n1, y/n0) - sup over the null set of th of l)).
 //
 // It falls with th, since the null sets grow. The fit on the null set has p0 >= y/n0 and p1 <=
 // x/n1: to move a coordinate to the estimate would stay in the set and gain. So the derivatives of
 // T^2/2, by the envelope theorem logit(x/n1) - logit(p1) in x and logit(y/n0) - logit(p0) in y, are
-// at least 0 and at most 0: T grows with x and falls with y. A quarter of a success and of a
-// failure are added to the counts, so that a side on which nothing was seen does not count for
-// much.
+// at least 0 and at most 0: T grows with x and falls with y. Counts have a quarter of a success and
+// of a failure added, so that a side on which nothing was seen counts little.
 type gaussian struct{}
 
 const quarter = 0.25
@@ -124,7 +123,7 @@ func (gaussian) through(p0, p1 float64) float64 {
 	case p1 >= 1 || p0 <= 0:
 		return mostMu
 	}
-	return math.Min(mostMu, mathext.NormalQuantile(p1)-mathext.NormalQuantile(p0))
+	return min(mostMu, mathext.NormalQuantile(p1)-mathext.NormalQuantile(p0))
 }
 
 func (gaussian) curvature(th, l, r float64) curvature {
@@ -134,7 +133,7 @@ func (gaussian) curvature(th, l, r float64) curvature {
 
 func (g gaussian) limit(c Counts, z float64) float64 {
 	f := fitted(float64(c.X), c.N1, float64(c.Y), c.N0)
-	top := math.Min(mostMu, f.second()-f.first())
+	top := min(mostMu, f.second()-f.first())
 	if !(top > 0) {
 		return 0
 	}
@@ -154,14 +153,14 @@ func slopeOf(u float64) float64 {
 	return math.Exp(-u*u/2) / math.Sqrt(2*math.Pi) / normalCDF(u)
 }
 
-// drag is -(log Phi)”(u), 1 less the variance of a normal variable known to lie below u: it falls
-// from 1 to 0.
+// drag is -(log Phi)”(u), 1 less the variance of a normal variable known to lie below u: from 1
+// down to 0.
 func drag(u float64) float64 {
 	if u < -9 {
 		return 1 // it is above .98
 	}
 	m := slopeOf(u)
-	return math.Min(1, m*(m+u)*(1+1e-9))
+	return min(1, m*(m+u)*(1+1e-9))
 }
 
 // gaussianFit are counts with quarters added. On the probit scale their log likelihood is concave.
@@ -242,7 +241,7 @@ func (k *gaussianCurve) at(y float64) (x float64, ok bool) {
 	lo, hi := start, f.second()
 	u := start + k.last
 	if !(k.last > 0 && u < hi) {
-		u = math.Min(start+0.5, start+(hi-start)/2)
+		u = min(start+0.5, start+(hi-start)/2)
 	}
 	for range 100 {
 		v := u + k.th
@@ -277,35 +276,33 @@ func (k *gaussianCurve) at(y float64) (x float64, ok bool) {
 	return f.x - quarter, true
 }
 
-// ExactDelta returns an exact lower confidence bound on p1 - e^eps p0, hence on the delta for which
-// (eps, delta) can hold, by the construction of [Exact]: it exceeds max(0, that) with probability
-// at most beta. Rounded down to nine decimals, at least 0; eps is at most 700.
+// ExactDelta is an exact lower confidence bound on p1 - e^eps p0, hence on the delta for which
+// (eps, delta) can hold, by the construction of [Exact]. Rounded down to nine decimals; eps is at
+// most 700.
 func ExactDelta(c Counts, eps, beta float64) float64 {
 	mustBeSound(c, 0, beta)
 	Refuse(!(math.Abs(eps) <= 700), "epsilon must be at most 700")
-	return math.Max(0, math.Floor((bound(c, deltaFamily(eps), beta)-1e-12)*1e9)/1e9)
+	return max(0, math.Floor((bound(c, deltaFamily(eps), beta)-1e-12)*1e9)/1e9)
 }
 
-// ExactMu returns an exact lower confidence bound on Phi^-1(p1) - Phi^-1(p0), hence on the mu of
-// Gaussian differential privacy, by the construction of [Exact]: it exceeds max(0, that) with
-// probability at most beta. A mu-GDP mechanism has p1 <= Phi(Phi^-1(p0) + mu) for every event
-// (Dong, Roth and Su 2022), so it refutes every smaller mu of any mechanism; see [GaussianMu] for
-// what it does not give. Rounded down to six decimals, at least 0.
+// ExactMu is an exact lower confidence bound on Phi^-1(p1) - Phi^-1(p0), hence on the mu of
+// Gaussian differential privacy, by the construction of [Exact]. A mu-GDP mechanism has p1 <=
+// Phi(Phi^-1(p0) + mu) for every event (Dong, Roth and Su 2022), so it refutes every smaller mu of
+// any mechanism; see [GaussianMu] for what it does not give.
 func ExactMu(c Counts, beta float64) float64 {
 	mustBeSound(c, 0, beta)
-	return math.Max(0, RoundDown(bound(c, gaussian{}, beta)))
+	return max(0, RoundDown(bound(c, gaussian{}, beta)))
 }
 
-// MuPValue returns a p-value of the claim of mu-GDP whose verdict at level beta is that of
-// [ExactMu], see [ClaimPValue].
+// MuPValue is a p-value of the claim of mu-GDP whose verdict at level beta is that of [ExactMu].
 func MuPValue(c Counts, mu, beta float64) float64 {
 	mustBeSound(c, 0, beta)
 	Must(CheckClaim(mu))
 	return pValueOf(c, gaussian{}, mu, beta, func() bool { return ExactMu(c, beta) > mu })
 }
 
-// RatioLimits returns limits of log(p1/p0) for pictures: they miss with probability at most beta,
-// by the union bound over both sides of both shares, for a fixed number of outputs (Clopper and
+// RatioLimits are limits of log(p1/p0) for pictures: they miss with probability at most beta, by
+// the union bound over both sides of both shares, for a fixed number of outputs (Clopper and
 // Pearson, Biometrika 26, 1934), or, with anytime, by [ProportionSequence]. Infinite where a share
 // may be 0.
 func RatioLimits(c Counts, beta float64, anytime bool) (low, high float64) {
@@ -319,12 +316,7 @@ func RatioLimits(c Counts, beta float64, anytime bool) (low, high float64) {
 	return math.Log(b.low1 / b.high0), math.Log(b.high1 / b.low0)
 }
 
-// ProportionSequence returns limits of a binomial proportion that hold at all n at once with
-// probability 1 - beta: the p against which a mixture of bets, with the arcsine distribution of
-// Krichevsky and Trofimov, has never made more than 1/beta by k of n outputs (Robbins, Annals of
-// Mathematical Statistics 41, 1970; Ville 1939), a relative 1e-9 wider.
-
-// ProportionSequence returns limits of a binomial proportion that hold at all n at once with
+// ProportionSequence are limits of a binomial proportion that hold at all n at once with
 // probability 1 - beta: the p against which a mixture of bets, with the arcsine distribution of
 // Krichevsky and Trofimov, has never made more than 1/beta by k of n outputs (Robbins, Annals of
 // Mathematical Statistics 41, 1970; Ville 1939), a relative 1e-9 wider.
@@ -354,7 +346,7 @@ func ProportionSequence(k, n int, beta float64) (low, up float64) {
 	}
 	if k < n {
 		last, _ := Bisect(-1, -estimate, 0, func(p float64) bool { return made(-p) > most })
-		up = math.Min(1, -last*(1+1e-9))
+		up = min(1, -last*(1+1e-9))
 	}
 	return low, up
 }

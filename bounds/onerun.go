@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// CheckOneRun reports the first figure of an audit in one run that is out of range: m canaries (1
-// to 2^31), r guesses (1 to m), v right ones (0 to r).
+// CheckOneRun reports the first figure of an audit in one run that is out of range: m canaries, r
+// guesses, v right ones.
 func CheckOneRun(m, r, v int) error {
 	return audit.First(require(m >= 1 && m <= maxOneRun, "one run: m is %d, must be 1 to %d canaries", m, maxOneRun),
 		require(r >= 1 && r <= m, "one run: r is %d, must be 1 to m = %d guesses", r, m),
@@ -22,18 +22,16 @@ const maxOneRun = 1 << 31
 
 func mustBeOneRun(m, r, v int, delta float64) { Must(CheckOneRun(m, r, v), CheckDelta(delta)) }
 
-// OneRunPValue returns a p-value of the claim (eps, delta) from a single run, in the game of
-// Steinke, Nasr and Jagielski 2023: a fair coin of its own put each of m canaries in or left it
-// out, the auditor saw the output and guessed r of the coins, v of them right:
+// OneRunPValue is a p-value of the claim (eps, delta) from a single run, in the game of Steinke,
+// Nasr and Jagielski 2023: a fair coin of its own put each of m canaries in or left it out, the
+// auditor saw the output and guessed r of the coins, v of them right:
 //
 //	p = 1 - (1 - b)(1 - m delta u),  b = P(Bin(r, q) >= v),  u = b/(v P(Bin(r, q) = v)),
 //
-// q = 1/(1 + e^-eps). Under the claim it is at most a with probability at most a, for every a,
-// whatever the canaries do to each other. Which coins are guessed, and which way, may depend on the
-// output and on coins that are not guessed, but not on those that are; r is fixed before, or see
-// [OneRunChosenPValue]. Where all guesses go one way that is fixed before, delta/2 may take the
-// place of delta: half of the terms of the sum below are 0. At delta = 0 it is the exact binomial
-// tail.
+// q = 1/(1 + e^-eps). It is a p-value whatever the canaries do to each other. Which coins are
+// guessed, and which way, may depend on the output and on coins that are not guessed, but not on
+// those that are; r is fixed before, or see [OneRunChosenPValue]. Where all guesses go one way that
+// is fixed before, delta/2 may take the place of delta: half of the terms of the sum below are 0.
 //
 // Proof. Let W of N guesses be right and g >= 0 any function of N and W with largest value G. Fix a
 // canary j, all other coins and a value c of its own: that j is guessed to be c and g(N, 1 + the
@@ -47,13 +45,13 @@ func mustBeOneRun(m, r, v int, delta float64) { Must(CheckOneRun(m, r, v), Check
 // g(w) = P(Bin >= max(w, v)) P(Bin < min(w, v))/(w P(Bin = w)), which rises up to w = v and falls
 // from there, so that G = (1-b) u. Put in, P(W >= v) <= b + m delta (1-b) u = p; p falls with v.
 //
-// It is the least: no p-value that falls with v and is a function of m, r and v alone is below it
-// anywhere, nor is the recursion of Mahloujifar, Melis and Chaudhuri. For let p < 1, so that m
-// delta u < 1, B(w) = P(Bin = w), and x(w) = 1 - m delta u, plus m delta/(v B(v)) for w >= v. A
-// mechanism draws W = w with probability x(w) B(w) (their sum is 1), r random canaries and w random
-// ones of them, and tells the coins of the w, and the opposite of those of the others of the r.
-// Given the other coins, the r canaries and what is told of them, one of these canaries has the
-// value told with w right in all, the other with w - 1. Summed over outputs,
+// It is the least: no p-value that falls with v and is a function of m, r and v alone is below it,
+// nor is the recursion of Mahloujifar, Melis and Chaudhuri. For let p < 1, so that m delta u < 1,
+// B(w) = P(Bin = w), and x(w) = 1 - m delta u, plus m delta/(v B(v)) for w >= v. A mechanism draws
+// W = w with probability x(w) B(w) (their sum is 1), r random canaries and w random ones of them,
+// and tells the coins of the w, and the opposite of those of the others of the r. Given all but its
+// own coin, one of these canaries has the value told with w right in all, the other with w - 1.
+// Summed over outputs,
 //
 //	P(told c | coin c) - e^eps P(told c | coin not c) > 0 gives
 //	1/m sum over w of max(0, w x(w) B(w) - e^eps (r-w+1) x(w-1) B(w-1)),
@@ -65,10 +63,10 @@ func mustBeOneRun(m, r, v int, delta float64) { Must(CheckOneRun(m, r, v), Check
 // 1-b and, as u = sum over k >= v of C(r,k)/C(r,v) e^((k-v) eps)/v rises with eps, also 1 - m delta
 // u fall with eps: p < 1 rises with it.
 //
-// Right to a relative 1e-9 down to 1e-290. Cost O(sqrt r). eps >= 0 is finite.
+// Right to a relative 1e-9 down to 1e-290. Cost O(sqrt r).
 func OneRunPValue(m, r, v int, eps, delta float64) float64 {
 	b, leak := oneRunTail(m, r, v, eps, delta)
-	return math.Min(1, (b+leak-float64(b*leak))*(1+1e-9))
+	return min(1, (b+leak-float64(b*leak))*(1+1e-9))
 }
 
 // OneRunChosenPValue is [OneRunPValue] where r, too, depends on the output and on the coins that
@@ -84,20 +82,20 @@ func OneRunChosenPValue(m, r, v int, eps, delta, share float64) float64 {
 	b, leak := oneRunTail(m, r, v, eps, delta)
 	if delta > 0 {
 		Refuse(!(share > 0 && share < 1), "the share of delta must be in (0, 1)")
-		b = math.Max(b/(1-share), leak/share)
+		b = max(b/(1-share), leak/share)
 	}
-	return math.Min(1, b*(1+1e-9))
+	return min(1, b*(1+1e-9))
 }
 
 // OneRunShare is the share for [OneRunChosenPValue]: about what delta takes of beta where least
-// guesses or more are made and most of them are right.
+// guesses or more are made and most are right.
 func OneRunShare(m, least int, delta, beta float64) float64 {
 	mustBeOneRun(m, 1, 0, delta)
-	return math.Min(0.5, math.Max(1e-3, 3*float64(m)*delta/(float64(max(1, least))*beta)))
+	return min(0.5, max(1e-3, 3*float64(m)*delta/(float64(max(1, least))*beta)))
 }
 
 // WrongGuesses are the likely ones of Bin(r, 1/(1 + e^eps)), how many of r guesses are wrong at
-// worst: unnormalised masses from lo on, and their sum. Small shares keep their digits.
+// worst: unnormalised masses from lo on, and their sum.
 func WrongGuesses(r int, eps float64) (w []float64, lo int, total float64) {
 	s := 1 / (1 + math.Exp(eps))
 	const depth = 720 // e^-720: the least of the logarithms that are carried
@@ -121,7 +119,7 @@ func oneRunTail(m, r, v int, eps, delta float64) (b, leak float64) {
 	for _, p := range w[:max(0, min(len(w), wrong+1-lo))] {
 		b += p
 	}
-	b = math.Min(1, b/total)
+	b = min(1, b/total)
 	if delta == 0 {
 		return b, 0
 	}
@@ -136,12 +134,11 @@ func oneRunTail(m, r, v int, eps, delta float64) (b, leak float64) {
 			break
 		}
 	}
-	return b, math.Min(1, leak)
+	return b, min(1, leak)
 }
 
-// OneRunEpsilon returns a lower confidence bound on epsilon at delta from a single run: the largest
-// eps whose [OneRunPValue], which rises with eps, is at most beta, rounded down to six decimals; 0
-// if there is none.
+// OneRunEpsilon is a lower confidence bound on epsilon at delta from a single run: the largest eps
+// whose [OneRunPValue] is at most beta.
 func OneRunEpsilon(m, r, v int, delta, beta float64) float64 {
 	return oneRunEnd(m, r, v, delta, beta, func(eps float64) float64 { return OneRunPValue(m, r, v, eps, delta) })
 }
@@ -157,8 +154,7 @@ func oneRunEnd(m, r, v int, delta, beta float64, p func(eps float64) float64) fl
 }
 
 // OneRunRight counts the right ones of up + down guesses: the canaries with the up largest scores
-// are guessed in, those with the down smallest out; of equal scores the first counts as larger. up
-// and down are at least 0 and together 1 to len(scores).
+// are guessed in, those with the down smallest out; of equal scores the first counts as larger.
 func OneRunRight(scores []float64, in []bool) func(up, down int) int {
 	outs := outsOfTop(scores, in)
 	m := len(scores)
@@ -187,26 +183,25 @@ func outsOfTop(scores []float64, in []bool) []int {
 	return outs
 }
 
-// OneRunGuesses is how many guesses to make among m canaries when nothing is known beforehand: .45
-// m^(2/3), at least 8, within some per cent of the best for [OneRunEpsilon] of the Gaussian
-// mechanism with independent canaries at epsilon from 1 to 8 and m from 10^3 to 10^5.
+// OneRunGuesses is how many guesses to make among m canaries when nothing is known beforehand:
+// within some per cent of the best for [OneRunEpsilon] of the Gaussian mechanism with independent
+// canaries at epsilon from 1 to 8 and m from 10^3 to 10^5.
 func OneRunGuesses(m int) int {
 	mustBeOneRun(m, 1, 0, 0)
 	c := math.Cbrt(float64(m))
 	return min(m, max(8, int(math.Round(0.45*c*c))))
 }
 
-// OneRunGDPGuesses is the same for [OneRunGDPEpsilon]: 4 sqrt(m).
+// OneRunGDPGuesses is the same for [OneRunGDPEpsilon].
 func OneRunGDPGuesses(m int) int {
 	mustBeOneRun(m, 1, 0, 0)
 	return min(m, max(8, int(math.Round(4*math.Sqrt(float64(m))))))
 }
 
-// OneRunGDPMu returns a lower confidence bound on the mu of Gaussian differential privacy from a
-// single run (see [OneRunPValue]): the largest mu that the recursion of Mahloujifar, Melis and
-// Chaudhuri ("Auditing f-differential privacy in one run", 2024) refutes at level beta, rounded
-// down to six decimals, 0 if there is none. It refutes the trade-off curve of mu-GDP; a mechanism
-// with another curve may violate it and still keep the epsilon of it.
+// OneRunGDPMu is a lower confidence bound on the mu of Gaussian differential privacy from a single
+// run (see [OneRunPValue]): the largest mu that the recursion of Mahloujifar, Melis and Chaudhuri
+// ("Auditing f-differential privacy in one run", 2024) refutes at level beta. A mechanism with
+// another curve than that of mu-GDP may violate it and still keep the epsilon of it.
 //
 // With sides = 1 all guesses go one way, in or out, that is fixed before; else sides is 2. The
 // recursion rests on
@@ -221,8 +216,7 @@ func OneRunGDPMu(m, r, v, sides int, beta float64) float64 {
 	return Largest(0, 40, 1e-7, func(mu float64) bool { return OneRunGDPRefutes(m, r, v, sides, mu, beta) })
 }
 
-// OneRunGDPRefutes tells whether the recursion refutes one mu. Both of its sums fall with mu, so
-// the refuted ones form an interval from 0.
+// OneRunGDPRefutes tells whether the recursion refutes one mu. Both of its sums fall with mu.
 func OneRunGDPRefutes(m, r, v, sides int, mu, beta float64) bool {
 	mustBeOneRun(m, r, v, 0)
 	Refuse(sides != 1 && sides != 2, "one side or two")
@@ -235,9 +229,9 @@ func OneRunGDPRefutes(m, r, v, sides int, mu, beta float64) bool {
 // f at level beta, by the recursion of Mahloujifar, Melis and Chaudhuri (2024). least(x) is the
 // least y with 1 - f(y) >= x; it does not fall with x in [0, 1].
 //
-// It follows two sums from v right guesses down to none: right and wrong bound from below, in units
-// of 1/n, what the guesses that are right and wrong would have to weigh if the curve gave v right
-// ones with probability beta. No more than r/n can be had.
+// right and wrong bound from below, in units of 1/n, what the guesses that are right and wrong
+// would have to weigh if the curve gave v right ones with probability beta. No more than r/n can be
+// had.
 func OneRunRecursion(n float64, r, v int, beta float64, least func(right float64) float64) bool {
 	right, wrong := beta*float64(v)/n, beta*float64(r-v)/n
 	most := float64(r) / n * (1 + 1e-9)
@@ -245,26 +239,25 @@ func OneRunRecursion(n float64, r, v int, beta float64, least func(right float64
 		if right+wrong > most {
 			return true
 		}
-		next := math.Max(wrong, least(math.Min(right, 1)))
+		next := max(wrong, least(min(right, 1)))
 		if next == wrong {
 			break
 		}
-		right = math.Min(1, right+float64(i)/float64(r-i)*(next-wrong))
+		right = min(1, right+float64(i)/float64(r-i)*(next-wrong))
 		wrong = next
 	}
 	return right+wrong > most
 }
 
 // OneRunGDPEpsilon is a lower confidence bound on epsilon at delta only if the mechanism's
-// trade-off is known to be Gaussian. Far tighter than [OneRunEpsilon].
+// trade-off is known to be Gaussian.
 func OneRunGDPEpsilon(m, r, v int, delta, beta float64) float64 {
 	mustBeOneRun(m, r, v, delta)
 	return GaussianEpsilon(OneRunGDPMu(m, r, v, 2, beta), delta)
 }
 
 // OneRunAside is how many of m canaries are set aside to choose which of the others are guessed and
-// which way: one in eight, at most 2^15, none of too few. Their coins are looked at, so they are
-// not guessed: the p-values hold for the others.
+// which way. Their coins are looked at, so they are not guessed: the p-values hold for the others.
 func OneRunAside(m int) int {
 	if m < 64 {
 		return 0
@@ -272,7 +265,7 @@ func OneRunAside(m int) int {
 	return min(m/8, 1<<15)
 }
 
-// OneRunLeast is the least number of guesses among rest canaries: a quarter of [OneRunGuesses].
+// OneRunLeast is the least number of guesses among rest canaries.
 func OneRunLeast(rest int) int { return max(1, OneRunGuesses(rest)/4) }
 
 // OneRunForecast foretells, from canaries set aside, how many guesses would be wrong among the
@@ -314,7 +307,7 @@ func logistic(x, y []float64) (a, b float64) {
 		}
 		det := float64(haa*hbb) - float64(hab*hab)
 		da, db := (float64(hbb*ga)-float64(hab*gb))/det, (float64(haa*gb)-float64(hab*ga))/det
-		step := math.Max(1, math.Hypot(da, db)/3)
+		step := max(1, math.Hypot(da, db)/3)
 		a, b = a+da/step, b+db/step
 	}
 	return a, b
@@ -333,7 +326,7 @@ func (f OneRunForecast) wrong(up, down, rest int) float64 {
 		k := min(n, int(math.Round(float64(guesses)*float64(n)/float64(rest))))
 		outs, _ := seen(k)
 		_, fit := seen(max(1, k))
-		return float64(guesses) * (float64(outs) + fitWeight*math.Min(0.5, fit/float64(max(1, k)))) / float64(k+fitWeight)
+		return float64(guesses) * (float64(outs) + fitWeight*min(0.5, fit/float64(max(1, k)))) / float64(k+fitWeight)
 	}
 	return side(up, func(k int) (int, float64) { return f.outs[k], f.fit[k] }) +
 		side(down, func(k int) (int, float64) {
@@ -341,9 +334,9 @@ func (f OneRunForecast) wrong(up, down, rest int) float64 {
 		})
 }
 
-// Choose returns how many of rest canaries to guess in and how many out: of a grid of pairs, the
-// one with the largest Chernoff bound at level beta on the share of right guesses if as many are
-// wrong as foretold. Without a forecast it is [OneRunGuesses], on both sides.
+// Choose is how many of rest canaries to guess in and how many out: of a grid of pairs, the one
+// with the largest Chernoff bound at level beta on the share of right guesses if as many are wrong
+// as foretold. Without a forecast it is [OneRunGuesses], on both sides.
 func (f OneRunForecast) Choose(rest int, beta float64) (up, down int) {
 	r := OneRunGuesses(rest)
 	up, down = r-r/2, r/2
@@ -389,20 +382,19 @@ func (f OneRunForecast) Split(rest, made int) (up, down int) {
 	return up, made - up
 }
 
-// OneRunGuessesFor returns how many of m canaries to guess against the claim (eps, delta) at level
-// beta, on one or two sides of the order of scores. It sees no score, so that r is fixed before the
-// run. It decides power alone.
+// OneRunGuessesFor is how many of m canaries to guess against the claim (eps, delta) at level beta,
+// on one or two sides of the order of scores. It sees no score, so that r is fixed before the run.
+// It decides power alone.
 //
-// It expects the run of a mechanism which just keeps the claim and tells each canary as well as it
-// may: independent scores N(mu, 1) in and N(0, 1) out, mu by [GaussianMuFromDelta] (of a pure claim
-// at delta = 1e-5, since no such scores keep one). Of r = 8, 11, 16, 22, ... (by factors of sqrt 2,
-// and by its root beside the best) it takes the one with the largest [OneRunEpsilon] at the claimed
-// delta.
+// It expects a mechanism which just keeps the claim and tells each canary as well as it may:
+// independent scores N(mu, 1) in and N(0, 1) out, mu by [GaussianMuFromDelta] (of a pure claim at
+// delta = 1e-5, since no such scores keep one). Of r = 8, 11, 16, 22, ... it takes the one with the
+// largest [OneRunEpsilon] at the claimed delta.
 //
 // An audit should be able to say that a claim is broken. So if that bound is below a fifth of eps,
-// mu is raised, by 2^(1/4) each time, until some number is expected to refute the claim. Else if
-// all r right do not refute it, but all of some larger number would, at a loss of at most a tenth
-// of the expected bound, it is the least such number.
+// mu is raised until some number is expected to refute the claim. Else if all r right do not refute
+// it, but all of some larger number would, at a loss of at most a tenth of the expected bound, it
+// is the least such number.
 //
 // Cost: some hundred p-values, some thousand where mu is raised.
 func OneRunGuessesFor(m, sides int, eps, delta, beta float64) int {
@@ -415,7 +407,7 @@ func OneRunGuessesFor(m, sides int, eps, delta, beta float64) int {
 		eps, _ := Bisect(0, 60, 1e-4, func(eps float64) bool { return OneRunPValue(m, r, v, eps, leak) <= beta })
 		return math.Round(eps * 1000)
 	}
-	mu := GaussianMuFromDelta(cmp.Or(delta, 1e-5), math.Min(eps, 1000))
+	mu := GaussianMuFromDelta(cmp.Or(delta, 1e-5), min(eps, 1000))
 	usual := OneRunGuesses(m)
 	expected := func(r int) float64 {
 		wrong := oneRunWrong(m, r, sides, mu)
@@ -426,7 +418,7 @@ func OneRunGuessesFor(m, sides int, eps, delta, beta float64) int {
 		part := wrong - float64(k)
 		return math.Round(float64((1-part)*refuted(r, r-k)) + float64(part*refuted(r, r-k-1)))
 	}
-	// choose returns the best number of guesses at mu, and its bound in thousandths.
+	// choose is the best number of guesses at mu, and its bound in thousandths.
 	choose := func() (best int, most float64) {
 		best = usual
 		try := func(r int) float64 {
@@ -453,8 +445,8 @@ func OneRunGuessesFor(m, sides int, eps, delta, beta float64) int {
 	switch {
 	case refuted(m, m) < claimed: // nothing refutes it
 		return best
-	case most < math.Max(1, math.Floor(eps*200)):
-		for mu = math.Max(mu, 0.01); mu < 100; mu *= math.Sqrt(math.Sqrt2) {
+	case most < max(1, math.Floor(eps*200)):
+		for mu = max(mu, 0.01); mu < 100; mu *= math.Sqrt(math.Sqrt2) {
 			if r, e := choose(); e >= claimed {
 				return r
 			}

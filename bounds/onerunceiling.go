@@ -8,10 +8,10 @@ import (
 	"gonum.org/v1/gonum/dsp/fourier"
 )
 
-// OneRunCeiling returns a figure that no valid lower bound on epsilon at delta, whatever it is
-// computed from, exceeds in half of all audits, if an audit is runs independent runs (1 to 8) with
-// m canaries whose independent scores are N(mu, 1) in and N(0, 1) out. Valid means at level beta
-// for every mechanism, whatever the canaries do to each other.
+// OneRunCeiling is a figure that no valid lower bound on epsilon at delta, whatever it is computed
+// from, exceeds in half of all audits, if an audit is runs independent runs (1 to 8) with m
+// canaries whose independent scores are N(mu, 1) in and N(0, 1) out. Valid means at level beta for
+// every mechanism, whatever the canaries do to each other.
 //
 // It is the least eps, to .001, at which [OneRunMostPower] is below 1/2: bounds above eps are tests
 // of eps. Cost: some seconds.
@@ -20,8 +20,8 @@ func OneRunCeiling(m, runs int, mu, delta, beta float64) float64 {
 	return least
 }
 
-// OneRunMostPower returns an upper bound on the probability with which any test of level beta of
-// the claim (eps, delta) refutes it in such an audit.
+// OneRunMostPower is an upper bound on the probability with which any test of level beta of the
+// claim (eps, delta) refutes it in such an audit.
 //
 // Proof. Let x be the log-odds of a canary's coin given its score, |x| how loud it is, and say that
 // it tells right where its sign is that of the coin. Under the truth G a canary of loudness x tells
@@ -33,18 +33,17 @@ func OneRunCeiling(m, runs int, mu, delta, beta float64) float64 {
 //
 // d = 0 at e = eps. The mechanism N is G for all canaries with probability p, and else K for all.
 // As p D + (1-p) d = delta with the D of G at eps, it keeps (eps, delta) for every canary in every
-// run: a test of level beta refutes in it with probability at most beta. Hence, for every kappa >=
-// 0, the test refutes G with probability at most
+// run, so the test refutes in it with probability at most beta, and in G, for every kappa >= 0,
+// with at most
 //
 //	kappa beta + E max(0, 1 - kappa dN/dG), the mean under G,
 //
 // as in the lemma of Neyman and Pearson. dN/dG is p + (1-p) e^-X in a run, X the sum of log dG/dK
-// over its canaries. X is computed on a lattice: what lies between two of its points, of mass g
-// under G and k under K, is moved to both so that g and k stay. So the lattice tells G and N apart
-// better than the scores do, and the bound stays one; sums beyond its ends are moved up.
+// over its canaries, computed on a lattice: what lies between two of its points, of mass g under G
+// and k under K, is moved to both so that g and k stay. So the lattice tells G and N apart better
+// than the scores do, and the bound stays one; sums beyond its ends are moved up.
 //
-// The least of five e is taken, at which K has 0, 1/4, 1/2, 3/4 or all but a hundredth of delta. mu
-// is above 0 and finite.
+// The least of five e is taken, at which K has 0, 1/4, 1/2, 3/4 or all but a hundredth of delta.
 func OneRunMostPower(m, runs int, mu, eps, delta, beta float64) float64 {
 	mustBeOneRun(m, 1, 0, delta)
 	Must(CheckClaim(mu), CheckClaim(eps), CheckBeta(beta))
@@ -57,8 +56,8 @@ func OneRunMostPower(m, runs int, mu, eps, delta, beta float64) float64 {
 	for _, share := range []float64{0, 0.25, 0.5, 0.75, 0.99} {
 		at, _ := Bisect(eps, eps+60, 1e-6, func(e float64) bool { return cappedDelta(mu, eps, e) <= share*delta })
 		d := cappedDelta(mu, eps, at)
-		p := math.Max(0, (delta-d)/(all-d))
-		least = math.Min(least, oneRunRatio(m, mu, at).mix(p).power(runs, beta))
+		p := max(0, (delta-d)/(all-d))
+		least = min(least, oneRunRatio(m, mu, at).mix(p).power(runs, beta))
 		if delta == 0 {
 			break
 		}
@@ -66,14 +65,13 @@ func OneRunMostPower(m, runs int, mu, eps, delta, beta float64) float64 {
 	return least
 }
 
-// cappedDelta is d of [OneRunMostPower].
 func cappedDelta(mu, eps, cap float64) float64 {
 	// Louder than eps, and not than cap: as G. Louder than cap: right with s(cap).
 	below := func(x float64) float64 { return normalCDF(mu/2 - x/mu) } // right and louder than x
 	above := func(x float64) float64 { return normalCDF(-mu/2 - x/mu) }
 	odds, q := math.Exp(eps), 1/(1+math.Exp(-cap))
 	between := below(eps) - below(cap) - odds*(above(eps)-above(cap))
-	return math.Max(0, between) + math.Max(0, (q-odds*(1-q))*(below(cap)+above(cap)))
+	return max(0, between) + max(0, (q-odds*(1-q))*(below(cap)+above(cap)))
 }
 
 // ratio is the law under G of the log likelihood ratio of G to another law: law[i] of (i - zero)
@@ -95,7 +93,7 @@ func newRatio(most float64) ratio { return ratio{make([]float64, ratioSize), mos
 func (r ratio) add(i int, g, k float64) {
 	i = min(max(i, 1-zero), zero-2)
 	lo, hi := math.Exp(-float64(i)*r.step), math.Exp(-float64(i+1)*r.step)
-	down := math.Min(g, math.Max(0, (k-g*hi)/(lo-hi)))
+	down := min(g, max(0, (k-g*hi)/(lo-hi)))
 	r.law[zero+i] += down
 	r.law[zero+i+1] += g - down
 }
@@ -113,7 +111,7 @@ func oneRunRatio(m int, mu, e float64) ratio {
 		mean, square = mean+g*u+b*v, square+g*u*u+b*v*v
 	}
 	n := float64(m)
-	r := newRatio(math.Max(8, n*mean+12*math.Sqrt(n*square)+2))
+	r := newRatio(max(8, n*mean+12*math.Sqrt(n*square)+2))
 	rest := 1 - right(e) - wrong(e)
 	// Right: from point to point of the lattice, as far as any is.
 	loud := func(x float64) float64 { // of the loudness whose right ones have the ratio x
@@ -165,14 +163,14 @@ func (r ratio) sum(n int) ratio {
 	}
 	f.Sequence(turned, c)
 	return ratio{audit.Listed(ratioSize, func(i int) float64 {
-		return math.Max(0, turned[(i+zero)%ratioSize]/ratioSize)
+		return max(0, turned[(i+zero)%ratioSize]/ratioSize)
 	}), r.step}
 }
 
 // mix makes the other law one that is G with probability p.
 func (r ratio) mix(p float64) ratio {
-	most := math.Min((zero-1)*r.step, -math.Log(p))
-	out := newRatio(math.Max(8*most, 1)) // for as many runs as are allowed
+	most := min((zero-1)*r.step, -math.Log(p))
+	out := newRatio(max(8*most, 1)) // for as many runs as are allowed
 	for i, g := range r.law {
 		k := p*g + (1-p)*g*math.Exp(-float64(i-zero)*r.step)
 		if g > 0 {
@@ -191,8 +189,8 @@ func (r ratio) power(runs int, beta float64) float64 {
 		if x < -3 {
 			break
 		}
-		least = math.Min(least, truth+math.Exp(x)*(beta-other))
+		least = min(least, truth+math.Exp(x)*(beta-other))
 		truth, other = truth+sum.law[i], other+sum.law[i]*math.Exp(-x)
 	}
-	return math.Max(beta, math.Min(1, least))
+	return max(beta, min(1, least))
 }

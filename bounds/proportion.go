@@ -10,7 +10,7 @@ import (
 
 // LowerProportion is the one-sided exact lower confidence limit of a binomial proportion (Clopper
 // and Pearson 1934): with k of n seen, the p with P(Bin(n, p) >= k) = beta, rounded down by a
-// relative 1e-11. 0 <= k <= n, n >= 1 and 0 < beta < 1.
+// relative 1e-11.
 func LowerProportion(k, n int, beta float64) float64 {
 	mustBeProportion(k, n, beta)
 	switch k {
@@ -31,10 +31,10 @@ func UpperProportion(k, n int, beta float64) float64 {
 		return 1
 	case 0:
 		// 1 - beta^(1/n) without cancellation.
-		return math.Min(1, -math.Expm1(math.Log(beta)/float64(n))*(1+proportionMargin))
+		return min(1, -math.Expm1(math.Log(beta)/float64(n))*(1+proportionMargin))
 	}
 	p := polish(mathext.InvRegIncBeta(float64(k+1), float64(n-k), 1-beta), k, n, beta, true)
-	return math.Min(1, p*(1+proportionMargin))
+	return min(1, p*(1+proportionMargin))
 }
 
 func mustBeProportion(k, n int, beta float64) {
@@ -90,7 +90,7 @@ func polish(p float64, k, n int, beta float64, upper bool) float64 {
 
 // ClopperPearson is log((L1 - delta)/U0), L1 the lower limit of p1 at level split*beta and U0 the
 // upper one of p0 at (1-split)*beta: valid by the union bound, and loose (its true error at beta =
-// .05 is .007 to .02). split in (0, 1) is fixed before the counts are seen. -Inf if L1 <= delta.
+// .05 is .007 to .02). split is fixed before the counts are seen. -Inf if L1 <= delta.
 func ClopperPearson(c Counts, delta, beta, split float64) float64 {
 	mustBeSound(c, delta, beta)
 	Refuse(!(split > 0 && split < 1), "split outside (0, 1)")
@@ -101,10 +101,9 @@ func ClopperPearson(c Counts, delta, beta, split float64) float64 {
 	return math.Log(low / UpperProportion(c.Y, c.N0, (1-split)*beta))
 }
 
-// TuneSplit is the split for [ClopperPearson] that would be best if certification with n1 and n0
-// outputs repeated the rates of explore, which alone it sees: so the bound stays valid. 1/2 if
-// explore is out of range, or nothing can be certified at those rates. By factors of 1.6 in the
-// odds, 1/300 to 300.
+// TuneSplit is the split for [ClopperPearson] that would be best if n1 and n0 outputs repeated the
+// rates of explore, which alone it sees: so the bound stays valid. 1/2 if explore is out of range,
+// or nothing can be certified.
 func TuneSplit(explore Counts, n1, n0 int, delta, beta float64) float64 {
 	mustBeSound(Counts{N1: n1, N0: n0}, delta, beta)
 	if explore.Validate() != nil {
@@ -124,7 +123,6 @@ func TuneSplit(explore Counts, n1, n0 int, delta, beta float64) float64 {
 	return best
 }
 
-// scaled is the count among m that has the rate k/n.
 func scaled(k, n, m int) int { return int(math.Round(float64(k) / float64(n) * float64(m))) }
 
 // MethodJeffreys names the bound of [Jeffreys].
@@ -135,10 +133,10 @@ const MethodJeffreys Method = "jeffreys"
 const MostJeffreys = 100_000
 
 // Jeffreys is log((L1 - delta)/U0), where L1 and U0 are quantiles at beta/2 and 1 - beta/2 of the
-// posterior laws of p1 and p0, Beta(x + 1/2, n - x + 1/2), under Jeffreys' prior; L1 is 0 for no
-// hits and U0 is 1 for nothing but hits (Brown, Cai and DasGupta 2001). A Bayesian credible bound:
-// on average over that prior it exceeds the true value with probability at most beta, for given p1
-// and p0 nothing is proved, so that it refutes no claim.
+// posterior laws of p1 and p0 under Jeffreys' prior, Beta(x + 1/2, n - x + 1/2); 0 for no hits and
+// 1 for nothing but hits (Brown, Cai and DasGupta 2001). A Bayesian credible bound: on average over
+// that prior it exceeds the true value with probability at most beta, for given p1 and p0 nothing
+// is proved, so that it refutes no claim.
 func Jeffreys(c Counts, delta, beta float64) float64 {
 	mustBeSound(c, delta, beta)
 	Refuse(max(c.N1, c.N0) > MostJeffreys, "too many outputs for Jeffreys' interval")
@@ -165,15 +163,15 @@ func Jeffreys(c Counts, delta, beta float64) float64 {
 func window(n int, p, a float64) (lo, hi int) {
 	mean := float64(n) * p
 	t := a/3 + math.Sqrt(a*a/9+2*a*mean*(1-p)) + 1
-	lo = int(math.Max(0, math.Floor(mean-t)))
-	hi = int(math.Min(float64(n), math.Ceil(mean+t)))
+	lo = int(max(0, math.Floor(mean-t)))
+	hi = int(min(float64(n), math.Ceil(mean+t)))
 	return lo, hi
 }
 
 // mode is the most likely count of Bin(n, p).
 func mode(n int, p float64) int { return min(n, int(float64(n+1)*p)) }
 
-// mass returns, in room's memory where that suffices, numbers proportional to the Bin(n, p)
+// mass is, in room's memory where that suffices, numbers proportional to the Bin(n, p)
 // probabilities of lo to hi, the mode, of weight 1, among them. They come from the ratio of
 // neighbours, so that no logarithms of factorials cancel: the relative error after k steps is below
 // 4k ulp.
@@ -200,8 +198,8 @@ func mass(room []float64, n, lo, hi int, p float64) []float64 {
 	return w
 }
 
-// tails returns P(Bin(n, p) < k) and P(Bin(n, p) >= k), 0 <= k <= n+1, each to a relative error of
-// 1e-9 as long as it exceeds e^(21-a).
+// tails are P(Bin(n, p) < k) and P(Bin(n, p) >= k), 0 <= k <= n+1, each to a relative error of 1e-9
+// as long as it exceeds e^(21-a).
 func tails(k, n int, p, a float64) (below, above float64) {
 	lo, hi := window(n, p, a)
 	if k <= lo {

@@ -69,17 +69,17 @@ func CheckRenyiWitness(h []float64, alpha float64) error {
 //
 // By the variational formula (Birrell et al. 2021; theorem 4.1 of DP-Auditorium) D_alpha(P||Q) <=
 // e0 gives E Z1 <= e^(e0/k) (E Z2)^(1/k), and B^(1/k) <= B/k + 1/alpha is the tangent at B = 1; so
-// E W <= 0. A tangent at another b0 is the same statistic for h shifted by log(b0)/alpha, for which
-// the bound holds as well; hence the shift in [TuneRenyi].
+// E W <= 0. A tangent at another b0 is the same statistic for h shifted by log(b0)/alpha; hence the
+// shift in [TuneRenyi].
 //
 // For a stake lambda > 0 fixed before the pairs are seen let
 //
 //	E(e0) = prod (1 + lambda W_i(e0)) if lambda (max Z2/k + 1/alpha) < 1, else 0.
 //
 // Every factor is non-negative with mean at most 1, so E at the true value reaches 1/beta with
-// probability at most beta (Markov), at any time in a sequence of pairs (Ville). Every factor, and
-// so E, falls with e0: the e0 with E >= 1/beta form an interval from the left, and its end exceeds
-// the true value only if E does so there.
+// probability at most beta (Markov), at any time in a sequence of pairs (Ville). Every factor falls
+// with e0: the e0 with E >= 1/beta form an interval from the left, and its end exceeds the true
+// value only if E does so there.
 type renyiWager struct {
 	k, alpha float64
 	z1, z2   []float64 // by bin, of the first and of the second output
@@ -111,13 +111,12 @@ func (w renyiWager) floor() float64 { return slices.Max(w.z2)/w.k + 1/w.alpha }
 
 // reach is the e0 from which on W is never positive.
 func (w renyiWager) reach() float64 {
-	return math.Max(0, w.k*(math.Log(slices.Max(w.z1))-math.Log(slices.Min(w.z2)/w.k+1/w.alpha)))
+	return max(0, w.k*(math.Log(slices.Max(w.z1))-math.Log(slices.Min(w.z2)/w.k+1/w.alpha)))
 }
 
-// Renyi returns a lower confidence bound on the Renyi divergence D_alpha(P||Q), in nats, of the
-// first dataset's outputs P from the second's Q: it exceeds the divergence with probability at most
-// beta if the outputs are independent and bins and plan were fixed before the pairs were drawn
-// (proof at renyiWager). Rounded down to six decimals, at least 0.
+// Renyi is a lower confidence bound on the Renyi divergence D_alpha(P||Q), in nats, of the first
+// dataset's outputs P from the second's Q, if the outputs are independent and bins and plan were
+// fixed before the pairs were drawn (proof at renyiWager).
 func Renyi(t Table, p RenyiPlan, beta float64) float64 {
 	mustBeTable(t, p.H)
 	Must(p.Validate(), CheckBeta(beta))
@@ -126,19 +125,17 @@ func Renyi(t Table, p RenyiPlan, beta float64) float64 {
 	return Largest(0, w.reach(), 1e-8, func(e0 float64) bool { return w.logEValue(cells, e0, p.Lambda) >= aim })
 }
 
-// RenyiPValue is the inverse wealth against D_alpha(P||Q) <= e0, at least 1e-100: under the claim
-// it is at most b with probability at most b, for every b, and p <= beta is Renyi > e0 up to
-// rounding.
+// RenyiPValue is the inverse wealth against D_alpha(P||Q) <= e0, at least 1e-100: a p-value, at
+// most beta where Renyi > e0, up to rounding.
 func RenyiPValue(t Table, p RenyiPlan, e0 float64) float64 {
 	mustBeTable(t, p.H)
 	Must(p.Validate(), CheckClaim(e0))
 	w := newRenyiWager(p.H, p.Alpha)
-	return math.Max(minBeta, pValue(w.logEValue(t.cells(), e0, p.Lambda), t.Pairs()))
+	return max(minBeta, pValue(w.logEValue(t.cells(), e0, p.Lambda), t.Pairs()))
 }
 
 // EpsilonFromRenyi is the inverse of [audit.RandomisedResponseRenyi]: a lower bound on the epsilon
 // of pure differential privacy from a finite lower bound d on D_alpha, with the same confidence.
-// Rounded down to six decimals; 0 if d <= 0.
 func EpsilonFromRenyi(d, alpha float64) float64 {
 	if d <= 0 {
 		return 0

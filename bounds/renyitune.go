@@ -8,12 +8,11 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// CalibrateRenyiOrdered returns a witness for order alpha by bin from exploration: the logarithm of
-// the ratio of the smoothed marginals, the best witness of densities constant on the bins whatever
-// the order, clipped so that it cannot overflow. The bins are in the order of a score that should
-// rise with the ratio: neighbours whose ratios fall are pooled until none do (isotonic regression,
-// Ayer et al. 1955), which takes much of the noise out of a small divergence. Validity does not
-// depend on it.
+// CalibrateRenyiOrdered is a witness for order alpha by bin from exploration: the logarithm of the
+// ratio of the smoothed marginals, the best witness of densities constant on the bins, clipped so
+// that it cannot overflow. The bins are in the order of a score that should rise with the ratio:
+// neighbours whose ratios fall are pooled until none do (isotonic regression, Ayer et al. 1955),
+// which takes much of the noise out of a small divergence.
 func CalibrateRenyiOrdered(explore Table, alpha float64) []float64 {
 	Must(explore.Validate(), CheckAlpha(alpha))
 	p, q := Smoothed(explore.First()), Smoothed(explore.Second())
@@ -38,18 +37,17 @@ func CalibrateRenyiOrdered(explore Table, alpha float64) []float64 {
 	limit := maxExponent / alpha / 4
 	for _, b := range blocks {
 		n := float64(b.n)
-		v := math.Max(-limit, math.Min(limit, math.Log((b.p/n)/(b.q/n))))
+		v := max(-limit, min(limit, math.Log((b.p/n)/(b.q/n))))
 		h = append(h, slices.Repeat([]float64{v}, b.n)...)
 	}
 	return h
 }
 
-// TuneRenyi returns the plan for [Renyi] on n pairs at level beta that would be best if
-// certification repeated the smoothed exploration marginals, which alone it sees: so the bound
-// stays valid. The witness h is clipped above at the best of some levels, which costs divergence
-// but shortens the range of exp(alpha h), and shifted so that the tangent touches at the expected E
-// exp(alpha h); then comes the best stake. About 20 ms. An error if h is not finite, not one value
-// for each bin, or too wide.
+// TuneRenyi is the plan for [Renyi] on n pairs at level beta that would be best if certification
+// repeated the smoothed exploration marginals, which alone it sees: so the bound stays valid. The
+// witness h is clipped above at the best of some levels, which costs divergence but shortens the
+// range of exp(alpha h), and shifted so that the tangent touches at the expected E exp(alpha h);
+// then comes the best stake. About 20 ms.
 func TuneRenyi(explore Table, h []float64, alpha float64, n int, beta float64) (RenyiPlan, error) {
 	if err := audit.First(CheckRenyiWitness(h, alpha), explore.Validate()); err != nil {
 		return RenyiPlan{}, err
@@ -75,7 +73,7 @@ func TuneRenyi(explore Table, h []float64, alpha float64, n int, beta float64) (
 	cells := poolMarginals(explore, w)
 	usual := best.Lambda
 	for _, factor := range []float64{0.35, 0.5, 0.7, 0.85, 1.2, 1.4, 2, 3} {
-		lambda := math.Min(usual*factor, 0.98/w.floor())
+		lambda := min(usual*factor, 0.98/w.floor())
 		if v := w.expected(cells, lambda, rate, value); v > value {
 			best.Lambda, value = lambda, v
 		}
@@ -97,8 +95,8 @@ func (w renyiWager) usualStake(cells []tableCell, rate float64) float64 {
 		varC += k.n * dC * dC
 	}
 	// At the e0 that is just certified the mean is near 0 and the variance about that at g.
-	g := math.Min(1, meanC/mean1)
-	return math.Min(math.Sqrt(2*rate/(g*g*var1+varC)), 0.95/w.floor())
+	g := min(1, meanC/mean1)
+	return min(math.Sqrt(2*rate/(g*g*var1+varC)), 0.95/w.floor())
 }
 
 // expected is the largest e0 at which the mean log wealth is the rate; -Inf where it is not above
@@ -136,7 +134,7 @@ func clipLevels(h []float64) []float64 {
 
 // clipAbove clips h at top and shifts it so that the mean of exp(alpha h) under q is 1.
 func clipAbove(h []float64, top, alpha float64, q []float64) []float64 {
-	clipped := audit.Each(h, func(v float64) float64 { return math.Min(v, top) })
+	clipped := audit.Each(h, func(v float64) float64 { return min(v, top) })
 	shift := logMeanExp(clipped, q, alpha) / alpha
 	for i := range clipped {
 		clipped[i] -= shift
@@ -145,7 +143,7 @@ func clipAbove(h []float64, top, alpha float64, q []float64) []float64 {
 }
 
 // RenyiEstimate is R^{h,n} = k log mean e^((alpha-1)h(X)) - log mean e^(alpha h(Y)), k =
-// alpha/(alpha-1), the divergence that h shows on the table itself. It certifies nothing.
+// alpha/(alpha-1), the divergence that h shows on the table itself.
 func RenyiEstimate(t Table, h []float64, alpha float64) float64 {
 	mustBeTable(t, h)
 	Must(CheckAlpha(alpha))
@@ -156,12 +154,11 @@ func RenyiEstimate(t Table, h []float64, alpha float64) float64 {
 	return alpha/(alpha-1)*logMeanExp(h, share(t.First()), alpha-1) - logMeanExp(h, share(t.Second()), alpha)
 }
 
-// logMeanExp returns log sum weight exp(scale v), which does not overflow.
 func logMeanExp(v, weight []float64, scale float64) float64 {
 	top := math.Inf(-1)
 	for i, x := range v {
 		if weight[i] > 0 {
-			top = math.Max(top, scale*x)
+			top = max(top, scale*x)
 		}
 	}
 	sum := 0.0

@@ -47,7 +47,7 @@ func rocCounts(n int) []int {
 }
 
 // SortedROC counts finite scores of both classes, in ascending order, at the thresholds that
-// [ROC.Band], and [ROC.TPRAt] at these false positive rates and beta, want: at most some 200.
+// [ROC.Band], and [ROC.TPRAt] at these rates and beta, want: at most some 200.
 func SortedROC(in, out []float64, rates []float64, beta float64) ROC {
 	Must(CheckBeta(beta))
 	Refuse(len(in) < 1 || len(out) < 1 || max(len(in), len(out)) > MostScores, "number of scores out of range")
@@ -65,7 +65,7 @@ func SortedROC(in, out []float64, rates []float64, beta float64) ROC {
 		least := math.Inf(1)
 		for _, x := range [][]float64{in, out} {
 			if i := sort.Search(len(x), func(i int) bool { return k > len(out) || x[i] > out[len(out)-k] }); i < len(x) {
-				least = math.Min(least, x[i])
+				least = min(least, x[i])
 			}
 		}
 		if !math.IsInf(least, 1) {
@@ -136,8 +136,8 @@ func (r ROC) Sound() bool {
 
 // Band is the curve at its steps, from (0, 0) to (1, 1), and a band about it: all rectangles
 // together, and at all other thresholds too, hold the rates of the two laws with probability at
-// least 1 - beta, for laws with ties too, if the scores of each class are independent draws of one
-// law. So thresholds may be chosen by looking at them.
+// least 1 - beta if the scores of each class are independent draws of one law, ties or not. So
+// thresholds may be chosen by looking at them.
 //
 // Half of beta goes to each class. Of that, half goes to the inequality of Dvoretzky, Kiefer and
 // Wolfowitz with Massart's constant (1990), better in the middle, and half to order statistics,
@@ -174,7 +174,7 @@ func shareBand(n int, beta float64) func(k int) (seen, lower, upper float64) {
 		if !exact {
 			i--
 		}
-		return seen, math.Max(seen-width, LowerProportion(counts[i], n, each)), math.Min(seen+width, upper)
+		return seen, max(seen-width, LowerProportion(counts[i], n, each)), min(seen+width, upper)
 	}
 }
 
@@ -194,14 +194,13 @@ func rocRanks(n int, rate, beta float64) (few, many int) {
 }
 
 // TPRAt is the largest true positive rate of thresholds whose false positive rate is at most rate:
-// as seen, and an interval for that of the two laws, both ends of which hold as those of [ROC.Band]
-// do. One rate is chosen beforehand; the intervals of several do not hold together.
+// as seen, and an interval for that of the two laws, of which [ROC.Band] assumes as much. One rate
+// is chosen beforehand; the intervals of several do not hold together.
 //
 // The thresholds are scores of those out, of ranks that depend on their number alone, so that how
 // much of their law lies above has a known law (beta/4 a side; David and Nagaraja, Order
 // Statistics, section 7.1); and given them the scores in above are binomial (Clopper and Pearson,
-// beta/4 a side). Other steps than those that [SortedROC] takes widen the interval and leave it
-// valid. 0 < rate < 1.
+// beta/4 a side). Other steps than those that [SortedROC] takes widen the interval.
 func (r ROC) TPRAt(rate, beta float64) (seen, lower, upper float64) {
 	Must(CheckBeta(beta))
 	Refuse(!r.Sound() || !(rate > 0 && rate < 1), "counts or rate out of range")
@@ -229,8 +228,8 @@ func (r ROC) TPRAt(rate, beta float64) (seen, lower, upper float64) {
 // MethodAUROC names [AUROCInterval].
 const MethodAUROC Method = "auroc-chernoff"
 
-// AUROC is the area under the curve: the share of pairs of a score in and one out of which that in
-// is higher, equal ones counted half (Mann and Whitney).
+// AUROC is the share of pairs of a score in and one out of which that in is higher, equal ones
+// counted half (Mann and Whitney).
 func (r ROC) AUROC() float64 {
 	return (float64(r.Wins) + float64(0.5*float64(r.Ties))) / (float64(r.In) * float64(r.Out))
 }
@@ -239,21 +238,19 @@ func (r ROC) AUROC() float64 {
 // probability at least 1 - beta. n is the smaller number of scores of a class, all independent and
 // those of a class of one law. Then the area is a U-statistic of two samples, the mean over all
 // pairings of a mean of n independent values in [0, 1], and by Jensen's inequality the bound for
-// these holds for it (Hoeffding 1963, theorem 1, equation 2.1, and section 5): P(area >= a + t) <=
-// exp(-n kl(a + t, a)). For independent runs, area is the mean of the areas of n of them, which
-// need not be of one law.
+// these holds for it (Hoeffding 1963, theorem 1, equation 2.1, and section 5). For independent
+// runs, area is the mean of the areas of n of them.
 func AUROCInterval(area float64, n int, beta float64) (lower, upper float64) {
 	Must(CheckBeta(beta))
 	Refuse(!(area >= 0 && area <= 1) || n < 1, "area or number out of range")
 	level := stream.Log(2/beta) / float64(n)
-	return math.Max(0, leastShare(area, level)-1e-12), math.Min(1, 1-leastShare(1-area, level)+1e-12)
+	return max(0, leastShare(area, level)-1e-12), min(1, 1-leastShare(1-area, level)+1e-12)
 }
 
 // ROCLimit is the largest true positive rate at a false positive rate that (epsilon, delta)
-// differential privacy allows (Kairouz, Oh and Viswanath, The composition theorem for differential
-// privacy, 2015).
+// differential privacy allows (Kairouz, Oh and Viswanath 2015).
 func ROCLimit(fpr, eps, delta float64) float64 {
-	return math.Min(1, math.Min(float64(math.Exp(eps)*fpr)+delta, 1-float64(math.Exp(-eps)*math.Max(0, 1-delta-fpr))))
+	return min(1, min(float64(math.Exp(eps)*fpr)+delta, 1-float64(math.Exp(-eps)*max(0, 1-delta-fpr))))
 }
 
 // AUROCLimit is the area under [ROCLimit].

@@ -49,7 +49,7 @@ func (f nullFit) at(e float64) (th, t float64) {
 		th = e * (f.n0 + pull) / (f.y + pull)
 		excess -= th * f.y / f.n0
 	}
-	return th, math.Sqrt(math.Max(0, lambda) * math.Max(0, excess))
+	return th, math.Sqrt(max(0, lambda) * max(0, excess))
 }
 
 // limit is the largest th with T >= z > 0, 0 if there is none.
@@ -81,15 +81,15 @@ func (f nullFit) limit(z float64) float64 {
 
 // Score is the lower score limit of Koopman (1984) for delta = 0 and of Miettinen and Nurminen
 // (1985): the largest epsilon that the score test at level beta, at most .4, rejects. Asymptotic:
-// its true error at beta = .05 reaches .059 (n = 500) and .071 (with delta = .01); [Exact] corrects
-// it. -Inf if no epsilon is rejected.
+// its true error at beta = .05 reaches .059 (n = 500) and .071 (with delta = .01). -Inf if no
+// epsilon is rejected.
 func Score(c Counts, delta, beta float64) float64 {
 	mustBeSound(c, delta, beta)
 	return math.Log(newNullFit(c, delta).limit(scoreCut(beta)))
 }
 
 // scoreCut is the cut of the score statistic at level beta, kept positive for nullFit.
-func scoreCut(beta float64) float64 { return upperNormal(math.Min(beta, 0.4)) }
+func scoreCut(beta float64) float64 { return upperNormal(min(beta, 0.4)) }
 
 // region is a set of counts {(x, y): x >= cut(y)}, tabulated where y can fall.
 type region struct {
@@ -109,8 +109,8 @@ type edge interface {
 
 // newRegion tabulates the region of an edge for the y that can occur when p0 lies in [pLow, pHigh],
 // up to a probability of 2 e^-width. c is a member whatever the rounding. Cuts are of real x, less
-// slack: two statistics that are equal in exact arithmetic are both in, on every platform, and the
-// same slack keeps regions nested in (th, z).
+// slack: two statistics that are equal in exact arithmetic are both in, on every platform, and
+// regions stay nested in (th, z).
 func newRegion(c Counts, edge edge, pLow, pHigh, width float64) *region {
 	r := &region{n1: c.N1, n0: c.N0, width: width}
 	low, _ := window(c.N0, pLow, width)
@@ -121,7 +121,7 @@ func newRegion(c Counts, edge edge, pLow, pHigh, width float64) *region {
 		x, ok := edge.at(float64(y))
 		cut := c.N1 + 1
 		if ok {
-			cut = int(math.Max(0, math.Ceil(x-cutSlack)))
+			cut = int(max(0, math.Ceil(x-cutSlack)))
 		}
 		if y == c.Y {
 			cut = min(cut, c.X)
@@ -152,7 +152,7 @@ func (k *cutCurve) fit(s, e float64) (t, slope, x float64, beyond bool) {
 	p0 := s + e
 	q0 := 1 - p0
 	p1 := k.delta + k.th*p0
-	q1 := math.Max(0, 1-p1)
+	q1 := max(0, 1-p1)
 	lambda := k.n0 * e / (k.th * p0 * q0)
 	v := p1*q1/k.n1 + k.th*k.th*p0*q0/k.n0
 	t = lambda * math.Sqrt(v)
@@ -179,7 +179,7 @@ func (k *cutCurve) at(y float64) (x float64, ok bool) {
 	}
 	top := (1 - k.delta) / k.th
 	full := top >= 1 // p0 ends at 1 before p1 does
-	top = math.Min(1, top) - s
+	top = min(1, top) - s
 	if top <= 0 {
 		return 0, false
 	}
@@ -221,7 +221,7 @@ func (k *cutCurve) at(y float64) (x float64, ok bool) {
 // than 10^6 steps) and of 1-p1 (n1 ulp).
 func (r *region) prob(p0, p1 float64) float64 {
 	r.evals++
-	rounding := 1 + math.Max(1e-7, 4e-16*float64(r.n1+r.n0))
+	rounding := 1 + max(1e-7, 4e-16*float64(r.n1+r.n0))
 	rest := 4 * math.Exp(-r.width)
 
 	// First count: w1[j] becomes proportional to P(X >= lo1+j).

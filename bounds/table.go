@@ -10,8 +10,8 @@ import (
 )
 
 // Table counts pairs of outputs by bin: N[a*Bins+b] pairs with the output of the first dataset in
-// bin a and that of the second in bin b. The bins are fixed before the pairs are drawn, and all
-// outputs are independent. A witness is a value for each bin.
+// bin a and that of the second in b. Bins are fixed before the pairs are drawn, and all outputs are
+// independent. A witness is a value for each bin.
 type Table struct {
 	Bins int   `json:"bins"` // 1 to 1024
 	N    []int `json:"n"`    // Bins*Bins counts
@@ -96,7 +96,6 @@ func (t Table) Event(in []bool) Counts {
 	return c
 }
 
-// mustBeTable is the guard of every bound on a table with a witness.
 func mustBeTable(t Table, values []float64) {
 	Must(t.Validate())
 	Refuse(len(values) != t.Bins, "a witness needs one value for each bin")
@@ -121,7 +120,7 @@ func (t Table) cells() []tableCell {
 // halfCount is added to every bin, so that an empty one is not taken as impossible (Jeffreys).
 const halfCount = 0.5
 
-// Smoothed turns counts into probabilities, half a count added to each.
+// Smoothed are counts as probabilities, half a count added to each.
 func Smoothed(n []int) []float64 {
 	total := 0.0
 	for _, k := range n {
@@ -134,7 +133,7 @@ func Smoothed(n []int) []float64 {
 const tuningBins = 48
 
 // poolMarginals stands for the expected table of one pair, the product of the smoothed marginals,
-// with bins of similar w pooled: a cell refers to one bin of its pool. For tuning only.
+// with bins of similar w pooled: a cell refers to one bin of its pool.
 func poolMarginals(explore Table, w renyiWager) []tableCell {
 	first := poolBins(w.z1, Smoothed(explore.First()))
 	second := poolBins(w.z2, Smoothed(explore.Second()))
@@ -172,10 +171,9 @@ func poolBins(value, weight []float64) []binPool {
 	return pools
 }
 
-// Exchangeable counts independent runs by how many of the K entries of a vector of zeros and ones
-// were one. To permute the entries, which may depend on each other, does not change its law (XBern
-// of Pillutla et al., "Unleashing the power of randomization in auditing differentially private
-// ML", 2023, definition 5; LiDP below).
+// Exchangeable counts independent runs by how many of the K entries of a vector of zeros and ones,
+// whose law is that of any order of them, were one (XBern of Pillutla et al., "Unleashing the power
+// of randomization in auditing differentially private ML", 2023, definition 5; LiDP below).
 type Exchangeable struct {
 	K    int   // length of the vector, 1 to 65536
 	Runs []int // K+1 counts; Runs[c] runs had c ones
@@ -200,7 +198,7 @@ func checkCanaries(k, m int) error {
 // N is the number of runs.
 func (e Exchangeable) N() int { return audit.Total(e.Runs) }
 
-// Mean is the first moment: the share of ones in all entries of all runs.
+// Mean is the first moment.
 func (e Exchangeable) Mean() float64 { return e.Moment(1) }
 
 // Moment is the empirical l-th moment, 1 <= l <= K: the mean over the runs of
@@ -227,14 +225,13 @@ func (e Exchangeable) Moment(l int) float64 {
 	return sum / float64(n)
 }
 
-// Correlation is the empirical mu_2l - mu_l^2, the correlation between two products of l distinct
-// entries, 2l <= K: what decides the width of intervals of order 2 and 4 (LiDP, equations 8 and 9).
+// Correlation is the empirical mu_2l - mu_l^2, 2l <= K: what decides the width of intervals of
+// order 2 and 4 (LiDP, equations 8 and 9).
 func (e Exchangeable) Correlation(l int) float64 {
 	m := e.Moment(l)
 	return e.Moment(2*l) - m*m
 }
 
-// variance is the unbiased sample variance of m_1; n >= 2.
 func (e Exchangeable) variance() float64 {
 	n, mean, k := float64(e.N()), e.Mean(), float64(e.K)
 	sum := 0.0
@@ -254,21 +251,20 @@ var bernoulli = spread{1, 1, 0}
 func (v spread) at(x float64) float64 { return v.slope*x - v.bend*x*x + v.base }
 
 // limits solves |x - mean| <= shift + sqrt(scale v(x)) for x in [0, 1]: the limits of a Bernstein
-// (shift > 0) or Wilson (shift = 0) interval. No x is possible where v is negative; base is so
-// large that v(mean) is not.
+// (shift > 0) or Wilson (shift = 0) interval. No x is possible where v is negative; v(mean) is not.
 func (v spread) limits(mean, shift, scale float64) (lo, hi float64) {
 	a := 1 + scale*v.bend
 	// (x - c)^2 = scale v(x)
 	root := func(c float64) (float64, bool) {
 		disc := scale*scale*v.slope*v.slope + 4*scale*(v.at(c)+scale*v.bend*v.base)
-		return (2*c + scale*v.slope + math.Sqrt(math.Max(0, disc))) / (2 * a), disc >= 0
+		return (2*c + scale*v.slope + math.Sqrt(max(0, disc))) / (2 * a), disc >= 0
 	}
 	lo, hi = 0, 1
 	if c := mean + shift; v.at(c) >= 0 {
 		hi, _ = root(c)
 	} else {
 		// All x with v(x) >= 0 lie below mean + shift.
-		hi = (v.slope + math.Sqrt(math.Max(0, v.slope*v.slope+4*v.bend*v.base))) / (2 * v.bend)
+		hi = (v.slope + math.Sqrt(max(0, v.slope*v.slope+4*v.bend*v.base))) / (2 * v.bend)
 	}
 	if c := mean - shift; c > 0 {
 		// The product of the roots is (c^2 - scale base)/a.
@@ -276,13 +272,13 @@ func (v spread) limits(mean, shift, scale float64) (lo, hi float64) {
 			lo = (c*c - scale*v.base) / (a * other)
 		}
 	}
-	return math.Min(mean, math.Max(0, lo)), math.Max(mean, math.Min(1, hi))
+	return min(mean, max(0, lo)), max(mean, min(1, hi))
 }
 
-// momentLimits returns limits of the mean, each at level beta, from the first 1, 2 or 4 moments
-// (LiDP, algorithms 2 to 7): Bernstein's, which hold at every n, or Wilson's, which hold as n
-// grows. An order l > 1 divides beta by l: an upper limit of each higher moment feeds the variance
-// of the lower one,
+// momentLimits are limits of the mean, each at level beta, from the first 1, 2 or 4 moments (LiDP,
+// algorithms 2 to 7): Bernstein's, which hold at every n, or Wilson's, which hold as n grows. An
+// order l > 1 divides beta by l: an upper limit of each higher moment feeds the variance of the
+// lower one,
 //
 //	Var m_1 = x/K - x^2 + (K-1)/K mu_2                                  (17)
 //	Var m_2 = 2x/(K(K-1)) - x^2 + 4(K-2)/(K(K-1)) mu_3
@@ -296,7 +292,7 @@ func (e Exchangeable) momentLimits(order int, wilson bool, beta float64) (lo, hi
 	shift, scale := 0.0, 0.0
 	if wilson {
 		// Z^2/n; a quantile below 0 would turn the interval inside out.
-		z := upperNormal(math.Min(each, 0.5))
+		z := upperNormal(min(each, 0.5))
 		scale = z * z / n
 	} else {
 		scale = 2 * math.Log(1/each) / n
@@ -326,7 +322,7 @@ func (e Exchangeable) empiricalBernstein(beta float64) (lo, hi float64) {
 	}
 	l := math.Log(2 / beta)
 	width := math.Sqrt(2*e.variance()*l/n) + 7*l/(3*(n-1))
-	return math.Max(0, mean-width), math.Min(1, mean+width)
+	return max(0, mean-width), min(1, mean+width)
 }
 
 // chernoff is {x : n kl(mean, x) <= log(1/beta)}, each side at level beta (Hoeffding 1963).
@@ -339,9 +335,9 @@ func (e Exchangeable) chernoff(beta float64) (lo, hi float64) {
 // at most 40 each.
 func goal(beta float64, n int) float64 { return math.Log(1/beta) + 1e-9 + 1e-14*float64(n) }
 
-// pValue is min(1, 1/E): under the null hypothesis at most b with probability at most b.
+// pValue is min(1, 1/E).
 func pValue(logWealth float64, n int) float64 {
-	return math.Min(1, math.Exp(-(logWealth - 1e-9 - 1e-14*float64(n))))
+	return min(1, math.Exp(-(logWealth - 1e-9 - 1e-14*float64(n))))
 }
 
 func logMean(v []float64) float64 { return floats.LogSumExp(v) - math.Log(float64(len(v))) }

@@ -21,14 +21,13 @@ type TradeoffPoint struct {
 
 // TradeoffBand is the empirical trade-off curve of a score whose bins are taken into the rejection
 // region in the given order: Bins+1 points. All rectangles together hold their true points with
-// probability at least 1 - beta at every sample size, if the outputs are independent and bins and
-// order were fixed beforehand. So every (FPRUpper, FNRUpper) lies on or above the mechanism's
-// trade-off function: a claimed f with f(FPRUpper) > FNRUpper is refuted.
+// probability at least 1 - beta, if the outputs are independent and bins and order were fixed
+// beforehand. So every (FPRUpper, FNRUpper) lies on or above the mechanism's trade-off function: a
+// claimed f with f(FPRUpper) > FNRUpper is refuted.
 //
 // Half of beta goes to the Dvoretzky-Kiefer-Wolfowitz bands of both marginals with Massart's
 // constant (1990), better in the middle, half to Clopper-Pearson limits of every point by the union
-// bound, better in the tails; each limit is the better one, then made monotone along the curve, as
-// the truth is.
+// bound, better in the tails; each limit is the better one, then made monotone, as the truth is.
 func TradeoffBand(t Table, order []int, beta float64) []TradeoffPoint {
 	Must(t.Validate(), CheckBeta(beta))
 	bins := audit.Listed(t.Bins, func(i int) int { return i })
@@ -54,39 +53,38 @@ func cumulativeBand(counts, order []int, n int, beta float64) []limited {
 	band[len(order)] = limited{1, 1, 1}
 	// P(sup |F_n - F| > d) <= 2 exp(-2 n d^2) = beta/2.
 	width := math.Sqrt(math.Log(4/beta)/(2*float64(n))) + 1e-12
-	each := beta / 4 / math.Max(1, float64(len(order)-1))
+	each := beta / 4 / max(1, float64(len(order)-1))
 	k := 0
 	for i := 1; i < len(order); i++ {
 		k += counts[order[i-1]]
 		v := float64(k) / float64(n)
 		band[i] = limited{
 			value: v,
-			low:   math.Max(band[i-1].low, math.Max(v-width, LowerProportion(k, n, each))),
-			high:  math.Min(v+width, UpperProportion(k, n, each)),
+			low:   max(band[i-1].low, max(v-width, LowerProportion(k, n, each))),
+			high:  min(v+width, UpperProportion(k, n, each)),
 		}
 	}
 	for i := len(order) - 1; i > 0; i-- {
-		band[i].high = math.Min(band[i].high, band[i+1].high)
+		band[i].high = min(band[i].high, band[i+1].high)
 	}
 	return band
 }
 
-// GaussianMu is a lower confidence bound on the mu of Gaussian differential privacy, Phi^-1(p1) -
-// Phi^-1(p0) with the lower Clopper-Pearson limit of p1 and the upper one of p0, each at beta/2. As
-// at [ExactMu], this refutes every smaller mu of any mechanism. [GaussianEpsilon] of it bounds
-// epsilon only if the mechanism's trade-off is known to be Gaussian (Nasr et al. 2023). Rounded
-// down to six decimals, at least 0.
+// GaussianMu is a lower confidence bound on the mu of Gaussian differential privacy, from the lower
+// Clopper-Pearson limit of p1 and the upper one of p0, each at beta/2. As at [ExactMu], this
+// refutes every smaller mu of any mechanism. [GaussianEpsilon] of it bounds epsilon only if the
+// mechanism's trade-off is known to be Gaussian (Nasr et al. 2023).
 func GaussianMu(c Counts, beta float64) float64 {
 	mustBeSound(c, 0, beta)
 	p1, p0 := LowerProportion(c.X, c.N1, beta/2), UpperProportion(c.Y, c.N0, beta/2)
 	if p1 <= p0 {
 		return 0
 	}
-	return math.Max(0, RoundDown(mathext.NormalQuantile(p1)-mathext.NormalQuantile(p0)))
+	return max(0, RoundDown(mathext.NormalQuantile(p1)-mathext.NormalQuantile(p0)))
 }
 
 // GaussianDelta is the delta of a mu-GDP mechanism at eps, both at least 0 and finite: Phi(-eps/mu
-// + mu/2) - e^eps Phi(-eps/mu - mu/2) (Balle and Wang 2018; corollary 2.13 of Dong, Roth and Su).
+// + mu/2) - e^eps Phi(-eps/mu - mu/2) (Balle and Wang 2018; Dong, Roth and Su, corollary 2.13).
 func GaussianDelta(mu, eps float64) float64 {
 	Refuse(!(mu >= 0 && eps >= 0) || math.IsInf(mu+eps, 1), "mu and epsilon must be at least 0 and finite")
 	if mu == 0 {
@@ -97,9 +95,9 @@ func GaussianDelta(mu, eps float64) float64 {
 	x1, x2 := eps/mu-mu/2, eps/mu+mu/2
 	density := math.Exp(-x1*x1/2) / math.Sqrt(2*math.Pi)
 	if x1 > 5 {
-		return math.Max(0, density*(mills(x1)-mills(x2)))
+		return max(0, density*(mills(x1)-mills(x2)))
 	}
-	return math.Max(0, normalCDF(-x1)-density*mills(x2))
+	return max(0, normalCDF(-x1)-density*mills(x2))
 }
 
 // mills is the Mills ratio (1 - Phi(x))/phi(x) of x > 0: by erfc where that has its digits, beyond
@@ -115,8 +113,8 @@ func mills(x float64) float64 {
 	return 1 / f
 }
 
-// GaussianEpsilon is the smallest eps >= 0 with GaussianDelta(mu, eps) <= delta, rounded down to
-// six decimals. +Inf at delta = 0 and mu > 0.
+// GaussianEpsilon is the smallest eps >= 0 with GaussianDelta(mu, eps) <= delta. +Inf at delta = 0
+// and mu > 0.
 func GaussianEpsilon(mu, delta float64) float64 {
 	Must(CheckDelta(delta))
 	if GaussianDelta(mu, 0) <= delta {
@@ -126,15 +124,15 @@ func GaussianEpsilon(mu, delta float64) float64 {
 		return math.Inf(1)
 	}
 	// Phi(mu/2 - eps/mu) <= delta suffices.
-	hi := math.Max(0, mu*(mu/2+upperNormal(delta))) + 1
+	hi := max(0, mu*(mu/2+upperNormal(delta))) + 1
 	return Largest(0, hi, 1e-9, func(eps float64) bool { return GaussianDelta(mu, eps) > delta })
 }
 
 func normalCDF(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 
-// GaussianMuFromDelta is the mu with GaussianDelta(mu, eps) = delta < 1, rounded down to six
-// decimals: a lower bound on the mu of Gaussian differential privacy from one on the hockey-stick
-// divergence at an eps that was fixed beforehand. 0 if delta <= 0.
+// GaussianMuFromDelta is the mu with GaussianDelta(mu, eps) = delta < 1: a lower bound on the mu of
+// Gaussian differential privacy from one on the hockey-stick divergence at an eps that was fixed
+// beforehand.
 func GaussianMuFromDelta(delta, eps float64) float64 {
 	Refuse(!(eps >= 0 && delta < 1) || math.IsInf(eps, 1), "epsilon or delta out of range")
 	if delta <= 0 {

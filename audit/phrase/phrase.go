@@ -138,14 +138,14 @@ func Count(n int, thing string) string {
 // PValue prints a p-value, rounded up.
 func PValue(p float64) string {
 	if p < 1e-4 {
-		e := math.Floor(math.Log10(math.Max(p, 1e-300)))
+		e := math.Floor(math.Log10(max(p, 1e-300)))
 		m := math.Ceil(float64(p / math.Pow10(int(e)) * (1 - 1e-12)))
 		if m >= 10 {
 			m, e = 1, e+1
 		}
 		return fmt.Sprintf("%.0fe%.0f", m, e)
 	}
-	return fmt.Sprintf("%.4f", math.Min(1, math.Ceil(float64(p*1e4)-1e-9)/1e4))
+	return fmt.Sprintf("%.4f", min(1, math.Ceil(float64(p*1e4)-1e-9)/1e4))
 }
 
 // Table prints lines of as many cells each, in columns.

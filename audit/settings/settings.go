@@ -141,10 +141,10 @@ func of(noun string, r Range) string {
 	return r.words()
 }
 
-// Number is a setting that is a number.
-func Number[P any](at func(*P) *float64) Value[P] {
-	return Value[P]{NumberType, func(p *P) string { return audit.Exactly(*at(p)) }, func(p *P, text string, r Range) (err error) {
-		x, err := parsed(text, r)
+// value is a setting that is a T, with its texts.
+func value[P, T any](t Type, at func(*P) *T, text func(T) string, read func(text string, r Range) (T, error)) Value[P] {
+	return Value[P]{t, func(p *P) string { return text(*at(p)) }, func(p *P, text string, r Range) error {
+		x, err := read(text, r)
 		if err == nil {
 			*at(p) = x
 		}
@@ -152,27 +152,28 @@ func Number[P any](at func(*P) *float64) Value[P] {
 	}}
 }
 
-// Optional is a setting that is nil unless given, with the texts of value, such as Number.
-func Optional[P, T any](value func(func(*T) *T) Value[T], at func(*P) **T) Value[P] {
-	v := value(func(x *T) *T { return x })
-	return Value[P]{v.Type, func(p *P) string {
-		if *at(p) == nil {
+// Number is a setting that is a number.
+func Number[P any](at func(*P) *float64) Value[P] {
+	return value(NumberType, at, audit.Exactly, parsed)
+}
+
+// Optional is a setting that is nil unless given, with the texts of of, such as Number.
+func Optional[P, T any](of func(func(*T) *T) Value[T], at func(*P) **T) Value[P] {
+	v := of(func(x *T) *T { return x })
+	return value(v.Type, at, func(x *T) string {
+		if x == nil {
 			return ""
 		}
-		return v.text(*at(p))
-	}, func(p *P, text string, r Range) error {
+		return v.text(x)
+	}, func(text string, r Range) (*T, error) {
 		x := new(T)
-		err := v.set(x, text, r)
-		if err == nil {
-			*at(p) = x
-		}
-		return err
-	}}
+		return x, v.set(x, text, r)
+	})
 }
 
 // Whole is a setting that is a whole number. Its range lies between -2^53 and 2^53.
 func Whole[P any, N int | uint64](at func(*P) *N) Value[P] {
-	return Value[P]{WholeType, func(p *P) string { return fmt.Sprint(*at(p)) }, func(p *P, text string, r Range) error {
+	return value(WholeType, at, func(n N) string { return fmt.Sprint(n) }, func(text string, r Range) (N, error) {
 		n, err := strconv.ParseInt(text, 0, 64)
 		x := float64(n)
 		if err != nil {
@@ -181,49 +182,45 @@ func Whole[P any, N int | uint64](at func(*P) *N) Value[P] {
 		}
 		switch {
 		case err != nil && !errors.Is(err, strconv.ErrRange) || x != math.Trunc(x):
-			return want(strconv.Quote(text), of("a whole number", r))
+			return 0, want(strconv.Quote(text), of("a whole number", r))
 		case !r.holds(x):
-			return want(text, of("a whole number", r))
+			return 0, want(text, of("a whole number", r))
 		}
-		*at(p) = N(n)
-		return nil
-	}}
+		return N(n), nil
+	})
 }
 
 // Word is a setting that is a name. The audit knows which there are.
 func Word[P any, T ~string](at func(*P) *T) Value[P] {
-	return Value[P]{WordType, func(p *P) string { return string(*at(p)) }, func(p *P, text string, _ Range) error {
-		*at(p) = T(text)
-		return nil
-	}}
+	return value(WordType, at, func(x T) string { return string(x) }, func(text string, _ Range) (T, error) { return T(text), nil })
+}
+
+// onOff reads a switch.
+func onOff(text string, _ Range) (bool, error) {
+	on, err := strconv.ParseBool(text)
+	if err != nil {
+		err = want(strconv.Quote(text), "true or false")
+	}
+	return on, err
 }
 
 // Switch is a setting that is on or off.
 func Switch[P any](at func(*P) *bool) Value[P] {
-	return Value[P]{SwitchType, func(p *P) string { return strconv.FormatBool(*at(p)) }, func(p *P, text string, _ Range) error {
-		on, err := strconv.ParseBool(text)
-		if err != nil {
-			return want(strconv.Quote(text), "true or false")
-		}
-		*at(p) = on
-		return nil
-	}}
+	return value(SwitchType, at, strconv.FormatBool, onOff)
 }
 
 // Is is a setting that is on where a word of the plan is this one, and off where it is any other.
 // Only one of the settings of a word may be given.
 func Is[P any, T ~string](at func(*P) *T, word T) Value[P] {
-	return Value[P]{SwitchType, func(p *P) string { return strconv.FormatBool(*at(p) == word) }, func(p *P, text string, _ Range) error {
-		on, err := strconv.ParseBool(text)
-		switch now := *at(p); {
-		case err != nil:
-			return want(strconv.Quote(text), "true or false")
-		case on && now != "" && now != word:
+	return Value[P]{SwitchType, func(p *P) string { return strconv.FormatBool(*at(p) == word) }, func(p *P, text string, r Range) error {
+		on, err := onOff(text, r)
+		if now := *at(p); on && now != "" && now != word {
 			return want("true", fmt.Sprintf("absent beside %s", now))
-		case on:
+		}
+		if on {
 			*at(p) = word
 		}
-		return nil
+		return err
 	}}
 }
 
@@ -236,15 +233,14 @@ func Text[P any](at func(*P) *string) Value[P] {
 
 // Words is a setting that is a list of names, without empty ones.
 func Words[P any](at func(*P) *[]string) Value[P] {
-	return Value[P]{WordsType, func(p *P) string { return strings.Join(*at(p), ",") }, func(p *P, text string, _ Range) error {
-		*at(p) = nil
+	return value(WordsType, at, func(names []string) string { return strings.Join(names, ",") }, func(text string, _ Range) (names []string, err error) {
 		for name := range strings.SplitSeq(text, ",") {
 			if name = strings.TrimSpace(name); name != "" {
-				*at(p) = append(*at(p), name)
+				names = append(names, name)
 			}
 		}
-		return nil
-	}}
+		return names, nil
+	})
 }
 
 // Between stands between texts of a setting of [EachType]: no argument of a command holds it.
@@ -252,50 +248,47 @@ const Between = "\x00"
 
 // Kinds is a setting that is kinds of columns, each as [audit.ParseKind] reads it.
 func Kinds[P any](at func(*P) *map[string]audit.ColumnKind) Value[P] {
-	return Value[P]{EachType, func(p *P) string { return strings.Join(audit.KindTexts(*at(p)), Between) }, func(p *P, text string, _ Range) error {
+	return value(EachType, at, func(kinds map[string]audit.ColumnKind) string {
+		return strings.Join(audit.KindTexts(kinds), Between)
+	}, func(text string, _ Range) (map[string]audit.ColumnKind, error) {
 		kinds := map[string]audit.ColumnKind{}
 		for one := range strings.SplitSeq(text, Between) {
 			if err := audit.ParseKind(one, kinds); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		*at(p) = kinds
-		return nil
-	}}
+		return kinds, nil
+	})
 }
 
 // Wholes is a setting that is a list of whole numbers above 0.
 func Wholes[P any](at func(*P) *[]int) Value[P] {
-	return Value[P]{WholesType, func(p *P) string { return strings.Join(audit.Each(*at(p), strconv.Itoa), ",") }, func(p *P, text string, _ Range) error {
-		return split(text, at(p), "whole numbers above 0 such as 200 or 100,200,400", func(part string) (int, bool) {
-			n, err := strconv.Atoi(part)
-			return n, err == nil && n > 0
-		})
-	}}
+	return list(WholesType, at, strconv.Itoa, "whole numbers above 0 such as 200 or 100,200,400", func(part string) (int, bool) {
+		n, err := strconv.Atoi(part)
+		return n, err == nil && n > 0
+	})
 }
 
 // Numbers is a setting that is a list of numbers.
 func Numbers[P any](at func(*P) *[]float64) Value[P] {
-	return Value[P]{ListType, func(p *P) string { return strings.Join(audit.Each(*at(p), audit.Exactly), ",") }, func(p *P, text string, _ Range) error {
-		return split(text, at(p), "numbers separated by commas, such as 2,4,8", func(part string) (float64, bool) {
-			x, err := strconv.ParseFloat(part, 64)
-			return x, err == nil
-		})
-	}}
+	return list(ListType, at, audit.Exactly, "numbers separated by commas, such as 2,4,8", func(part string) (float64, bool) {
+		x, err := strconv.ParseFloat(part, 64)
+		return x, err == nil
+	})
 }
 
-// split reads a list with commas between.
-func split[T any](text string, into *[]T, wanted string, one func(part string) (T, bool)) error {
-	var all []T
-	for part := range strings.SplitSeq(text, ",") {
-		x, ok := one(strings.TrimSpace(part))
-		if !ok {
-			return want(strconv.Quote(text), wanted)
+// list is a setting that is a list with commas between.
+func list[P, T any](t Type, at func(*P) *[]T, text func(T) string, wanted string, one func(part string) (T, bool)) Value[P] {
+	return value(t, at, func(all []T) string { return strings.Join(audit.Each(all, text), ",") }, func(text string, _ Range) (all []T, err error) {
+		for part := range strings.SplitSeq(text, ",") {
+			x, ok := one(strings.TrimSpace(part))
+			if !ok {
+				return nil, want(strconv.Quote(text), wanted)
+			}
+			all = append(all, x)
 		}
-		all = append(all, x)
-	}
-	*into = all
-	return nil
+		return all, nil
+	})
 }
 
 // Limits is a setting that is two numbers, both 0 where it is absent.
@@ -321,19 +314,16 @@ func Limits[P any](at func(*P) (lower, upper *float64)) Value[P] {
 
 // JSON is a setting that is a JSON value, which parse reads.
 func JSON[P, T any](at func(*P) **T, parse func([]byte) (T, error)) Value[P] {
-	return Value[P]{JSONType, func(p *P) string {
-		if *at(p) == nil {
+	return value(JSONType, at, func(x *T) string {
+		if x == nil {
 			return ""
 		}
-		data, _ := json.Marshal(*at(p)) // what has no JSON is not written
+		data, _ := json.Marshal(x) // what has no JSON is not written
 		return string(data)
-	}, func(p *P, text string, _ Range) error {
-		v, err := parse([]byte(text))
-		if err == nil {
-			*at(p) = &v
-		}
-		return err
-	}}
+	}, func(text string, _ Range) (*T, error) {
+		x, err := parse([]byte(text))
+		return &x, err
+	})
 }
 
 // Params is a setting of several texts, one for each parameter.

@@ -18,8 +18,7 @@ const (
 //
 // A sample is mean * E with E = -log(u), u one of the 2^63 numbers of unitSplit, so that E lies in
 // [2^-53, 44.4] and the tail is right to P(E > 43), beyond which steps of 2^-64 in probability
-// show. Near 0 E has steps of 2^-53. A sample is never infinite nor NaN, and 0 only where mean is
-// subnormal or 0; a mean of 0 takes the same words.
+// show. Near 0 E has steps of 2^-53. A sample is 0 only where mean is subnormal or 0.
 func (s *Stream) Exponential(dst []float64, mean float64) {
 	if !(mean >= 0 && mean <= largest) {
 		panic("stream: Exponential: mean must be between 0 and 2^1000")
@@ -77,11 +76,9 @@ func withSign(x float64, bit uint64) float64 {
 // faint is a scale below which samples may underflow to -0.
 const faint = 0x1p-900
 
-// Laplace fills dst with Laplace samples of mean 0 and scale in [0, 2^1000]. It takes one word a
-// sample: cutting dst into pieces changes nothing.
-//
-// A sample is ±scale * E as for Exponential, never -0. These are plain doubles, made for
-// simulating, not for releasing: their low bits carry what Mironov (2012) found.
+// Laplace fills dst with Laplace samples of mean 0 and scale in [0, 2^1000], ±scale * E as for
+// Exponential, never -0. It takes one word a sample. These are for simulating, not for releasing:
+// their low bits carry what Mironov (2012) found.
 func (s *Stream) Laplace(dst []float64, scale float64) {
 	if !(scale >= 0 && scale <= largest) {
 		panic("stream: Laplace: scale must be between 0 and 2^1000")
@@ -104,12 +101,12 @@ func clearNegativeZeros(dst []float64) {
 // leastGeometric is the smallest p of Geometric: samples reach 44.4/p.
 const leastGeometric = 0x1p-1000
 
-// Geometric fills dst with failures before the first success of probability p: P(k) = p (1-p)^k for
-// k = 0, 1, .... It takes one word a sample: cutting dst into pieces changes nothing.
+// Geometric fills dst with failures before the first success of probability p in [2^-1000, 1]: P(k)
+// = p (1-p)^k for k = 0, 1, .... It takes one word a sample.
 //
 // A sample is floor(E / -log(1-p)) with E as for Exponential, at most 44.4 / -log(1-p). Rounding
 // moves a share of about 2^-52 (k+1) of the probability of k to a neighbour. Below 2^53 all whole
-// numbers occur. p in [2^-1000, 1]; p = 1 gives zeros.
+// numbers occur.
 func (s *Stream) Geometric(dst []float64, p float64) {
 	if !(p >= leastGeometric && p <= 1) {
 		panic("stream: Geometric: p must be between 2^-1000 and 1")
@@ -127,9 +124,8 @@ func floorBlock(x []float64) {
 	}
 }
 
-// Bernoulli fills dst with 1 with probability p and else 0. It takes one word a sample. The
-// probability is p rounded to a multiple of 2^-64: exact for p = 0, p = 1 and p >= 2^-12, else
-// within 2^-65, so that p <= 2^-65 gives zeros only.
+// Bernoulli fills dst with 1 with probability p and else 0. It takes one word a sample. p is
+// rounded to a multiple of 2^-64: exact for p = 0, p = 1 and p >= 2^-12, else within 2^-65.
 func (s *Stream) Bernoulli(dst []float64, p float64) {
 	if !(p >= 0 && p <= 1) {
 		panic("stream: Bernoulli: p must be between 0 and 1")

@@ -8,8 +8,7 @@ import "math"
 // into pieces changes nothing as long as nothing else is drawn between them.
 //
 // With E as for Exponential, the radius sqrt(2E) reaches 9.42, where P(|Z| > 9.42) = 4.5e-21.
-// Samples are never infinite, NaN or -0, and 0 only where sigma is subnormal or 0; a sigma of 0
-// takes the same words.
+// Samples are never -0, and 0 only where sigma is subnormal or 0.
 func (s *Stream) Gaussian(dst []float64, sigma float64) {
 	if !(sigma >= 0 && sigma <= largest) {
 		panic("stream: Gaussian: sigma must be between 0 and 2^1000")
@@ -87,19 +86,19 @@ func gaussianBlock(dst []float64, raw []uint64, sigma float64) {
 //
 // Minimax polynomials on [-pi/4, pi/4] with errors below 2^-58.
 const (
-	s1 = -1.66666666666666324348e-01 // bfc55555 55555549
+	s1 = -1.66666666666666324348e-01
 	s2 = 8.33333333332248946124e-03  // 3f811111 1110f8a6
-	s3 = -1.98412698298579493134e-04 // bf2a01a0 19c161d5
+	s3 = -1.98412698298579493134e-04
 	s4 = 2.75573137070700676789e-06  // 3ec71de3 57b1fe7d
-	s5 = -2.50507602534068634195e-08 // be5ae5e6 8a2b9ceb
+	s5 = -2.50507602534068634195e-08
 	s6 = 1.58969099521155010221e-10  // 3de5d93a 5acfd57c
 
 	c1 = 4.16666666666666019037e-02  // 3fa55555 5555554c
-	c2 = -1.38888888888741095749e-03 // bf56c16c 16c15177
+	c2 = -1.38888888888741095749e-03
 	c3 = 2.48015872894767294178e-05  // 3efa01a0 19cb1590
-	c4 = -2.75573143513906633035e-07 // be927e4f 809c52ad
+	c4 = -2.75573143513906633035e-07
 	c5 = 2.08757232129817482790e-09  // 3e21ee9e bdb4b1c4
-	c6 = -1.13596475577881948265e-11 // bda8fae9 be8838d4
+	c6 = -1.13596475577881948265e-11
 )
 
 // sinKernel returns sin(y) for |y| <= pi/4, z = y*y.

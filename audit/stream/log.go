@@ -18,16 +18,16 @@ import "math"
 // s = f/(2+f), log(1+f) = f - f^2/2 + s (f^2/2 + R(s^2)), where R is a minimax
 // polynomial with error below 2^-58.45.
 const (
-	ln2Hi = 6.93147180369123816490e-01 // 3fe62e42 fee00000: 21 trailing zeros, so k*ln2Hi is exact
-	ln2Lo = 1.90821492927058770002e-10 // 3dea39ef 35793c76
+	ln2Hi = 6.93147180369123816490e-01 // 21 trailing zeros, so k*ln2Hi is exact
+	ln2Lo = 1.90821492927058770002e-10
 
-	lg1 = 6.666666666666735130e-01 // 3fe55555 55555593
-	lg2 = 3.999999999940941908e-01 // 3fd99999 9997fa04
-	lg3 = 2.857142874366239149e-01 // 3fd24924 94229359
-	lg4 = 2.222219843214978396e-01 // 3fcc71c5 1d8e78af
-	lg5 = 1.818357216161805012e-01 // 3fc74664 96cb03de
-	lg6 = 1.531383769920937332e-01 // 3fc39a09 d078c69f
-	lg7 = 1.479819860511658591e-01 // 3fc2f112 df3e5244
+	lg1 = 6.666666666666735130e-01
+	lg2 = 3.999999999940941908e-01
+	lg3 = 2.857142874366239149e-01
+	lg4 = 2.222219843214978396e-01
+	lg5 = 1.818357216161805012e-01
+	lg6 = 1.531383769920937332e-01
+	lg7 = 1.479819860511658591e-01
 
 	mantissa = 1<<52 - 1
 	oneBits  = 0x3ff0000000000000 // bits of 1
@@ -36,8 +36,8 @@ const (
 	toNormal = 54                 // subnormals are scaled by 2^54
 )
 
-// The next three are one logarithm cut so that each fits the compiler's inlining budget: a call
-// costs as much as the arithmetic.
+// The next three are one logarithm, so that each can be inlined: a call costs as much as the
+// arithmetic.
 
 // logSplit writes a normal positive number, given by its bits, as 2^k (1+f).
 func logSplit(b uint64) (k int64, f float64) {
@@ -60,14 +60,8 @@ func logSum(k, f, s, r, lo float64) float64 {
 	return float64(s*(h+r)) + lo - h + f + float64(k*ln2Hi)
 }
 
-// Log returns the natural logarithm of x, to within 1 ulp, with the same bits on every platform. It
-// costs one division and some twenty multiplications.
-//
-//	Log(+Inf) = +Inf
-//	Log(±0)   = -Inf
-//	Log(x)    = NaN for x < 0 and for NaN
-//
-// Subnormal x are as accurate as others.
+// Log returns the natural logarithm of x, to within 1 ulp, with the same bits on every platform:
+// NaN for x < 0.
 func Log(x float64) float64 {
 	var k int64
 	switch {
@@ -87,14 +81,8 @@ func Log(x float64) float64 {
 	return logSum(n, f, s, logRatio(s), float64(n*ln2Lo))
 }
 
-// Log1p returns log(1+x), to within 1 ulp, also for x near 0, with the same bits everywhere.
-//
-//	Log1p(±0)   = ±0
-//	Log1p(+Inf) = +Inf
-//	Log1p(-1)   = -Inf
-//	Log1p(x)    = NaN for x < -1 and for NaN
-//
-// Log1p(x) = x for |x| < 2^-53, subnormal x included.
+// Log1p returns log(1+x), to within 1 ulp, also for x near 0, with the same bits everywhere: NaN
+// for x < -1. ±0 stays.
 func Log1p(x float64) float64 {
 	switch {
 	case x != x || x < -1:

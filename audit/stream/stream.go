@@ -67,9 +67,9 @@ func (s *Stream) Uint64() uint64 {
 // Float64 returns one number uniform on the multiples of 2^-53 in [0, 1), from one word.
 func (s *Stream) Float64() float64 { return float64(float64(int64(s.Uint64()>>11)) * 0x1p-53) }
 
-// Intn returns a number uniform on {0, ..., n-1}, n >= 1, without bias, the same on all platforms.
-// It takes one word, and another with probability below n/2^64, again and again (D. Lemire, Fast
-// random integer generation in an interval, ACM TOMACS 29(1), 2019).
+// Intn returns a number uniform on {0, ..., n-1}, n >= 1, without bias (D. Lemire, Fast random
+// integer generation in an interval, ACM TOMACS 29(1), 2019). It takes one word, and another with
+// probability below n/2^64, again and again.
 func (s *Stream) Intn(n int) int {
 	if n < 1 {
 		panic("stream: Intn: n must be at least 1")
@@ -97,8 +97,7 @@ func (s *Stream) Perm(n int) []int {
 	return p
 }
 
-// Shuffle puts n elements into uniformly random order, swapping i with Intn(i+1) for i = n-1, ...,
-// 1 (Fisher and Yates).
+// Shuffle puts n elements into uniformly random order (Fisher and Yates).
 func (s *Stream) Shuffle(n int, swap func(i, j int)) {
 	if n < 0 {
 		panic("stream: Shuffle: n must be at least 0")
@@ -108,12 +107,12 @@ func (s *Stream) Shuffle(n int, swap func(i, j int)) {
 	}
 }
 
-// domain separates these seeds from every other use of SHA-256 in the project. Changing the
-// encoding below means changing the version in it.
+// domain separates these seeds from every other use of SHA-256. Its version is that of the encoding
+// below.
 const domain = "dpscope/stream/v1"
 
 // Key names a stream. Keys that differ in any field name streams that are independent for every
-// practical purpose; equal keys name the same one, on every platform.
+// practical purpose.
 type Key struct {
 	Seed    uint64 // the run's seed, chosen by the user
 	Purpose string // a short word: what the numbers are for, such as "explore" or "certify"
@@ -149,11 +148,10 @@ func (k Key) Sum() [32]byte {
 func New(k Key) *Stream { return FromSeed(k.Sum()) }
 
 // Uniform fills dst with lo + (hi-lo) u, rounded, where u is uniform on the multiples of 2^-53 in
-// [0, 1), of one word a sample: cutting dst into pieces changes nothing.
+// [0, 1), of one word a sample.
 //
 // Samples lie in [lo, hi): what would round up to hi becomes the double below it. They are never -0
-// unless lo is below 0 and the only double in the range is -0. If lo = hi they are all lo. Both
-// must be finite, lo <= hi, and hi-lo must not overflow.
+// unless lo is below 0 and the only double in the range is -0. If lo = hi they are all lo.
 func (s *Stream) Uniform(dst []float64, lo, hi float64) {
 	width := hi - lo
 	if !(width >= 0 && width <= math.MaxFloat64) {

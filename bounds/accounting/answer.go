@@ -215,11 +215,11 @@ func (a *Account) askEvents(w worksheet) {
 	if w.curve == nil {
 		return
 	}
-	within := func(lo, hi float64) Range { return Range{roundDown(lo), math.Min(1, roundUp(hi))} }
+	within := func(lo, hi float64) Range { return Range{roundDown(lo), min(1, roundUp(hi))} }
 	for _, q := range w.q.Event {
 		o := Outcome{Event: q, Range: within(BestPreserve(w.curve, q)), Orders: []OutcomeRange{}}
 		if w.pure() {
-			o.Composed = new(math.Min(1, roundUp(math.Min(1, q*math.Exp(2*math.Sqrt(-w.sums.squares*math.Log(q)))))))
+			o.Composed = new(min(1, roundUp(min(1, q*math.Exp(2*math.Sqrt(-w.sums.squares*math.Log(q)))))))
 		}
 		for _, p := range a.Curve {
 			o.Orders = append(o.Orders, OutcomeRange{p.Alpha, within(Preserve(q, w.curve.At(p.Alpha), p.Alpha))})
@@ -227,7 +227,7 @@ func (a *Account) askEvents(w worksheet) {
 		a.Outcomes = append(a.Outcomes, o)
 	}
 	for _, odds := range w.q.Odds {
-		chance := func(delta float64) float64 { return math.Min(1, roundUp(delta)) }
+		chance := func(delta float64) float64 { return min(1, roundUp(delta)) }
 		f := Factor{Odds: odds, Probability: chance(BestDelta(w.curve, math.Log(odds), Classical).Delta), Orders: []FactorOrder{}}
 		for _, p := range a.Curve {
 			d := w.curve.At(p.Alpha)
@@ -435,9 +435,9 @@ func (w *worksheet) deltas(eps float64) (all []Guarantee) {
 		delta := by.delta(eps)
 		if g, ok := by.guarantee(delta); ok {
 			if !w.below(eps) { // no delta is 0, though it may be too small for a float64
-				delta.value = math.Max(delta.value, math.SmallestNonzeroFloat64)
+				delta.value = max(delta.value, math.SmallestNonzeroFloat64)
 			}
-			g.Epsilon, g.Delta = eps, math.Min(1, roundUp(delta.value))
+			g.Epsilon, g.Delta = eps, min(1, roundUp(delta.value))
 			all = append(all, g)
 		}
 	}
@@ -470,7 +470,7 @@ func (w *worksheet) profile() []audit.ProfilePoint {
 		delta := math.Pow(10, -e)
 		best := math.Inf(1)
 		for _, g := range w.epsilons(delta) {
-			best = math.Min(best, g.Epsilon)
+			best = min(best, g.Epsilon)
 		}
 		if delta = roundUp(delta); best <= mostTarget && (len(points) == 0 || best > points[len(points)-1].Epsilon) {
 			points = append(points, audit.ProfilePoint{Epsilon: best, Delta: delta})

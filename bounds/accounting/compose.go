@@ -34,7 +34,7 @@ func (s stepwise) advanced(total float64) float64 {
 //
 //	1 - (1-delta)^k (1 - E max(0, 1 - e^(at - (k-2B) eps))).
 //
-// Cost O(sqrt k). eps is at least 0 and finite, delta in [0, 1), k in [1, MaxSteps].
+// Cost O(sqrt k).
 func OptimalDelta(eps, delta float64, k int, at float64) float64 {
 	mustBeEpsilon(at)
 	_, of := optimal(eps, delta, k)
@@ -66,7 +66,7 @@ func optimal(eps, delta float64, k int) (fail float64, of func(at float64) float
 			}
 			sum += w * -math.Expm1(-gap)
 		}
-		return math.Min(1, fail+(1-fail)*math.Min(1, sum/total))
+		return min(1, fail+(1-fail)*min(1, sum/total))
 	}
 }
 
@@ -95,16 +95,15 @@ func mustCompose(eps, delta float64, k int) {
 }
 
 // GaussianDelta is the exact delta at eps of noise N(0, sigma^2) on a value of this L2 sensitivity
-// (Balle and Wang 2018, theorem 8). k mechanisms together are one of sensitivity sqrt(k) times as
-// large.
+// (Balle and Wang 2018, theorem 8). k mechanisms are one of sensitivity sqrt(k) times as large.
 func GaussianDelta(sigma, sensitivity, eps float64) float64 {
 	mustBeNoise(sigma, sensitivity)
 	mustBeEpsilon(eps)
-	return math.Min(1, bounds.GaussianDelta(sensitivity/sigma, eps))
+	return min(1, bounds.GaussianDelta(sensitivity/sigma, eps))
 }
 
-// GaussianEpsilon is the least eps >= 0 at which [GaussianDelta] is at most delta, in (0, 1): from
-// above, to 1e-12 relative.
+// GaussianEpsilon is the least eps >= 0 at which [GaussianDelta] is at most delta, from above, to
+// 1e-12 relative.
 func GaussianEpsilon(sigma, sensitivity, delta float64) float64 {
 	mustBeNoise(sigma, sensitivity)
 	mustBeDelta(delta)
@@ -112,8 +111,8 @@ func GaussianEpsilon(sigma, sensitivity, delta float64) float64 {
 	return least(0, BestEpsilon(Gaussian{sigma, sensitivity}, delta, Tight).Epsilon*(1+1e-9), holds)
 }
 
-// GaussianSigma is the least sigma that is (eps, delta) private at this sensitivity: the analytic
-// Gaussian mechanism (Balle and Wang 2018, algorithm 1), from above, to 1e-12 relative.
+// GaussianSigma is the least sigma that is (eps, delta) private at this sensitivity (Balle and Wang
+// 2018, algorithm 1), from above, to 1e-12 relative.
 func GaussianSigma(eps, delta, sensitivity float64) float64 {
 	mustBeEpsilon(eps)
 	mustBeDelta(delta)

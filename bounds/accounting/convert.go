@@ -20,18 +20,18 @@ const (
 	Optimal
 )
 
-// epsilon is what a divergence of at most d nats at order alpha gives at delta in (0, 1): at least
-// 0; +Inf if d is, or where that is seen not to be below best. 1 < alpha < +Inf.
+// epsilon is what a divergence of at most d nats at order alpha gives at delta: at least 0; +Inf if
+// d is, or where that is seen not to be below best.
 func (c Conversion) epsilon(d, alpha, delta, best float64) float64 {
 	mustConvert(d, alpha)
 	mustBeDelta(delta)
-	tight := math.Max(0, d+(c.credit(alpha)-math.Log(delta))/(alpha-1))
+	tight := max(0, d+(c.credit(alpha)-math.Log(delta))/(alpha-1))
 	if c != Optimal || tight == 0 || math.IsInf(d, 1) {
 		return tight
 	}
 	low := 0.0
 	if alpha*delta < 1 { // as B is at most 1
-		low = math.Max(0, tight+math.Log(-math.Expm1(-(alpha-1)*d))/(alpha-1))
+		low = max(0, tight+math.Log(-math.Expm1(-(alpha-1)*d))/(alpha-1))
 	}
 	holds := func(eps float64) bool { return optimalMoment(alpha, eps, math.Log(delta)) >= (alpha-1)*d }
 	return within(low, tight, best, holds)
@@ -47,7 +47,7 @@ func within(lo, hi, best float64, holds func(float64) bool) float64 {
 
 // Delta is what a divergence of at most d nats at order alpha gives at eps: in [0, 1].
 func (c Conversion) Delta(d, alpha, eps float64) float64 {
-	return math.Exp(math.Min(0, c.logDelta(d, alpha, eps, math.Inf(1))))
+	return math.Exp(min(0, c.logDelta(d, alpha, eps, math.Inf(1))))
 }
 
 // logDelta is the logarithm of Delta, not cut, or +Inf where that is seen not to be below best.
@@ -58,9 +58,9 @@ func (c Conversion) logDelta(d, alpha, eps, best float64) float64 {
 	if c != Optimal || math.IsInf(d, 1) || d == 0 {
 		return tight
 	}
-	low := math.Min(-math.Log(alpha), tight+math.Log(-math.Expm1(-(alpha-1)*d)))
+	low := min(-math.Log(alpha), tight+math.Log(-math.Expm1(-(alpha-1)*d)))
 	holds := func(log float64) bool { return optimalMoment(alpha, eps, log) >= (alpha-1)*d }
-	return within(low, math.Min(0, tight), best, holds)
+	return within(low, min(0, tight), best, holds)
 }
 
 // optimalMoment is the least (alpha-1) D_alpha(P||Q), in nats, of any P and Q with P(S) - e^eps
@@ -75,8 +75,8 @@ func (c Conversion) logDelta(d, alpha, eps, best float64) float64 {
 func optimalMoment(alpha, eps, logDelta float64) float64 {
 	// p = delta (1 + e^-x), so that p - delta = delta e^-x.
 	value := func(x float64) float64 {
-		softer := math.Max(-x, 0) + math.Log1p(math.Exp(-math.Abs(x))) // log(1 + e^-x)
-		p := math.Exp(math.Min(0, logDelta+softer))
+		softer := max(-x, 0) + math.Log1p(math.Exp(-math.Abs(x))) // log(1 + e^-x)
+		p := math.Exp(min(0, logDelta+softer))
 		a := logDelta + softer + (alpha-1)*(eps+x+softer)
 		b := alpha*math.Log1p(-p) - (alpha-1)*math.Log1p(-math.Exp(logDelta-x-eps))
 		if m := math.Max(a, b); !math.IsInf(m, 0) {
@@ -91,7 +91,7 @@ func optimalMoment(alpha, eps, logDelta float64) float64 {
 	least := math.Inf(1)
 	bounds.Golden(lo, hi, 1e-8, func(x float64) float64 {
 		v := value(x)
-		least = math.Min(least, v)
+		least = min(least, v)
 		return v
 	})
 	return least
@@ -116,11 +116,10 @@ type Converted struct {
 	Alpha          float64 // +Inf: pure differential privacy gives as much
 }
 
-// BestEpsilon is the least epsilon that the conversion gives at delta, over all orders: +Inf if
-// there is none. If (alpha-1) times the curve is convex, as for a Renyi divergence (van Erven and
-// Harremoes 2014, corollary 2), so is (alpha-1) epsilon, and epsilon has one local minimum: a grid
-// brackets it, golden sections refine it to 1e-7 in log(alpha-1). Otherwise the result is still
-// valid.
+// BestEpsilon is the least epsilon that the conversion gives at delta, over all orders. If
+// (alpha-1) times the curve is convex, as for a Renyi divergence (van Erven and Harremoes 2014,
+// corollary 2), so is (alpha-1) epsilon, and epsilon has one local minimum: a grid brackets it,
+// golden sections refine it to 1e-7 in log(alpha-1). Otherwise the result is still valid.
 func BestEpsilon(c Curve, delta float64, conv Conversion) Converted {
 	mustBeDelta(delta)
 	value := func(d, alpha, best float64) float64 { return conv.epsilon(d, alpha, delta, best) }
@@ -137,8 +136,8 @@ func BestEpsilon(c Curve, delta float64, conv Conversion) Converted {
 	return best
 }
 
-// BestDelta is the least delta that the conversion gives at eps, over all orders, at most 1; found
-// as in [BestEpsilon], its logarithm being convex in alpha.
+// BestDelta is the least delta that the conversion gives at eps, over all orders, found as in
+// [BestEpsilon], its logarithm being convex in alpha.
 func BestDelta(c Curve, eps float64, conv Conversion) Converted {
 	mustBeEpsilon(eps)
 	best := Converted{Epsilon: eps, Alpha: math.Inf(1), Delta: 0}
@@ -155,7 +154,7 @@ func BestDelta(c Curve, eps float64, conv Conversion) Converted {
 		near = BestDelta(c, eps, Tight).Alpha
 	}
 	alpha, log := minimise(c, near, value, hopeless)
-	best.Alpha, best.Delta = alpha, math.Exp(math.Min(0, log))
+	best.Alpha, best.Delta = alpha, math.Exp(min(0, log))
 	return best
 }
 
@@ -205,7 +204,7 @@ func BestPreserve(c Curve, q float64) (lo, hi float64) {
 	top, log := c.At(math.Inf(1)), math.Log(q)
 	_, up := minimise(c, 2, func(d, alpha, _ float64) float64 { return (1 - 1/alpha) * (log + d) }, func(d, best float64) bool { return log+d > best })
 	_, down := minimise(c, 2, func(d, alpha, _ float64) float64 { return d - log/(1-1/alpha) }, func(d, best float64) bool { return d-log > best })
-	return math.Exp(-math.Min(down, top-log)), math.Exp(math.Min(0, math.Min(up, top+log)))
+	return math.Exp(-min(down, top-log)), math.Exp(min(0, min(up, top+log)))
 }
 
 // Preserve is the range of an event's probability on one dataset when it is q on a neighbouring one
@@ -222,5 +221,5 @@ func Preserve(q, d, alpha float64) (lo, hi float64) {
 		return 0, 0
 	}
 	inverse := 1 / alpha
-	return math.Exp(math.Log(q)/(1-inverse) - d), math.Exp(math.Min(0, (1-inverse)*(math.Log(q)+d)))
+	return math.Exp(math.Log(q)/(1-inverse) - d), math.Exp(min(0, (1-inverse)*(math.Log(q)+d)))
 }

@@ -225,10 +225,10 @@ func (g grouped) At(alpha float64) float64 {
 	c := stability(g.size)
 	value := math.Inf(1)
 	if !math.IsInf(alpha, 1) {
-		value = math.Pow(3, float64(c)) * g.curve.At(math.Ldexp(math.Max(2, alpha), c))
+		value = math.Pow(3, float64(c)) * g.curve.At(math.Ldexp(max(2, alpha), c))
 	}
 	if top := g.curve.At(math.Inf(1)); !math.IsInf(top, 1) {
-		value = math.Min(value, PureDP{float64(g.size) * top}.At(alpha))
+		value = min(value, PureDP{float64(g.size) * top}.At(alpha))
 	}
 	return value
 }
@@ -260,5 +260,5 @@ func groupApproximate(eps, delta float64, size int) (float64, float64) {
 	case eps > 0:
 		growth = math.Expm1(total) / math.Expm1(eps)
 	}
-	return total, math.Min(1, delta*growth)
+	return total, min(1, delta*growth)
 }

@@ -47,9 +47,9 @@ func (c Composition) Delta(eps float64) (lower, upper float64) {
 		l := c.compose(reverse, step, 1e-30, true)
 		lambda := l.tiltAtEpsilon(eps)
 		k, _, _ := l.cumulant(lambda)
-		rough = math.Min(rough, k-lambda*eps)
+		rough = min(rough, k-lambda*eps)
 	}
-	return c.both(math.Max(rough, -600), true, func(l *composed, up bool) float64 { return l.curve(eps, up) },
+	return c.both(max(rough, -600), true, func(l *composed, up bool) float64 { return l.curve(eps, up) },
 		func(l *composed) float64 { return l.tiltAtEpsilon(eps) })
 }
 
@@ -59,7 +59,7 @@ func (c Composition) both(logDelta float64, both bool, ask func(l *composed, up 
 	for _, e := range c {
 		steps += float64(e.Count)
 	}
-	tail := math.Exp(math.Max(-640, logDelta-28-math.Log(steps)))
+	tail := math.Exp(max(-640, logDelta-28-math.Log(steps)))
 	for _, reverse := range []bool{false, true} {
 		first, least := c.steps(reverse, tail)
 		step := first
@@ -68,22 +68,22 @@ func (c Composition) both(logDelta float64, both bool, ask func(l *composed, up 
 		for range 6 {
 			l = c.compose(reverse, step, tail, true)
 			lambda = tilt(l)
-			better := math.Max(least, math.Min(64*first, l.window(lambda)/(0.8*l.size())))
+			better := max(least, min(64*first, l.window(lambda)/(0.8*l.size())))
 			if better > 0.8*step && better < 1.25*step {
 				break
 			}
 			step = better
 		}
 		l.convolve(lambda)
-		upper = math.Max(upper, ask(l, true))
+		upper = max(upper, ask(l, true))
 		if !both {
 			continue
 		}
 		l = c.compose(reverse, step, tail, false)
 		l.convolve(lambda)
-		lower = math.Max(lower, ask(l, false))
+		lower = max(lower, ask(l, false))
 	}
-	return math.Min(lower, upper), upper
+	return min(lower, upper), upper
 }
 
 // steps are a step to begin with, a thousandth of the widest span of an entry, and the least one
@@ -92,9 +92,9 @@ func (c Composition) steps(reverse bool, tail float64) (first, least float64) {
 	widest, largest := 0.0, 1e-100
 	for _, e := range c {
 		lo, hi := clipped(e.Mechanism.losses(reverse).span(tail))
-		widest, largest = math.Max(widest, hi-lo), math.Max(largest, math.Max(hi, -lo))
+		widest, largest = max(widest, hi-lo), max(largest, max(hi, -lo))
 	}
-	return math.Max(widest/1024, 1e-12*largest), 1e-12 * largest
+	return max(widest/1024, 1e-12*largest), 1e-12 * largest
 }
 
 // composed is the composition on one grid, from above or from below.
@@ -133,7 +133,7 @@ func (c Composition) compose(reverse bool, step, tail float64, above bool) *comp
 		n := float64(e.Count)
 		l.offset += n * law.offset
 		l.steps += n
-		keeps += n * math.Log1p(-math.Min(1, law.infinite))
+		keeps += n * math.Log1p(-min(1, law.infinite))
 	}
 	l.infinite = -math.Expm1(keeps)
 	l.k, l.noise = math.Inf(-1), math.Inf(1)
@@ -195,7 +195,7 @@ func (l *composed) tilt(far func(lambda, mean, k float64) bool) float64 {
 	// A tilt of more tells no two places of the grid apart.
 	_, _, variance := l.cumulant(0)
 	most := 50 / l.step
-	lo, hi := 0.0, math.Min(most, 1/math.Sqrt(math.Max(variance, l.step*l.step)))
+	lo, hi := 0.0, min(most, 1/math.Sqrt(max(variance, l.step*l.step)))
 	for hi < most && !is(hi) {
 		lo, hi = hi, 2*hi
 	}
@@ -210,15 +210,15 @@ const outside = 20.0
 func (l *composed) ends(lambda float64) (lo, hi float64) {
 	k, mean, variance := l.cumulant(lambda)
 	lo, hi = math.Inf(-1), math.Inf(1)
-	s := math.Sqrt(2 * outside / math.Max(variance, l.step*l.step))
+	s := math.Sqrt(2 * outside / max(variance, l.step*l.step))
 	for _, s := range []float64{s / 16, s / 4, s / 2, s, 2 * s, (lambda + 1) / 8, (lambda + 1) / 2, lambda + 1} {
 		up, _, _ := l.cumulant(lambda + s)
 		down, _, _ := l.cumulant(lambda - s)
-		hi = math.Min(hi, (up-k+outside)/s)
-		lo = math.Max(lo, -(down-k+outside)/s)
+		hi = min(hi, (up-k+outside)/s)
+		lo = max(lo, -(down-k+outside)/s)
 	}
 	// Neither end is further than the law.
-	return math.Min(lo, mean), math.Max(mean, math.Min(hi, l.largest()+l.step))
+	return min(lo, mean), max(mean, min(hi, l.largest()+l.step))
 }
 
 func (l *composed) window(lambda float64) float64 {
@@ -282,7 +282,7 @@ func (l *composed) convolve(lambda float64) {
 		for _, v := range x {
 			sum += v * v
 		}
-		norm = math.Max(norm, math.Sqrt(sum))
+		norm = max(norm, math.Sqrt(sum))
 		coefficients := f.forward(x)
 		raise(coefficients, l.counts[j])
 		for i, v := range product { // of the laws before
@@ -315,7 +315,7 @@ func (l *composed) curve(eps float64, up bool) float64 {
 	eps += audit.Pick(up, -shift, shift)
 	sum := 0.0
 	// From the first place of the window at or above eps.
-	if i := math.Max(0, math.Ceil((eps-l.from)/l.step)); i < float64(len(l.gains)) {
+	if i := max(0, math.Ceil((eps-l.from)/l.step)); i < float64(len(l.gains)) {
 		d := l.from + i*l.step - eps
 		sum = math.Exp(-l.lambda*d) * (l.gains[int(i)] - math.Expm1(-d)*l.low[int(i)])
 	}
@@ -323,15 +323,15 @@ func (l *composed) curve(eps float64, up bool) float64 {
 	if up {
 		infinite := l.infinite * (1 + shift + 8*unit)
 		if eps < l.largest() {
-			infinite += scale*math.Max(0, sum)*(1+l.relative) + math.Max(scale, leastMass)*l.noise
+			infinite += scale*max(0, sum)*(1+l.relative) + max(scale, leastMass)*l.noise
 		}
-		return math.Min(1, infinite)
+		return min(1, infinite)
 	}
 	sum = sum*(1-l.relative) - l.noise
 	if !(sum > 0) {
 		sum, scale = 0, 0
 	}
-	return math.Max(0, l.infinite*(1-shift-8*unit)+scale*sum)
+	return max(0, l.infinite*(1-shift-8*unit)+scale*sum)
 }
 
 // epsilon is the end, on the safe side, of a bisection for delta.
@@ -340,17 +340,17 @@ func (l *composed) epsilon(delta float64, up bool) float64 {
 	if up && holds(0) {
 		return 0
 	}
-	lo, hi := 0.0, math.Max(l.from+float64(len(l.gains))*l.step, l.step)
+	lo, hi := 0.0, max(l.from+float64(len(l.gains))*l.step, l.step)
 	if up && !holds(hi) {
 		return math.Inf(1)
 	}
 	if !up {
 		// Far below the tilt's own loss the bound says nothing: look for the last place at which it
 		// exceeds delta.
-		for i := len(l.gains) - 1; i >= 0 && holds(math.Max(0, hi)); i-- {
+		for i := len(l.gains) - 1; i >= 0 && holds(max(0, hi)); i-- {
 			hi = l.from + float64(i)*l.step
 		}
-		if lo = math.Max(0, hi); holds(lo) {
+		if lo = max(0, hi); holds(lo) {
 			return 0
 		}
 		hi = lo + l.step
@@ -388,7 +388,7 @@ func LeastNoise(eps, delta float64, compose func(noise float64) Composition) flo
 		if lo, above = hi, below; hi >= mostNoise {
 			return math.Inf(1)
 		}
-		hi = math.Min(mostNoise, digits(4*hi, math.Ceil))
+		hi = min(mostNoise, digits(4*hi, math.Ceil))
 	}
 	if lo == leastNoise {
 		if above = at(lo); above <= eps {
@@ -408,7 +408,7 @@ func LeastNoise(eps, delta float64, compose func(noise float64) Composition) flo
 		if !(part > 0 && part < 1) {
 			part = 0.5
 		}
-		mid := math.Max(first, math.Min(digits(lo*math.Pow(hi/lo, part), math.Ceil), end))
+		mid := max(first, min(digits(lo*math.Pow(hi/lo, part), math.Ceil), end))
 		if v := at(mid); v <= eps {
 			if last == hi {
 				over /= 2

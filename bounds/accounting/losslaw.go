@@ -39,8 +39,8 @@ const cellShare = 1.0 / 512
 const largestLoss = 700.0
 
 func clipped(lo, hi float64) (float64, float64) {
-	hi = math.Max(-largestLoss, math.Min(hi, largestLoss))
-	return math.Max(math.Min(lo, hi), -largestLoss), hi
+	hi = max(-largestLoss, min(hi, largestLoss))
+	return max(min(lo, hi), -largestLoss), hi
 }
 
 // leastMass is below what a float64 is no longer relatively exact.
@@ -96,7 +96,7 @@ func (c *cells) above() *lossLaw {
 		from := c.edges[i-1]
 		low := math.Exp(c.offset + float64(from)*c.step)
 		if i == len(c.edges) { // up to infinity
-			stays := math.Min(p, low*q)
+			stays := min(p, low*q)
 			l.put(from, stays)
 			l.infinite += p - stays
 			continue
@@ -106,7 +106,7 @@ func (c *cells) above() *lossLaw {
 			continue
 		}
 		width := float64(c.edges[i]-from) * c.step
-		up := math.Max(0, math.Min(q, (p/low-q)/math.Expm1(width))) // of Q
+		up := max(0, min(q, (p/low-q)/math.Expm1(width))) // of Q
 		l.put(from, low*(q-up))
 		l.put(c.edges[i], low*math.Exp(width)*up)
 	}
@@ -141,7 +141,7 @@ func (c *cells) below(adjust bool) *lossLaw {
 	first, last := all[0], all[len(all)-1]
 	l.offset = loss(slices.MaxFunc(all, func(a, b atom) int { return cmp.Compare(a.p, b.p) }))
 	if between := loss(last) - loss(first); adjust && between > 0 {
-		l.step = between / math.Max(1, math.Round(between/c.step))
+		l.step = between / max(1, math.Round(between/c.step))
 	}
 	for i := 0; i < len(all); {
 		group := all[i]
@@ -163,7 +163,7 @@ func (c *cells) below(adjust bool) *lossLaw {
 		if ratio*group.q > group.p*(1+2*lossError) {
 			at, ratio = l.place(loss(group), math.Floor)
 		}
-		l.put(at, math.Min(group.p, ratio*group.q))
+		l.put(at, min(group.p, ratio*group.q))
 	}
 	return l
 }
@@ -212,5 +212,5 @@ func (l *lossLaw) cumulant(lambda float64) (k, mean, variance float64) {
 		s2 += w * x * x
 	}
 	mean = s1 / s0
-	return top + math.Log(s0) + lambda*l.offset, l.offset + mean, math.Max(0, s2/s0-mean*mean)
+	return top + math.Log(s0) + lambda*l.offset, l.offset + mean, max(0, s2/s0-mean*mean)
 }

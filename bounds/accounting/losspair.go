@@ -214,7 +214,7 @@ func laplaceNoise(s float64) noise {
 				return math.Inf(1)
 			}
 			return (loss + s) / 2
-		}, func(at float64) float64 { return math.Max(-s, math.Min(s, 2*at-s)) }, laplaceMass,
+		}, func(at float64) float64 { return max(-s, min(s, 2*at-s)) }, laplaceMass,
 		func(float64) (lo, hi float64) { return 0, s }}
 }
 
@@ -225,7 +225,7 @@ func normalMass(a, b float64) float64 {
 	if a > 0 {
 		a, b = -b, -a
 	}
-	if w := b - a; w <= 1 && math.Max(-a, math.Abs(b))*w <= 2 {
+	if w := b - a; w <= 1 && max(-a, math.Abs(b))*w <= 2 {
 		mid, sum := a+w/2, 0.0
 		for i, x := range legendreAt {
 			lo, hi := mid-x*w/2, mid+x*w/2

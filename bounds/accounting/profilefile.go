@@ -125,7 +125,7 @@ func Follow(q Query, goOn func() bool) (t Trace, err error) {
 		w, best := newWorksheet(q, parts), math.Inf(1)
 		w.brief = true
 		for _, by := range w.ways() {
-			if best = math.Min(best, by.epsilon(delta).value); slices.Contains([]Method{MethodGaussian, MethodLosses, MethodOptimal}, by.method) {
+			if best = min(best, by.epsilon(delta).value); slices.Contains([]Method{MethodGaussian, MethodLosses, MethodOptimal}, by.method) {
 				break // no other says less
 			}
 		}

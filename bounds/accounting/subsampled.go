@@ -100,21 +100,21 @@ func logMean(sigma, q, alpha, h float64) float64 {
 		return logq + x + math.Log1p(math.Exp(log1mq-logq-x))
 	}
 	term := func(z float64) float64 { return -z*z/(2*v) + logConvexity(t, l(z)) }
-	top := math.Max(term(sigma), term(alpha))
+	top := max(term(sigma), term(alpha))
 	var terms []float64
 	end := alpha + 12*sigma
 	for i := math.Ceil(-12 * sigma / h); i*h <= end; i++ {
 		z := i * h
 		lz := l(z)
 		if t > 0 && z > 0 && z < alpha {
-			ceiling := -z*z/(2*v) + math.Max(0, alpha*lz) + math.Max(0, -math.Log(t))
+			ceiling := -z*z/(2*v) + max(0, alpha*lz) + max(0, -math.Log(t))
 			if gap := top - 60 - ceiling; gap > 0 {
-				i = math.Max(i, math.Floor((z+gap*v/(alpha-z))/h)-1)
+				i = max(i, math.Floor((z+gap*v/(alpha-z))/h)-1)
 				continue
 			}
 		}
 		x := -z*z/(2*v) + logConvexity(t, lz)
-		top = math.Max(top, x)
+		top = max(top, x)
 		terms = append(terms, x)
 	}
 	return floats.LogSumExp(terms) + math.Log(h/sigma) - math.Log(2*math.Pi)/2
@@ -133,7 +133,7 @@ func quadratureStep(sigma float64) float64 {
 // logConvexity is log(((1+w)^(t+1) - 1 - (t+1)w)/t) with l = log(1+w), the limit (1+w)log(1+w) - w
 // at t = 0.
 func logConvexity(t, l float64) float64 {
-	scale := math.Max(1, t) * math.Abs(l)
+	scale := max(1, t) * math.Abs(l)
 	switch {
 	case l == 0:
 		return math.Inf(-1)

@@ -84,7 +84,7 @@ func Conclude(p Plan) (Report, error) {
 		return x
 	}
 	r.LowerBound = best(r.Methods[0].Event, r.Methods[0].Other)
-	r.LargestBound = math.Max(0, math.Max(exact(bounds.Counts{X: c.N1, N1: c.N1, N0: c.N0}), exact(bounds.Counts{X: c.N0, N1: c.N0, N0: c.N1})))
+	r.LargestBound = max(0, max(exact(bounds.Counts{X: c.N1, N1: c.N1, N0: c.N0}), exact(bounds.Counts{X: c.N0, N1: c.N0, N0: c.N1})))
 	at := fmt.Sprintf(" at delta = %v", r.Delta)
 	if p.DeltaDefaulted {
 		at += " (the default)"
@@ -103,7 +103,7 @@ func Conclude(p Plan) (Report, error) {
 		r.Summary = strings.ToUpper(found[:1]) + found[1:] + "."
 		return r, nil
 	}
-	r.PValue = new(math.Min(1, 2*math.Min(bounds.ClaimPValue(c, claim, r.Delta, half), bounds.ClaimPValue(rest, claim, r.Delta, half))))
+	r.PValue = new(min(1, 2*min(bounds.ClaimPValue(c, claim, r.Delta, half), bounds.ClaimPValue(rest, claim, r.Delta, half))))
 	switch claimed := strconv.FormatFloat(claim, 'g', -1, 64); {
 	case r.LowerBound != nil && *r.LowerBound > claim:
 		r.Verdict = audit.Violation

@@ -9,8 +9,8 @@ import (
 const (
 	// MethodHistogram is [HistogramDelta].
 	MethodHistogram bounds.Method = "histogram-corrected"
-	// MethodHistogramPublished is [HistogramDivergence] less eta at the sample size of
-	// [HistogramSamples]; it certifies nothing.
+	// MethodHistogramPublished is [HistogramDivergence] less eta at [HistogramSamples]; it
+	// certifies nothing.
 	MethodHistogramPublished bounds.Method = "published-histogram"
 	// MethodADPTester is [HistogramDivergence] less [ADPTesterEta]; it certifies nothing.
 	MethodADPTester bounds.Method = "published-adptester"
@@ -24,40 +24,38 @@ func HistogramDivergence(first, second []int, eps float64) float64 {
 	bounds.Must(bounds.CheckEpsilon(eps))
 	th, sum := math.Exp(eps), 0.0
 	for j := range first {
-		sum += math.Max(0, float64(first[j])/n1-th*float64(second[j])/n0)
+		sum += max(0, float64(first[j])/n1-th*float64(second[j])/n0)
 	}
 	return sum
 }
 
-// HistogramDelta returns a lower confidence bound on the delta for which (eps, delta) can hold from
-// the histograms of n1 and n0 independent outputs on m bins that were fixed beforehand:
+// HistogramDelta is a lower confidence bound on the delta for which (eps, delta) can hold from the
+// histograms of n1 and n0 independent outputs on m bins that were fixed beforehand:
 //
 //	z - sqrt(m s)/2 - sqrt(s log(1/beta)/2),  s = 1/n1 + e^(2 eps)/n0,
 //
-// z = [HistogramDivergence]. It exceeds the true value with probability at most beta: the bias of a
-// positive part is at most half the mean absolute deviation, hence that of z at most half the sum
-// of the bins' deviations, whose squares add up to at most s; and one output moves z by at most
-// 1/n1 or e^eps/n0 (McDiarmid 1989). Rounded down, at least 0.
+// z = [HistogramDivergence]: the bias of a positive part is at most half the mean absolute
+// deviation, hence that of z at most half the sum of the bins' deviations, whose squares add up to
+// at most s; and one output moves z by at most 1/n1 or e^eps/n0 (McDiarmid 1989).
 func HistogramDelta(first, second []int, eps, beta float64) float64 {
 	n1, n0 := mustBeHistograms(first, second)
 	bounds.Must(bounds.CheckBeta(beta))
 	s := 1/n1 + math.Exp(2*eps)/n0
 	slack := math.Sqrt(float64(len(first))*s)/2 + math.Sqrt(s*math.Log(1/beta)/2)
-	return math.Max(0, bounds.RoundDown(HistogramDivergence(first, second, eps)-slack))
+	return max(0, bounds.RoundDown(HistogramDivergence(first, second, eps)-slack))
 }
 
 // HistogramSamples is line 2 of algorithm 3 of DP-Auditorium. The first term must have eta where it
 // has beta, and 12 stands for 4/beta at beta = 1/3 (docs/findings/histogram.md).
 func HistogramSamples(m int, eps, eta, beta float64) float64 {
-	return math.Max(4*float64(m)/(beta*beta), 12/(eta*eta)) * (1 + math.Exp(2*eps))
+	return max(4*float64(m)/(beta*beta), 12/(eta*eta)) * (1 + math.Exp(2*eps))
 }
 
 // ADPTesterEta is the estimation error eta for which n outputs a side are what aDPTester asks for
-// (RenyiTester, algorithm 2, after Gilbert and McMillan 2018), of m outcomes, at an error of 1/3.
-// Such n at eta = .01, fitted here, are its column of table 1, whose rows seem to be in another
-// order.
+// (RenyiTester, algorithm 2), of m outcomes, at an error of 1/3. Such n at eta = .01, fitted here,
+// are its column of table 1, whose rows seem to be in another order.
 func ADPTesterEta(m int, eps float64, n int) float64 {
-	return math.Sqrt(math.Max(4*float64(m), 12) * (1 + math.Exp(2*eps)) / float64(n))
+	return math.Sqrt(max(4*float64(m), 12) * (1 + math.Exp(2*eps)) / float64(n))
 }
 
 func mustBeHistograms(first, second []int) (n1, n0 float64) {
@@ -75,15 +73,14 @@ func mustBeHistograms(first, second []int) (n1, n0 float64) {
 const MethodHockeyStick bounds.Method = "published-hockeystick"
 
 // HockeyStickEstimate is what algorithm 5 of DP-Auditorium estimates by its classifier's event: (1
-// + e^eps) P(right) - e^eps, which is P(event) - e^eps Q(event).
+// + e^eps) P(right) - e^eps.
 func HockeyStickEstimate(c bounds.Counts, eps float64) float64 {
 	return float64(c.X)/float64(c.N1) - float64(math.Exp(eps)*float64(c.Y))/float64(c.N0)
 }
 
 // HockeyStickSlack is (1 + e^eps) sqrt(log(1/beta)/(2m)), Hoeffding's bound of its propositions
 // 4.11 and 4.12, for the m of which n outputs of the second side are the share e^eps/(1 + e^eps):
-// the sides are drawn at random so; with n of either it errs less. Valid, but an exact test shows
-// far more.
+// the sides are drawn at random so; with n of either it errs less.
 func HockeyStickSlack(n int, eps, beta float64) float64 {
 	bounds.Must(bounds.CheckClaim(eps), bounds.CheckBeta(beta))
 	e := math.Exp(eps)

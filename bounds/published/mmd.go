@@ -34,8 +34,7 @@ func (s MMDSummary) Validate() error {
 
 func (s MMDSummary) width() float64 { return audit.Pick(s.Signed, 8.0, 4) }
 
-// lower is the empirical Bernstein bound of E h (Maurer and Pontil 2009, theorem 4): below it with
-// probability at most beta.
+// lower is the empirical Bernstein bound of E h (Maurer and Pontil 2009, theorem 4).
 func (s MMDSummary) lower(beta float64) float64 {
 	n, l := float64(s.N), math.Log(2/beta)
 	return s.Mean - math.Sqrt(2*s.Variance*l/n) - 7*s.width()*l/(3*(n-1))
@@ -80,9 +79,9 @@ func RankMMD(t, explored bounds.Table, seed uint64) MMDSummary {
 }
 
 // TightMMDThreshold is the largest maximum mean discrepancy, not squared, of an (eps, delta)
-// private mechanism for a kernel with k(x, x) <= 1: (e^eps - 1 + 2 delta)/(e^eps + 1) is the
-// largest total variation, and the discrepancy is at most twice that, or sqrt 2 times for kernels
-// in [0, 1] (there the cross term of the two parts of P - Q only lowers it).
+// private mechanism for a kernel with k(x, x) <= 1: at most twice the largest total variation,
+// (e^eps - 1 + 2 delta)/(e^eps + 1), or sqrt 2 times for kernels in [0, 1] (there the cross term of
+// the two parts of P - Q only lowers it).
 func TightMMDThreshold(eps, delta float64, signed bool) float64 {
 	bounds.Must(bounds.CheckClaim(eps), bounds.CheckDelta(delta))
 	return mmdFactor(signed) * (math.Expm1(eps) + 2*delta) / (math.Exp(eps) + 1)
@@ -98,34 +97,33 @@ func MMDThreshold(eps, delta float64) float64 {
 }
 
 // TightMMDDelta is a lower confidence bound on the delta for which (eps, delta) can hold: that at
-// which [TightMMDThreshold] is the root of the empirical Bernstein bound of E h. Valid at every
-// sample size if the values of h are independent, the kernel fixed beforehand and k(x, x) <= 1.
-// Rounded down, at least 0.
+// which [TightMMDThreshold] is the root of the bound of E h. Valid if the values of h are
+// independent, the kernel fixed beforehand and k(x, x) <= 1.
 func TightMMDDelta(s MMDSummary, eps, beta float64) float64 {
 	root := mustBeMMD(s, eps, beta)
-	return math.Max(0, bounds.RoundDown(((math.Exp(eps)+1)*root/mmdFactor(s.Signed)-math.Expm1(eps))/2))
+	return max(0, bounds.RoundDown(((math.Exp(eps)+1)*root/mmdFactor(s.Signed)-math.Expm1(eps))/2))
 }
 
 // CorrectedMMDDelta is the same by [MMDThreshold], and looser.
 func CorrectedMMDDelta(s MMDSummary, eps, beta float64) float64 {
 	root := mustBeMMD(s, eps, beta)
-	return math.Max(0, bounds.RoundDown((root-math.Expm1(eps))/(1+math.Exp(-eps))))
+	return max(0, bounds.RoundDown((root-math.Expm1(eps))/(1+math.Exp(-eps))))
 }
 
 // MMDDelta is algorithm 7 of DP-Auditorium, with the root over the variance term only, as its proof
-// has it, and the constant 28/3 for every kernel. It lost a square, and for kernels in [-1, 1] h
-// spans 8, not 4; for those in [0, 1] neither does harm (docs/findings/mmd-square.md).
+// has it. It lost a square, and for kernels in [-1, 1] h spans 8, not 4; for those in [0, 1]
+// neither does harm (docs/findings/mmd-square.md).
 func MMDDelta(s MMDSummary, eps, beta float64) float64 {
 	mustBeMMD(s, eps, beta)
 	n, l := float64(s.N), math.Log(2/beta)
 	biased := s.Variance * (n - 1) / n
 	m := s.Mean - math.Sqrt(2*biased*l/n) - 28*l/(3*(n-1)) - math.Pow(math.Expm1(eps), 2)
 	a, b := 1+math.Exp(-eps), math.Exp(eps)-math.Exp(-eps)
-	return (math.Sqrt(math.Max(0, b*b+a*m)) - b) / a
+	return (math.Sqrt(max(0, b*b+a*m)) - b) / a
 }
 
 // mustBeMMD is the root of the lower bound of E h, 0 where that is negative.
 func mustBeMMD(s MMDSummary, eps, beta float64) float64 {
 	bounds.Must(s.Validate(), bounds.CheckClaim(eps), bounds.CheckBeta(beta))
-	return math.Sqrt(math.Max(0, s.lower(beta)))
+	return math.Sqrt(max(0, s.lower(beta)))
 }

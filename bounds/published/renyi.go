@@ -27,8 +27,8 @@ const (
 //	n >= 2 e^(alpha osc) log(2/beta)/eta2^2,
 //
 // by the multiplicative Chernoff bounds of Z1/max Z1 and Z2/max Z2, whose means are at least
-// e^(-(alpha-1) osc) and e^(-alpha osc). The etas are the least for n; 0 if they are too large;
-// rounded down. Valid if bins and h were fixed beforehand, and far looser than [bounds.Renyi].
+// e^(-(alpha-1) osc) and e^(-alpha osc). The etas are the least for n; 0 if they are too large.
+// Valid if bins and h were fixed beforehand, and far looser than [bounds.Renyi].
 func CorrectedRenyi(t bounds.Table, h []float64, alpha, beta float64) float64 {
 	mustBeWitness(t, h, alpha, beta)
 	osc := slices.Max(h) - slices.Min(h)
@@ -39,13 +39,12 @@ func CorrectedRenyi(t bounds.Table, h []float64, alpha, beta float64) float64 {
 		return 0
 	}
 	v := bounds.RenyiEstimate(t, h, alpha) - alpha/(alpha-1)*math.Log1p(eta1) + math.Log1p(-eta2)
-	return math.Max(0, bounds.RoundDown(v))
+	return max(0, bounds.RoundDown(v))
 }
 
-// Renyi is the bound of DP-Auditorium's theorem 4.3 and corollary 4.4 as printed: R^{h,n} -
-// log((1+eta)/(1-eta)), eta from (9) with C = max |h|; -Inf if eta is not below 1. Half of an
-// exponent and a factor are missing (docs/findings/renyi-theorem.md). C is half of the range of h,
-// which it is once h is centred: no other C gives more.
+// Renyi is the bound of DP-Auditorium's theorem 4.3 and corollary 4.4 as printed, eta from (9) with
+// C = max |h|; -Inf if eta is not below 1. Half of an exponent and a factor are missing
+// (docs/findings/renyi-theorem.md). C is half of the range of h, which it is once h is centred.
 func Renyi(t bounds.Table, h []float64, alpha, beta float64) float64 {
 	mustBeWitness(t, h, alpha, beta)
 	c := (slices.Max(h) - slices.Min(h)) / 2
@@ -58,26 +57,26 @@ func Renyi(t bounds.Table, h []float64, alpha, beta float64) float64 {
 
 // RenyiEta is (9) of DP-Auditorium, see [Renyi].
 func RenyiEta(alpha, c float64, n int, beta float64) float64 {
-	return math.Sqrt(math.Max(3*math.Exp(2*(alpha-1)*c), 2*math.Exp(alpha*c)) * math.Log(2/beta) / float64(n))
+	return math.Sqrt(max(3*math.Exp(2*(alpha-1)*c), 2*math.Exp(alpha*c)) * math.Log(2/beta) / float64(n))
 }
 
-// RenyiSamples gives the figures of table 1 of RenyiTester with C = 16 epsilon, its own, and beta =
-// 1/3 and eta = .00348 (epsilon = .01) or .0086 (epsilon = .1), fitted here: the smaller one of two
-// terms (docs/findings/renyitester-samples.md).
+// RenyiSamples are the figures of table 1 of RenyiTester with C = 16 epsilon, its own, and beta =
+// 1/3 and eta = .00348 (epsilon = .01) or .0086 (epsilon = .1), fitted here
+// (docs/findings/renyitester-samples.md).
 func RenyiSamples(alpha, c, eta, beta float64) float64 {
 	return 3 * math.Exp(2*(alpha-1)*c) * math.Log(2/beta) / (eta * eta)
 }
 
 // CorrectedRenyiSamples is how many pairs [CorrectedRenyi] needs for |h| <= c and both etas eta.
 func CorrectedRenyiSamples(alpha, c, eta, beta float64) float64 {
-	return math.Max(3*math.Exp(2*(alpha-1)*c), 2*math.Exp(2*alpha*c)) * math.Log(2/beta) / (eta * eta)
+	return max(3*math.Exp(2*(alpha-1)*c), 2*math.Exp(2*alpha*c)) * math.Log(2/beta) / (eta * eta)
 }
 
 // PureThreshold is the threshold of lemma 4.6 of DP-Auditorium and lemma 2.5 of RenyiTester. Valid,
 // but up to four times the exact one (docs/findings/pure-threshold.md).
 func PureThreshold(eps, alpha float64) float64 {
 	bounds.Must(bounds.CheckClaim(eps), bounds.CheckAlpha(alpha))
-	return math.Min(eps, 2*alpha*eps*eps)
+	return min(eps, 2*alpha*eps*eps)
 }
 
 func mustBeWitness(t bounds.Table, h []float64, alpha, beta float64) {
@@ -94,7 +93,7 @@ func mustBeWitness(t bounds.Table, h []float64, alpha, beta float64) {
 // Of all that was tried it was nowhere below [bounds.OneRunPValue] where it was below 1/2, so that
 // it is a p-value there; near 1 it can be too small (TestSteinkePValueNearOne). Which coins are
 // guessed may depend on the output, but not on the coins; so may r at delta = 0. Right to a
-// relative 1e-9 down to 1e-290. eps >= 0 is finite.
+// relative 1e-9 down to 1e-290.
 func SteinkePValue(m, r, v int, eps, delta float64) float64 {
 	bounds.Must(bounds.CheckOneRun(m, r, v), bounds.CheckDelta(delta), bounds.CheckClaim(eps))
 	wrong := r - v
@@ -105,16 +104,15 @@ func SteinkePValue(m, r, v int, eps, delta float64) float64 {
 			tail += p
 		} else if delta > 0 {
 			sum += p
-			steepest = math.Max(steepest, sum/float64(k-wrong))
+			steepest = max(steepest, sum/float64(k-wrong))
 		}
 	}
 	p := (tail + 2*float64(m)*delta*steepest) / total
-	return math.Min(1, p*(1+1e-9))
+	return min(1, p*(1+1e-9))
 }
 
 // SteinkeEpsilon is the published lower confidence bound on epsilon at delta from a single run: the
-// largest eps whose [SteinkePValue] is at most beta, rounded down to six decimals; 0 if there is
-// none. beta above .2 is taken as .2.
+// largest eps whose [SteinkePValue] is at most beta. beta above .2 is taken as .2.
 //
 // Proof. It suffices that the p-value stays above beta beyond the first eps where it is. It is the
 // maximum over i of p_i = b_0 + c S_i/i, S_i = P(v-i <= Bin < v), and with g the masses of Bin(r-1,
@@ -127,7 +125,7 @@ func SteinkePValue(m, r, v int, eps, delta float64) float64 {
 // at least that.
 func SteinkeEpsilon(m, r, v int, delta, beta float64) float64 {
 	bounds.Must(bounds.CheckOneRun(m, r, v), bounds.CheckDelta(delta), bounds.CheckBeta(beta))
-	beta = math.Min(beta, 0.2)
+	beta = min(beta, 0.2)
 	return bounds.Largest(0, 60, 1e-9, func(eps float64) bool { return SteinkePValue(m, r, v, eps, delta) <= beta })
 }
 
@@ -140,7 +138,7 @@ func MahloujifarEpsilon(m, r, v int, delta, beta float64) float64 {
 	return bounds.Largest(0, 60, 1e-9, func(eps float64) bool {
 		odds := math.Exp(eps)
 		return bounds.OneRunRecursion(float64(m), r, v, beta, func(right float64) float64 {
-			return math.Max(0, math.Max((right-delta)/odds, 1-delta-odds*(1-right)))
+			return max(0, max((right-delta)/odds, 1-delta-odds*(1-right)))
 		})
 	})
 }
@@ -153,15 +151,13 @@ const (
 )
 
 // Katz is the log-ratio bound of Katz, Baptista, Azen and Pike (1978), as Lu et al. (2022, section
-// 4.2 and lemma A.3) use it at delta = 0; delta > 0 is put in by the delta method, our own
-// extension:
+// 4.2 and lemma A.3) use it at delta = 0; delta > 0 is our own extension by the delta method:
 //
 //	log((x/n1 - delta)/(y/n0)) - z sqrt(p1(1-p1)/(n1 (p1-delta)^2) + (1-p0)/(n0 p0))
 //
 // with the observed rates for p1 and p0 and z the upper beta quantile of the normal distribution.
-// Its error is far above beta with delta > 0 and p1 near delta, and where the event, or its
-// complement, was chosen on the same counts (docs/findings/katz.md). -Inf if Y = 0 or X/N1 <=
-// delta.
+// Its error is far above beta with delta > 0 and p1 near delta, and where the event was chosen on
+// the same counts (docs/findings/katz.md). -Inf if Y = 0 or X/N1 <= delta.
 func Katz(c bounds.Counts, delta, beta float64) float64 {
 	bounds.Must(c.Validate(), bounds.CheckDelta(delta), bounds.CheckBeta(beta))
 	n1, n0 := float64(c.N1), float64(c.N0)

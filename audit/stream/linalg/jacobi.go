@@ -11,8 +11,8 @@ const (
 
 // Rows makes rows orthogonal, which is the singular value decomposition of their matrix: it rotates
 // pairs of rows, over their whole length and in place, until their first n entries are orthogonal
-// up to rounding; false where 60 sweeps over all pairs do not suffice. Rows change places: those
-// longest in the first n entries come first. Entries must be finite and at most about 1.
+// up to rounding; false where 60 sweeps do not suffice. Rows change places: those longest in the
+// first n entries come first. Entries must be finite and at most about 1.
 //
 // With A for the first n entries and A = U S V', the rows end as those of S V'; what follows the
 // first n entries, if it starts as the identity, ends as U'.

@@ -1,6 +1,5 @@
-// Package matmul multiplies matrices: one kernel for the models that learners train and for those
-// that canaries audit. Sums run in a fixed order and every product is rounded before it is added,
-// so results have the same bits on every platform.
+// Package matmul multiplies matrices. Sums run in a fixed order and every product is rounded before
+// it is added, so results have the same bits on every platform.
 package matmul
 
 // Real is what is computed in: float32 in models, float64 where gradients are exact.
@@ -68,8 +67,7 @@ func (p *Packed[T]) pack(src []T, lines, depth, line, step, width int) {
 }
 
 // Product writes a, a left factor, times b, a right one, into c, row by row; to each row the bias
-// is added, if there is one. Each entry is a sum in the order of the inner dimension, so its bits
-// do not depend on what else is in the matrix.
+// is added, if there is one. Each entry is a sum in the order of the inner dimension.
 func Product[T Real](a, b *Packed[T], bias, c []T) {
 	rows, columns := a.lines, b.lines
 	if a.width != tall || b.width != broad {
