@@ -14,7 +14,7 @@ type Catalogue struct {
 	Finders    []FinderSpec
 }
 
-// With is the catalogue with one mechanism more, which is no other's business.
+// With is the catalogue with one mechanism more.
 func (c Catalogue) With(m MechanismSpec) Catalogue {
 	c.Mechanisms = append(slices.Clone(c.Mechanisms), m)
 	return c
@@ -115,10 +115,10 @@ func Total(counts []int) (sum int) {
 	return sum
 }
 
-// Auto leaves the choice of learner or finder to dpscope.
+// Auto leaves the choice to dpscope.
 const Auto = "auto"
 
-// MaxSeed is the largest seed of a plan: such seeds are exact in JSON read as float64.
+// MaxSeed is the largest seed of a plan: exact in JSON read as float64.
 const MaxSeed = 1<<53 - 1
 
 // DefaultSeed is the seed where none is named.
@@ -155,10 +155,9 @@ type NamedListing struct {
 	Title  string `json:"title"`
 	Source string `json:"source"`
 	// ByName: a learner that no portfolio trains.
-	ByName bool `json:"byName,omitempty"`
-	// Settings are those of a learner, which stand behind its name.
+	ByName   bool        `json:"byName,omitempty"`
 	Settings []ParamSpec `json:"settings,omitempty"`
-	// Attacks are the learners that a finder is for; absent: it is for any mechanism.
+	// Attacks are the learners that a finder is for; absent: any mechanism.
 	Attacks []Learning `json:"attacks,omitempty"`
 }
 
@@ -186,7 +185,7 @@ func (c Catalogue) Listing() Listing {
 		})}
 }
 
-// Usage is name=default and the range, for a list of parameters.
+// Usage is name=default and the range.
 func (s ParamSpec) Usage() string {
 	if len(s.Choices) > 0 {
 		return fmt.Sprintf("%s=%s   one of %v", s.Name, s.Choices[0], s.Choices)

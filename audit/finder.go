@@ -10,8 +10,7 @@ import (
 type Trial struct {
 	Index int
 	Pair  Pair
-	// Value is the lower bound on epsilon that the pair's best witness showed in validation: for
-	// comparing trials, not a certificate.
+	// Value is the lower bound that the pair's best witness showed in validation, no certificate.
 	Value float64
 }
 
@@ -20,8 +19,8 @@ const NoEvidence = -90.0
 
 // Finder proposes neighbouring pairs of datasets.
 type Finder interface {
-	// Propose returns the pairs to explore next, at most budget of them, given all trials so far;
-	// none when it has no more. It depends on the history alone, not on the number of workers.
+	// Propose returns the pairs to explore next, at most budget, none when it has no more. It
+	// depends on the history alone.
 	Propose(history []Trial, budget int) []Pair
 }
 
@@ -36,11 +35,10 @@ func (l *PairList) Propose(_ []Trial, budget int) []Pair {
 	return next
 }
 
-// Scanner is a finder that also has up to MostScanned pairs of which a few outputs tell enough:
-// they are drawn from after all that it proposes.
+// Scanner is a finder that also has up to MostScanned pairs of which a few outputs tell enough,
+// drawn from last.
 type Scanner interface{ Scan() []Pair }
 
-// MostScanned bounds them.
 const MostScanned = 100
 
 // FinderProblem is what a finder starts from.
@@ -50,7 +48,7 @@ type FinderProblem struct {
 	Candidates []Pair // the mechanism's own pairs, the best first
 	Stream     *stream.Stream
 	Trials     int // pairs that may be explored in all; 0: not known
-	// Table is what is known of the mechanism where it is a learner; nil of others.
+	// Table is nil where the mechanism is no learner.
 	Table *Table
 	// Group is the most steps of the relation that a pair may differ by; 0: one.
 	Group int

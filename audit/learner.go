@@ -12,8 +12,7 @@ type Exploration struct {
 	First, Second Samples
 	Claim         Claim
 	Stream        *stream.Stream // for learners that need randomness
-	// Check is to be called every few milliseconds (at least once a pass over the samples); where
-	// it returns an error, the learner returns that at once.
+	// Check is to be called every few milliseconds; the learner returns its error at once.
 	Check func() error
 }
 
@@ -22,32 +21,31 @@ type LearnerSpec struct {
 	Name   string
 	Title  string
 	Source string
-	// ByName: used only when a plan names it, not in the portfolio.
+	// ByName: not in the portfolio.
 	ByName bool
 	// Steady: a portfolio takes it where validation cannot tell that another does better.
 	Steady bool
 	// Bits: it reads how numbers are rounded. A plan that names it says that the claim is about
 	// doubles, and a portfolio trains it where a column says so ([Column.Bits]).
 	Bits bool
-	// Settings are what can be set behind the name ("mlp:epochs=5:units=64"), and With is the
-	// learner with all of them; absent where there is nothing to set.
+	// Settings stand behind the name ("mlp:epochs=5:units=64"), and With is the learner with all of
+	// them.
 	Settings []ParamSpec
 	With     func(Params) LearnerSpec
-	// Tester is the published tester whose witness the learner trains, if it is one of those.
+	// Tester is the published tester whose witness the learner trains, if any.
 	Tester Tester
-	// Applies returns nil where the learner can work on such outputs, else an error.
+	// Applies is nil where the learner can work on such outputs, else an error.
 	Applies func(columns []Column) error
-	// Learn returns a model that scores outputs. Where there is nothing to learn it returns a model
-	// all the same, or an error that says why; a portfolio goes on without it.
+	// Learn returns a model that scores outputs, or an error that says why; a portfolio goes on
+	// without it.
 	Learn func(Exploration) (Model, error)
 	// Decode reads a model that json.Marshal wrote, and refuses one that does not fit columns.
 	Decode func(data json.RawMessage, columns []Column) (Model, error)
 }
 
-// Tester is a published tester whose statistic a report shows beside what is certified.
+// Tester is a published tester whose statistic a report shows too.
 type Tester string
 
-// Testers.
 const (
 	RenyiTester       Tester = "RényiTester"
 	ADPTester         Tester = "aDPTester"
@@ -55,13 +53,12 @@ const (
 	MMDTester         Tester = "MMDTester"
 )
 
-// Model is a score for each output, higher where the output is likelier on the pair's first
-// dataset. It is a JSON value, and its scores have the same bits on every platform (products
-// rounded by float64() before they are added, no transcendental functions of package math), since
-// counts depend on them.
+// Model is a score for each output, higher where it is likelier on the pair's first dataset. It is
+// a JSON value, and its scores have the same bits on every platform (products rounded by float64()
+// before they are added, no transcendental functions of package math), since counts depend on them.
 type Model interface {
-	// Score writes the score of each row of rows (flat, of the mechanism's width), which is finite,
-	// into out, of as many numbers. Several goroutines may call it at once.
+	// Score writes the finite score of each row of rows (flat) into out. Several goroutines may
+	// call it at once.
 	Score(rows, out []float64)
 	// Describe says which outputs score above the threshold, or, not above, below it.
 	Describe(threshold float64, above bool) string
@@ -73,7 +70,7 @@ type RoundingModel interface {
 	ReadsRounding()
 }
 
-// Labelled says where a table of labelled examples comes from that the user brought.
+// Labelled says where a table of labelled examples comes from.
 type Labelled struct {
 	File     RecordedFile    `json:"file"`
 	Rows     int             `json:"rows"`
@@ -82,7 +79,6 @@ type Labelled struct {
 	Clipped  int             `json:"clipped"` // values beyond the declared bounds, moved to the nearest
 	Reading  LabelledReading `json:"reading"`
 
-	// Notes are warnings about the table, in words.
 	Notes []string `json:"-"`
 }
 
@@ -104,11 +100,11 @@ func (l *Labelled) Words() string {
 type Learning string
 
 const (
-	// Logistic is regularised logistic regression without an intercept, by any perturbation or by
-	// gradients: its model is the coefficients, one a feature.
+	// Logistic is regularised logistic regression without an intercept: its model is the
+	// coefficients.
 	Logistic Learning = "logistic"
-	// NaiveBayes is Gaussian naive Bayes: its model is, of label 0 and then of label 1, the mean of
-	// each feature, then the variances alike, then the share of label 1.
+	// NaiveBayes is Gaussian: its model is, of label 0 and then of label 1, the mean of each
+	// feature, then the variances alike, then the share of label 1.
 	NaiveBayes Learning = "naive-bayes"
 	// Forest is a forest whose splits do not depend on the rows.
 	Forest Learning = "forest"
@@ -116,8 +112,8 @@ const (
 	Network Learning = "network"
 )
 
-// Table is what an attack on a learner knows: rows of the mechanism's domain, and the learner's
-// twin without noise.
+// Table is what an attack on a learner knows: rows of the domain, and the learner's twin without
+// noise.
 type Table struct {
 	// Base has the features of a row and then its label, 0 or 1.
 	Base Dataset
@@ -125,13 +121,13 @@ type Table struct {
 	Features []string
 	Classes  [2]string
 	Learning
-	// Ridge is lambda of [Logistic]: the mean of the losses and Ridge/2 times the squared norm of
-	// the coefficients are minimised.
+	// Ridge is lambda of [Logistic]: the mean of the losses and Ridge/2 times the squared norm are
+	// minimised.
 	Ridge float64
-	// Radius is the L2 norm that the features of a row have at most, beside their bounds; 0: any.
+	// Radius is the L2 norm that the features of a row have at most; 0: any.
 	Radius float64
-	// Train is the learner's twin without noise: its model's numbers.
+	// Train makes the model's numbers without noise.
 	Train func(Dataset) ([]float64, error)
-	// Probability is that of label 1 by a model that Train made; nil where there is none.
+	// Probability is that of label 1; nil where there is none.
 	Probability func(model, features []float64) float64
 }

@@ -9,14 +9,14 @@ type Mechanism interface {
 	// Columns describes one output, the same in every call and on every dataset.
 	Columns() []Column
 	// Sample fills out with independent outputs on d, of Width(Columns()) finite numbers each. All
-	// randomness comes from s. It must not keep s or out; d is a copy of its own.
+	// randomness comes from s. It must not keep s or out.
 	Sample(d Dataset, s *stream.Stream, out []float64) error
 }
 
-// Summariser is a mechanism whose outputs are summaries that are chosen with the pair in view, such
-// as the votes of a forest on the row in which the pair differs. What For returns has the columns
-// of the receiver for every pair, and applies the same function to the released model on both
-// datasets, so that a bound holds of the model too: privacy is closed under post-processing.
+// Summariser is a mechanism whose outputs are summaries that are chosen with the pair in view. What
+// For returns has the columns of the receiver, and applies the same function to the released model
+// on both datasets, so that a bound holds of the model too: privacy is closed under
+// post-processing.
 type Summariser interface {
 	For(pair Pair) Mechanism
 }
@@ -41,36 +41,32 @@ type MechanismSpec struct {
 	Pairs func(Params, Relation) []Pair
 	// Table is what an attack knows of a learner, read only; nil where nothing is trained.
 	Table func(Params) *Table
-	// Block is the most outputs that are asked for in one call, where one takes long, such as a
-	// training: a worker shows a sign of life after each. It is part of what a seed means. nil:
-	// [BlockRows].
+	// Block is the most outputs that are asked for in one call, where one takes long: a worker
+	// shows a sign of life after each. It is part of what a seed means. nil: [BlockRows].
 	Block func(Params) int
 	// New fixes the parameters, which were checked against Params.
 	New func(Params) (Mechanism, error)
-	// Custom: the mechanism is the caller's own; no command line knows its name.
+	// Custom: the caller's own; no command line knows its name.
 	Custom bool
-	// Recording is there where New makes a [Recorded] mechanism.
+	// Recording is there where New makes a [Recorded] mechanism, User and Labelled where the user
+	// brought the mechanism or its table.
 	Recording *Recording
-	// UserMechanism is there where the user brought the mechanism.
-	User *UserMechanism
-	// Labelled is there where the user brought the table of a learner.
-	Labelled *Labelled
-	// Tight is how to audit it so that its claim, if kept, is met with equality; nil: unknown.
+	User      *UserMechanism
+	Labelled  *Labelled
+	// Tight is nil where it is unknown.
 	Tight *Tight
-	// Unseeded says why outputs do not come from Sample's stream, so that no report replays; empty
-	// where they do.
+	// Unseeded says why outputs do not come from Sample's stream, so that no report replays.
 	Unseeded string
 }
 
 // Tight is a setting of a mechanism in which its claim is met with equality: there chance refutes
-// it most often, so the tool's own error rate is measured by these. Why is derived for the named
-// parameters and the defaults of others.
+// it most often. Why is derived for the named parameters and the defaults of others.
 type Tight struct {
 	Params Params // other than defaults
 	Pair   int    // number, from 1, of the pair that meets the claim; 0: none is known
 	Why    string // how that pair meets it, or what is known
 	// Exact is the epsilon that holds on the first pair, up to rounding, where no pair meets the
-	// mechanism's own claim; 0: the own claim. It holds on that pair only.
+	// mechanism's own claim; 0: the own claim.
 	Exact float64
 	// Floats: it adds its noise in floating point; a learner of bits rightly refutes it.
 	Floats bool

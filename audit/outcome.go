@@ -5,11 +5,10 @@ import (
 	"slices"
 )
 
-// Outcome is an output of a column of numbers that is no number, written as a finite number that no
-// mechanism has a use for; an output that is that number hides differences only.
+// Outcome is an output of a column of numbers that is no number, written as a number that no
+// mechanism has a use for.
 type Outcome float64
 
-// The outcomes.
 const (
 	BelowOutcome Outcome = -1e300   // minus infinity
 	AboveOutcome Outcome = 1e300    // infinity
@@ -69,11 +68,9 @@ func OutcomeOf(v float64) Outcome {
 	return NaNOutcome
 }
 
-// Failing is a mechanism of which runs may fail, which is an outcome of theirs.
-type Failing interface {
-	// Failure says why one did; empty where none has.
-	Failure() string
-}
+// Failing is a mechanism of which runs may fail, which is an outcome of theirs; Failure says why
+// one did.
+type Failing interface{ Failure() string }
 
 // TakeOutcomes writes numbers that are not finite as outcomes.
 func TakeOutcomes(columns []Column, rows []float64) {

@@ -9,15 +9,14 @@ import (
 	"strings"
 )
 
-// Recorded is a mechanism whose outputs exist already. The engine takes them in a random order that
-// the seed fixes: the sequential test bets on all, exploration takes the first Plan.Explore,
+// Recorded is a mechanism whose outputs exist already, which are taken in a random order that the
+// seed fixes: the sequential test bets on all, exploration takes the first Plan.Explore,
 // certification those after them. So none certifies that was explored, and which do does not depend
 // on their values.
 type Recorded interface {
 	Mechanism
 	// Recorded fills out with the outputs number at, at+1, ... on one dataset (side 0 or 1), in a
-	// uniformly random order that depends on seed, side and their number alone. An error if there
-	// are not so many.
+	// uniformly random order that depends on seed, side and their number alone.
 	Recorded(seed uint64, side, at int, out []float64) error
 }
 
@@ -31,10 +30,8 @@ type Recording struct {
 	Rows     [2]int         `json:"rows"`     // on each dataset
 	Columns  []Column       `json:"columns"`  // of one output
 	Reading  Reading        `json:"reading"`
-	// Split is absent where the plan was not resolved.
-	Split *RecordedSplit `json:"split,omitempty"`
+	Split    *RecordedSplit `json:"split,omitempty"`
 
-	// Notes are warnings about the files, in words.
 	Notes []string `json:"-"`
 }
 
@@ -69,7 +66,7 @@ var RecordedLimitations = []string{
 	"The outputs were recorded outside dpscope. The bounds assume that the rows are independent runs of one mechanism and that its two datasets are neighbours; dpscope cannot check either.",
 }
 
-// Spec is the line of a registry for the recorded outputs, which m gives out.
+// Spec is the line of a registry for the outputs, which m gives out.
 func (r *Recording) Spec(m Mechanism) MechanismSpec {
 	readPair := Pair{Label: r.Datasets[0] + " against " + r.Datasets[1], First: Records(0), Second: Records(1)}
 	return MechanismSpec{
@@ -78,7 +75,7 @@ func (r *Recording) Spec(m Mechanism) MechanismSpec {
 		Source:    "outputs recorded outside dpscope",
 		Params:    []ParamSpec{},
 		Relations: func(Params) []Relation { return []Relation{Given} },
-		// Nobody knows what the recorded mechanism claims: a plan must say.
+		// A plan must say what is claimed.
 		Claim: func(Params) Claim { return DPClaim(1, 0) },
 		Truth: func(Params) string { return "unknown" },
 		Domain: func(Params, Relation) Domain {
@@ -98,7 +95,7 @@ func (r *Recording) Words() string {
 	}), " and ")
 }
 
-// shortRun is from how many columns on those that are alike are named together, in a command.
+// shortRun is from how many columns on those that are alike are named together.
 const shortRun = 4
 
 // mostKinds bounds the columns that one range names.

@@ -23,19 +23,18 @@ func (r Relation) Unit() string {
 type Relation string
 
 const (
-	// Given is of recorded outputs: that the datasets are neighbours is the word of whoever
-	// recorded them.
+	// Given is of recorded outputs: neighbours by the word of whoever recorded them.
 	Given Relation = "given"
 	// AddRemove: one dataset is the other with one row more.
 	AddRemove Relation = "add-remove"
 	// Replace: the datasets have as many rows and differ in one of them.
 	Replace Relation = "replace"
 	// LInfinity: two vectors of query answers, no coordinate of which differs by more than the
-	// domain's Reach (the sensitivity of a query), the relation of DP-Sniper and StatDP.
+	// domain's Reach (the sensitivity of a query), as of DP-Sniper and StatDP.
 	LInfinity Relation = "l-infinity"
-	// BoundedReplace: the datasets have as many rows and differ in one of them, no coordinate of
-	// which differs by more than the domain's Reach. A row's place counts. In Blowfish privacy (He,
-	// Machanavajjhala and Ding, SIGMOD 2014) such neighbours are those of a distance threshold.
+	// BoundedReplace: as Replace, and no coordinate differs by more than the domain's Reach. A
+	// row's place counts. In Blowfish privacy (He, Machanavajjhala and Ding, SIGMOD 2014) such
+	// neighbours are those of a distance threshold.
 	BoundedReplace Relation = "bounded-replace"
 )
 
@@ -59,15 +58,15 @@ func ParseRelation(name string) (Relation, error) {
 const reachSlack = 1e-12
 
 // Check reports an error unless the pair's datasets lie in the domain and are neighbours. Rows are
-// compared as multisets, except under LInfinity and BoundedReplace.
+// multisets, except under LInfinity and BoundedReplace.
 func (r Relation) Check(p Pair, dom Domain) error {
 	_, err := r.Steps(p, dom, 1)
 	return err
 }
 
 // Steps is by how many steps of the relation the pair's datasets differ, each to a neighbour in the
-// domain: at least 1, at most the given number, else an error. More than one is known of AddRemove
-// and Replace only: between datasets k rows apart lie k-1 others of sizes in the domain.
+// domain: at most the given number, else an error. More than one is known of AddRemove and Replace
+// only: between datasets k rows apart lie k-1 others.
 func (r Relation) Steps(p Pair, dom Domain, most int) (int, error) {
 	if err := First(dom.Contains(p.First, "pair.first"), dom.Contains(p.Second, "pair.second")); err != nil {
 		return 0, err

@@ -81,8 +81,8 @@ type FactRow struct {
 	Value string `json:"value"`
 }
 
-// Tolerances for numbers computed from the same counts on another platform, where a difference in
-// the last bits may cross one step of rounding: 1e-6 of bounds, 1e-9 of shares, 1e-4 of the power.
+// Tolerances for numbers computed from the same counts on another platform: one step of rounding of
+// bounds (1e-6), shares (1e-9) and the power (1e-4).
 const (
 	BoundTolerance = 1.5e-6
 	shareTolerance = 1.5e-9

@@ -8,10 +8,10 @@ import (
 )
 
 const (
-	// MinSamples is the least number of outputs a side that anything is learned of or bounded by.
+	// MinSamples is the least number of outputs a side.
 	MinSamples = 100
-	// BlockRows is the most outputs that an audit asks for at a time. Another number would change
-	// which random numbers an output is made of, and no report would replay.
+	// BlockRows is the most outputs that an audit asks for at a time. With another no report would
+	// replay.
 	BlockRows = 4096
 )
 
@@ -21,7 +21,7 @@ type ColumnKind string
 const (
 	Real   ColumnKind = "real"   // one float64
 	Symbol ColumnKind = "symbol" // one float64 that is only a name; equality is all it has
-	// Mixed is a symbol and, beside it, the number that it carries or 0: two float64 a row.
+	// Mixed is a symbol and the number that it carries, or 0: two float64 a row.
 	Mixed ColumnKind = "mixed"
 )
 
@@ -31,12 +31,11 @@ type Column struct {
 	Kind   ColumnKind `json:"kind"`
 	Labels []Label    `json:"labels,omitempty"` // words for symbols
 	// Bits: of a real column, the claim is about doubles, so a learner may read their [Rounding].
-	// Most noise is drawn for real numbers, where a claim holds for these only.
 	Bits bool `json:"-"`
 }
 
-// Rounding is how a number stands among the doubles: its sign (1 below zero), the exponent of its
-// highest bit, as written, and that of its lowest bit that is set; 2000 of 0 and -0.
+// Rounding is how a number stands among the doubles: its sign (1 below zero), the exponents of its
+// highest bit, as written, and of its lowest bit that is set; 2000 of 0 and -0.
 func Rounding(x float64) (sign, exponent, grid int) {
 	const mantissa, bias = 52, 1023
 	b := math.Float64bits(x)
@@ -65,7 +64,7 @@ type Label struct {
 }
 
 // Number is what a column of the kind has of these cells, where that is a number; a mixed one has
-// it beside the symbols that carry one.
+// it beside carriers.
 func (k ColumnKind) Number(cells, carriers []float64) (v float64, ok bool) {
 	switch {
 	case k == Real:
@@ -117,7 +116,7 @@ func Offsets(columns []Column) []int {
 	return at
 }
 
-// RowKey mixes the bits of a row: equal rows have equal keys, and others hardly ever.
+// RowKey mixes the bits of a row: others hardly ever have equal keys.
 func RowKey(row []float64) (key uint64) {
 	for _, v := range row {
 		key = (key ^ math.Float64bits(v+0)) * 0x9e3779b97f4a7c15 // -0 and 0 are one symbol

@@ -24,20 +24,17 @@ func (k UserKind) Scripted() bool { return k == UserScript || k == UserPython }
 
 // UserMechanism says what it takes to find and run again a mechanism that the user brought.
 type UserMechanism struct {
-	Kind UserKind `json:"kind"`
-	Name string   `json:"name"` // the command line, or the file without its folder
-	// SHA256 is of the code, where one file is all of it.
-	SHA256 string `json:"sha256,omitempty"`
-	// Code is the function itself, where that is short enough to be kept.
-	Code string `json:"code,omitempty"`
-	// Runtime names the interpreter that ran it, with its version, where that is no part of the
-	// browser.
+	Kind   UserKind `json:"kind"`
+	Name   string   `json:"name"` // the command line, or the file without its folder
+	SHA256 string   `json:"sha256,omitempty"`
+	Code   string   `json:"code,omitempty"`
+	// Runtime names the interpreter that ran it, where that is no part of the browser.
 	Runtime  string   `json:"runtime,omitempty"`
 	Datasets Space    `json:"datasets"`
 	Columns  []Column `json:"columns"` // of one output
-	// NonFinite says how NaN and infinities are read: as outcomes (or nothing), refuse, or symbol.
+	// NonFinite is refuse or symbol; else NaN and infinities are outcomes.
 	NonFinite string `json:"nonFinite,omitempty"`
-	// Unseeded says why the same seed does not give the same outputs; empty where it does.
+	// Unseeded says why the same seed does not give the same outputs.
 	Unseeded string `json:"unseeded,omitempty"`
 }
 
@@ -54,8 +51,7 @@ const (
 )
 
 // ParseSpace reads a space from its short form: ranges of the columns, as 0:1,-5:5 or 8x0:1, the
-// least and most rows, as 0:10 or 3, and the relation. Empty ones are 0:1 and 0:5, or 1:5 where
-// rows are not added. A reach of 0 means 1.
+// least and most rows, as 0:10 or 3, and the relation. A reach of 0 means 1.
 func ParseSpace(ranges, rows string, relation Relation, integer bool, reach float64) (Space, error) {
 	s := Space{Domain{Integer: integer}, cmp.Or(relation, AddRemove)}
 	rows = cmp.Or(rows, Pick(s.Relation == AddRemove, "0:5", "1:5"))
@@ -183,8 +179,8 @@ func (b *UserMechanism) Words() string {
 	return words + fmt.Sprintf(" (SHA-256 %.12s...)", b.SHA256)
 }
 
-// SymbolOf is the number that stands for a word in a symbol column whose words are not known
-// beforehand: 52 bits of a hash (FNV-1a). Words that share one can only hide a difference.
+// SymbolOf is the number that stands for a word in a symbol column: 52 bits of a hash (FNV-1a).
+// Words that share one can only hide a difference.
 func SymbolOf(word string) float64 {
 	h := uint64(14695981039346656037)
 	for i := range len(word) {

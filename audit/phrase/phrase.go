@@ -15,8 +15,7 @@ func Round(x float64, decimals int) float64 {
 	return math.Round(x*scale) / scale
 }
 
-// Figures rounds to so many significant figures, alike on every platform. What would round beyond
-// all numbers stays as it is.
+// Figures rounds to so many significant figures, alike on every platform.
 func Figures(x float64, figures int) float64 {
 	v, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', figures, 64), 64)
 	if err != nil {
@@ -56,8 +55,7 @@ func Side(x, claim float64, decimals int) string {
 	return strconv.FormatFloat(y, 'f', decimals, 64)
 }
 
-// Percent prints a share, rounded down so that what is missing to the whole keeps three digits:
-// 98.33 % of 1 - 0.05/3.
+// Percent prints a share, rounded down so that what is missing to the whole keeps three digits.
 func Percent(p float64) string {
 	decimals := 1
 	for rest := 100 * (1 - p); rest < 10 && decimals < 9 && rest > 0; rest *= 10 {
@@ -66,8 +64,7 @@ func Percent(p float64) string {
 	return strconv.FormatFloat(Floor(float64(p*100)+1e-10, decimals), 'f', -1, 64) + " %"
 }
 
-// Visible writes out what a terminal would obey or hide, control characters above all, as \x1b.
-// Line breaks and tabs stay.
+// Visible writes out what a terminal would obey or hide, as \x1b. Line breaks and tabs stay.
 func Visible(s string) string {
 	return escaped(s, func(r rune) bool { return r == '\n' || r == '\t' || strconv.IsGraphic(r) })
 }

@@ -1,6 +1,6 @@
-// Package settings says once what can be set in a plan. Each kind of audit has a table of keys;
-// from it come the flags of a command, the settings in an address and an embed, the page's form,
-// and the command and the address that a report names.
+// Package settings says once what can be set in a plan: from a table of keys come the flags of a
+// command, the settings in an address and an embed, the page's form, and the command and the
+// address that a report names.
 //
 // A setting is a text under its name everywhere but in the plan itself. One that is absent has its
 // default; texts that mean "the default" in a plan, such as 0, are refused where out of range.
@@ -23,7 +23,6 @@ import (
 // Type says what texts of a setting are.
 type Type string
 
-// Types of settings.
 const (
 	NumberType Type = "number" // a floating-point number
 	WholeType  Type = "whole"  // a whole number, which may be written as 1e6
@@ -50,7 +49,7 @@ type Key[P any] struct {
 	Usage string // what it is, for the command line
 	// Default is what the audit takes where nothing is given, for the command line.
 	Default string
-	// Preset is read where nothing is given, where zero in a plan is no default.
+	// Preset is read where nothing is given and zero is no default.
 	Preset string
 	Needed string // what has to be given, of settings that have no default
 	Always bool   // reports name it even where it has its default
@@ -91,7 +90,6 @@ func (r Range) holds(x float64) bool {
 	return x >= r.Least && x <= r.Most && !math.IsInf(x, 0) && !(r.Above && x == r.Least) && !(r.Below && x == r.Most)
 }
 
-// words say what is in range.
 func (r Range) words() string {
 	switch {
 	case r == (Range{}):
@@ -120,7 +118,6 @@ type Value[P any] struct {
 // want is the error of a text that a setting cannot have.
 func want(text, what string) error { return &audit.InputError{Found: text, Want: what} }
 
-// parsed reads a number that is in range.
 func parsed(text string, r Range) (float64, error) {
 	x, err := strconv.ParseFloat(text, 64)
 	switch {
@@ -157,7 +154,7 @@ func Number[P any](at func(*P) *float64) Value[P] {
 	return value(NumberType, at, audit.Exactly, parsed)
 }
 
-// Optional is a setting that is nil unless given, with the texts of of, such as Number.
+// Optional is a setting that is nil unless given.
 func Optional[P, T any](of func(func(*T) *T) Value[T], at func(*P) **T) Value[P] {
 	v := of(func(x *T) *T { return x })
 	return value(v.Type, at, func(x *T) string {
@@ -195,7 +192,6 @@ func Word[P any, T ~string](at func(*P) *T) Value[P] {
 	return value(WordType, at, func(x T) string { return string(x) }, func(text string, _ Range) (T, error) { return T(text), nil })
 }
 
-// onOff reads a switch.
 func onOff(text string, _ Range) (bool, error) {
 	on, err := strconv.ParseBool(text)
 	if err != nil {
@@ -209,8 +205,8 @@ func Switch[P any](at func(*P) *bool) Value[P] {
 	return value(SwitchType, at, strconv.FormatBool, onOff)
 }
 
-// Is is a setting that is on where a word of the plan is this one, and off where it is any other.
-// Only one of the settings of a word may be given.
+// Is is a setting that is on where a word of the plan is this one. Only one of the settings of a
+// word may be given.
 func Is[P any, T ~string](at func(*P) *T, word T) Value[P] {
 	return Value[P]{SwitchType, func(p *P) string { return strconv.FormatBool(*at(p) == word) }, func(p *P, text string, r Range) error {
 		on, err := onOff(text, r)
@@ -277,7 +273,6 @@ func Numbers[P any](at func(*P) *[]float64) Value[P] {
 	})
 }
 
-// list is a setting that is a list with commas between.
 func list[P, T any](t Type, at func(*P) *[]T, text func(T) string, wanted string, one func(part string) (T, bool)) Value[P] {
 	return value(t, at, func(all []T) string { return strings.Join(audit.Each(all, text), ",") }, func(text string, _ Range) (all []T, err error) {
 		for part := range strings.SplitSeq(text, ",") {
@@ -354,7 +349,6 @@ func (v Value[P]) Then(also func(p *P, text string)) Value[P] {
 	return v
 }
 
-// paramPrefix is what stands before the name of a parameter.
 const paramPrefix = "p."
 
 // Texts are settings by name, parameters by p.NAME.
@@ -372,7 +366,7 @@ func (t Texts) Given() Texts {
 }
 
 // Read puts texts into a plan, in the order of the table. An error is an [audit.InputError] whose
-// path is the setting's name, which may be a name that no key has.
+// path is the setting's name.
 func Read[P any](keys []Key[P], texts Texts, p *P) error {
 	known := map[string]bool{}
 	for _, k := range keys {
@@ -428,8 +422,7 @@ func Only[P any](keys []Key[P], names ...string) []Key[P] {
 	return slices.DeleteFunc(slices.Clone(keys), func(k Key[P]) bool { return !slices.Contains(names, k.Name) })
 }
 
-// Written are the settings in which a plan differs from the defaults, in the order of the table,
-// without parameters.
+// Written are the settings in which a plan differs from the defaults, in order, without parameters.
 func Written[P any](keys []Key[P], p, otherwise P) []audit.Argument {
 	var out []audit.Argument
 	for _, k := range keys {
