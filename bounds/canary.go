@@ -116,8 +116,8 @@ func (c CanaryInterval) mustApply(t CanaryTable) {
 	Refuse(min(t.K, t.M) < c.Order(), "fewer canaries than moments; call CanaryInterval.Check first")
 }
 
-// CanaryLimits are what the bound is made of, each at level beta/2: a lower limit of the
-// probability that a canary of the data is in the event, an upper one for a fresh canary.
+// CanaryLimits are a lower limit of the probability that a canary of the data is in the event, and
+// an upper one for a fresh canary, each at level beta/2.
 func CanaryLimits(kind CanaryInterval, t CanaryTable, beta float64, tuned CanaryStakes) (in, out float64) {
 	mustBeCanaries(t, 0, beta)
 	kind.mustApply(t)
@@ -144,12 +144,12 @@ func CanaryLimits(kind CanaryInterval, t CanaryTable, beta float64, tuned Canary
 // CanaryEpsilon is a lower confidence bound on epsilon at delta: log((in - delta)/out) of
 // [CanaryLimits] (LiDP, algorithm 1), or by paired betting.
 //
-// In (epsilon, delta)-DP, p1 <= e^epsilon p0 + delta for the probability p1 that a canary of the
-// data is in the event and p0 that a fresh one is (LiDP, theorem 3 and equation 4): canaries are
-// independent draws of one distribution, the data with K of them and with K-1 are neighbours, the
-// event looks at one. So where [CanaryInterval.Valid], the bound exceeds the true epsilon with
-// probability at most beta if runs are independent, and event and stakes were fixed beforehand: X/K
-// is in [0, 1] with mean p1, however canaries depend on each other.
+// In (epsilon, delta)-DP, p1 <= e^epsilon p0 + delta for the probabilities that a canary of the
+// data and a fresh one are in the event (LiDP, theorem 3): canaries are independent draws of one
+// distribution, the data with K of them and with K-1 are neighbours. So where
+// [CanaryInterval.Valid], the bound exceeds the true epsilon with probability at most beta if runs
+// are independent, and event and stakes were fixed beforehand: X/K is in [0, 1] with mean p1,
+// whatever canaries do to each other.
 //
 // Paired betting is the mean over the stakes of
 //
@@ -157,8 +157,7 @@ func CanaryLimits(kind CanaryInterval, t CanaryTable, beta float64, tuned Canary
 //
 // th = e^eps, top_j = .995/lambda_j - delta, u = 1 for th <= top_j and top_j/th beyond, with the
 // proof of renyiWager: beyond top_j the statistic is top_j/th (X/K - th Y/M - delta th/top_j), with
-// mean at most 0 under the claim, and every factor is at least .005 and falls with th. The two runs
-// of a pair may depend on each other.
+// mean at most 0 under the claim, and every factor is at least .005 and falls with th.
 //
 // May be negative, -Inf where nothing can be said.
 func CanaryEpsilon(kind CanaryInterval, t CanaryTable, delta, beta float64, tuned CanaryStakes) float64 {
@@ -224,9 +223,9 @@ func (e Exchangeable) mirror() Exchangeable {
 	return m
 }
 
-// bettingLower is a lower limit of the mean at level beta: the largest x at which the mean over the
-// stakes of prod (1 + min(lambda, .95/x) (m_1 - x)) is at least 1/beta (Waudby-Smith and Ramdas
-// 2024, with fixed stakes).
+// bettingLower is a lower limit of the mean: the largest x at which the mean over the stakes of
+// prod (1 + min(lambda, .95/x) (m_1 - x)) is at least 1/beta (Waudby-Smith and Ramdas 2024, with
+// fixed stakes).
 func (e Exchangeable) bettingLower(beta float64, stakes []float64) float64 {
 	x, _ := Bisect(0, e.Mean(), 1e-13, func(x float64) bool {
 		return e.sideEValue(x, stakes) >= goal(beta, e.N())

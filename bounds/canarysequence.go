@@ -42,9 +42,8 @@ const (
 // grows by; 0 and 0 where the past shows nothing.
 //
 // With W = X/K - th Y/M - delta it is about the log-optimal stake, the mean of W over its mean
-// square. One more fresh canary is taken to be in the event: what never happened is not impossible.
-// The variance is the larger of that of independent canaries and that seen, which common shocks
-// raise.
+// square. One more fresh canary is taken to be in the event. The variance is the larger of that of
+// independent canaries and that seen, which common shocks raise.
 func (s CanarySums) Bet(k, m int, th, delta float64) (stake, growth float64) {
 	if s.Runs == 0 {
 		return 0, 0
@@ -67,8 +66,8 @@ func (s CanarySums) Bet(k, m int, th, delta float64) (stake, growth float64) {
 	return stake, float64(stake*mean) - float64(float64(stake*stake)*v)/2
 }
 
-// CanarySequence is a lower bound on epsilon from canaries in trainings that come one by one. The
-// probability that it ever exceeds the true epsilon, at whatever look, is at most beta.
+// CanarySequence is a lower bound on epsilon from canaries in trainings that come one by one. It
+// ever exceeds the true epsilon with probability at most beta.
 //
 // An epoch of trainings has one event, and one stake lambda for each eps, by [CanarySums.Bet] of
 // the trainings before it at that event. The wealth against eps is the product over trainings of
@@ -81,8 +80,8 @@ func (s CanarySums) Bet(k, m int, th, delta float64) (stake, growth float64) {
 // 1939; Waudby-Smith and Ramdas 2024). Canaries that fair coins put in have K = M and delta =
 // CoinDelta(delta).
 //
-// A hypothesis of a fixed grid is rejected once its wealth has reached 1/beta at a look and all
-// smaller ones are rejected, so the bound errs only if the first true one is rejected.
+// A hypothesis of a fixed grid is rejected once its wealth has reached 1/beta and all smaller ones
+// are rejected: the bound errs only if the first true one is.
 type CanarySequence struct {
 	k, m   int
 	delta  float64
@@ -232,7 +231,7 @@ func CanarySequenceCeiling(m, n int, delta, beta float64) float64 {
 	Must(CheckDelta(delta), CheckBeta(beta))
 	reaches := func(eps float64) bool {
 		// No training wins more than the largest stake times 1 - delta, and none is bet on while
-		// one fresh canary of those before would weigh more than all inside.
+		// one fresh canary would weigh more than all inside.
 		th := stream.Exp(eps)
 		sum := 0.0
 		for i := 1; i < n; {

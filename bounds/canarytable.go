@@ -12,7 +12,7 @@ import (
 
 // CanaryTable is the evidence of an audit with canaries (LiDP, algorithm 1): pairs of runs by how
 // many of K canaries in the data fell into the event, and how many of M fresh ones. Pairs are
-// independent of one another; the two sides of a pair need not be.
+// independent; the two sides of one need not be.
 type CanaryTable struct {
 	K     int          `json:"k"`     // canaries in the data, 1 to 65536
 	M     int          `json:"m"`     // fresh canaries, 1 to 65536
@@ -125,30 +125,27 @@ func mustBeCanaries(t CanaryTable, delta, beta float64) {
 	Must(t.Validate(), CheckDelta(delta), CheckBeta(beta))
 }
 
-// CoinDelta is the delta for bounds from a [CanaryTable] whose runs are by coins: in every run a
-// fair coin of its own put each of K canaries in or left it out, and a cell counts the runs in
-// which X were in and in the event, and Y out and in the event, so that M = K. No run is left out,
-// whatever its coins.
+// CoinDelta is the delta for bounds from a [CanaryTable] whose runs are by coins: a fair coin of
+// its own put each of K canaries in or left it out, and a cell counts the runs, whatever their
+// coins, in which X in the event were in and Y were out, so that M = K.
 //
 // Under (eps, delta)-DP of adding or removing one record
 //
 //	E X/K <= e^eps E Y/K + delta/2,
 //
-// which is what the bounds take of p1, p0 and CoinDelta(delta). Proof: let A_k be the event that
-// canary k's score is above the threshold, and in_k its coin. Given all other coins, the datasets
-// with in_k = 1 and 0 differ by one record, so P(A_k | in_k = 1, others) <= e^eps P(A_k | in_k = 0,
-// others) + delta. The mean over the others, which have one law in both cases, with P(in_k) = 1/2
-// is P(A_k, in_k = 1) <= e^eps P(A_k, in_k = 0) + delta/2. The mean over k is the claim.
+// which is what the bounds take of p1, p0 and CoinDelta(delta). Proof: let A_k be that canary k is
+// in the event, and in_k its coin. Given all other coins, the datasets with in_k = 1 and 0 differ
+// by one record, so P(A_k | in_k = 1, others) <= e^eps P(A_k | in_k = 0, others) + delta. The mean
+// over the others, which have one law in both cases, with P(in_k) = 1/2 is P(A_k, in_k = 1) <=
+// e^eps P(A_k, in_k = 0) + delta/2. The mean over k is the claim.
 //
-// To select runs or canaries by how many were in compares datasets in which one record is replaced,
-// whose epsilon may be twice as large: a (1, 0)-DP mechanism is refuted so at epsilon 1 (see the
-// tests).
+// To select runs by how many were in would compare datasets in which one record is replaced, whose
+// epsilon may be twice as large (see the tests).
 func CoinDelta(delta float64) float64 { return delta / 2 }
 
 // CoinCeiling is the largest bound that n runs by coins could give, if in of their n K memberships
-// were in: that of memberships spread evenly. No spread gives more for paired betting, as the log
-// of the wealth is concave in X/K; for betting on each side it is that of all in, which is higher.
-// delta is the claim's.
+// were in, spread evenly: no spread gives more for paired betting, as the log of the wealth is
+// concave in X/K; for betting on each side it is that of all in. delta is the claim's.
 func CoinCeiling(kind CanaryInterval, k, n, in int, delta, beta float64) float64 {
 	Refuse(n < 1 || n > maxTrials || in < 0 || in > n*k, "number of runs or of canaries inside out of range")
 	delta = CoinDelta(delta)
@@ -169,8 +166,8 @@ func CoinCeiling(kind CanaryInterval, k, n, in int, delta, beta float64) float64
 	return CanaryEpsilon(kind, t, delta, beta, CanaryStakes{})
 }
 
-// pairedCeiling is the bound of paired betting with the best stake where no fresh canary is in the
-// event: the least whose wealth sum log(1 + lambda (X/K - delta)), which is concave, is the goal.
+// pairedCeiling is for the best stake where no fresh canary is in the event: the least whose
+// wealth, which is concave, is the goal.
 func (t CanaryTable) pairedCeiling(delta, beta float64) float64 {
 	aim := goal(beta, t.Runs())
 	wealth := func(lambda float64) float64 {
@@ -193,7 +190,7 @@ func (t CanaryTable) pairedCeiling(delta, beta float64) float64 {
 
 // CanaryStakes are the stakes of the betting intervals, mixed with equal weights and fixed before
 // the runs that certify: by [TuneCanary], or, where a list is empty, once and for all, which costs
-// a factor of two to three in runs.
+// two to three times the runs.
 type CanaryStakes struct {
 	Paired []float64 `json:"paired,omitempty"` // of CanaryPairedBetting; each above 0
 	In     []float64 `json:"in,omitempty"`     // of CanaryBetting on the canaries of the data
@@ -238,9 +235,8 @@ const (
 
 // TuneCanary are the stakes that would be best if n certification runs repeated the exploration,
 // which alone it sees: so bounds stay valid. Half a run in which one canary falls on the other side
-// is added: what never happened is not impossible. A best stake that is the largest allowed at the
-// bound it promises is raised to what is allowed at bounds down to log(modesty) below. Rounded, so
-// that platforms agree.
+// is added. A best stake that is the largest allowed at the bound it promises is raised to what is
+// allowed log(modesty) below.
 func TuneCanary(explored CanaryTable, n int, delta, beta float64) CanaryStakes {
 	mustBeCanaries(explored, delta, beta)
 	mustBeRuns(n)
@@ -310,17 +306,16 @@ func (e Exchangeable) prospect() prospect {
 	return prospect{cells, 0, sideShare}
 }
 
-// best is the largest x, over all stakes, at which the mean growth log(1 + lambda W(x)) is at least
-// rate, and its stake. The growth is concave in lambda and falls with x, so the stakes that reach
-// an x are nested intervals: reach has one peak, for a golden section.
+// best is the largest x, over all stakes, at which the mean growth is at least rate, and its stake.
+// The growth is concave in lambda and falls with x, so the stakes that reach an x are nested
+// intervals: reach has one peak.
 func (p prospect) best(rate float64) (x, lambda float64) {
 	lambda = math.Exp(Golden(math.Log(1e-7), math.Log(min(1e4, p.share/p.c)), 1e-3, func(l float64) float64 { return -p.reach(math.Exp(l), rate) }))
 	return p.reach(lambda, rate), lambda
 }
 
-// reach is the largest x, negative ones included, whose growth at this stake is at least rate and
-// at which no factor could be negative. Growth falls with x and is concave: Newton's steps from the
-// right stay there.
+// reach is the largest x whose growth at this stake is at least rate and at which no factor could
+// be negative. Growth falls with x and is concave: Newton's steps from the right stay there.
 func (p prospect) reach(lambda, rate float64) float64 {
 	var x, growth, slope float64
 	for _, share := range [...]float64{0.5, 0.9, p.share} {

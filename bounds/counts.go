@@ -106,7 +106,6 @@ func MaxCertifiable(n1, n0 int, delta, beta float64) float64 {
 
 // SmallestDetectable is the smallest true epsilon, for an event of probability p0 on the second
 // dataset, whose expected counts certify more than claimEps: about what is found half of the time.
-// +Inf if there is none.
 func SmallestDetectable(claimEps, delta, beta float64, n1, n0 int, p0 float64) float64 {
 	Must(Counts{N1: n1, N0: n0}.Validate(), CheckDelta(delta), CheckBeta(beta), CheckEpsilon(claimEps))
 	Refuse(!(p0 >= 0 && p0 <= 1), "probability outside [0, 1]")
@@ -170,8 +169,8 @@ func Golden(lo, hi, near float64, value func(x float64) float64) float64 {
 	return (lo + hi) / 2
 }
 
-// leastShare is the least q with kl(p, q) <= level, from below, 0 <= p <= 1, for the
-// Kullback-Leibler divergence of Bernoulli laws (Hoeffding 1963, theorem 1).
+// leastShare is the least q with kl(p, q) <= level, from below, for the Kullback-Leibler divergence
+// of Bernoulli laws (Hoeffding 1963, theorem 1).
 func leastShare(p, level float64) float64 {
 	part := func(a, b float64) float64 {
 		if a == 0 {

@@ -25,11 +25,10 @@ import "math"
 // the probability falls with p0 and is largest at the corner.
 //
 // Computation. th starts above the bound, and p0 sweeps over the box in cells. Each is shown to
-// stay below beta - gamma by one of two upper bounds (see sweep.show), split, or th is lowered
-// until its midpoint does; a cell shown for one th holds for every smaller th. So the th that
-// remains is certified, and lies below the exact solution by what a quarter of a per cent of beta
-// costs. Tail cuts and rounding are added to every probability. Cost: 20 to 200 sums over O(sqrt n)
-// likely counts.
+// stay below beta - gamma (see sweep.show), split, or th is lowered until its midpoint does; a cell
+// shown for one th holds for every smaller th. So the th that remains is certified, and lies below
+// the exact solution by what a quarter of a per cent of beta costs. Tail cuts and rounding are
+// added to every probability.
 func Exact(c Counts, delta, beta float64) float64 {
 	mustBeSound(c, delta, beta)
 	return RoundDown(math.Log(bound(c, ratioFamily(delta), beta)))
@@ -75,10 +74,9 @@ func nuisance(c Counts, gamma float64) box {
 // ClaimPValue is a p-value of the claim (eps, delta) that is at most beta if and only if Exact(c,
 // delta, beta) > eps.
 //
-// It is the p(th) of Exact at th = e^eps, at most one per cent above it, with the regions ordered
-// by the score limit at this beta. These are nested and do not depend on eps, so it is a p-value
-// (proof at Exact). Where it and the rounded Exact disagree, within a per cent of beta, Exact
-// decides: below beta that is its own proof, above it only raises the value.
+// It is the p(th) of Exact at th = e^eps, at most one per cent above it: the regions are nested and
+// do not depend on eps, so it is a p-value. Where it and the rounded Exact disagree, within a per
+// cent of beta, Exact decides: below beta that is its own proof, above it only raises the value.
 //
 // p(th) cannot fall below gamma. Where it is at most 2 gamma, a second one with a smaller gamma'
 // takes its place, at most 2 gamma, and so on: at b >= 2 gamma such a value is at most b where the
@@ -112,8 +110,8 @@ func pValueOf(c Counts, f family, th, beta float64, refuted func() bool) float64
 	return max(p, math.Nextafter(beta, 1))
 }
 
-// peak is an upper bound of the supremum of P(region) over the null set of s.th, above it by at
-// most a share peakTolerance or floor, splitting the cell with the largest bound.
+// peak bounds the supremum of P(region) over the null set of s.th, to a share peakTolerance or
+// floor, splitting the cell with the largest bound.
 func (s *sweep) peak(floor float64) float64 {
 	left := s.start()
 	right := min(s.high0, max(s.low0, s.back(s.th, s.high1)))
@@ -160,10 +158,9 @@ const (
 	peakEvals     = 5000
 )
 
-// bend bounds how far the probability f of a set R of counts rises above its values at the ends of
-// a cell [l, r] on the edge of the null set: with m the larger of these and M the supremum over the
-// cell, M <= m/(1 - bend) if M >= level, so that m <= level (1 - bend) shows M <= level. At least 1
-// if nothing can be said.
+// bend bounds how far the probability f of a set R of counts rises above the larger one m of its
+// values at the ends of a cell [l, r] on the edge of the null set: the supremum M is at most m/(1 -
+// bend) if M >= level, so that m <= level (1 - bend) shows M <= level.
 //
 // Along the edge, in whatever parameter u the family takes, let S be the score and J the observed
 // information of the two binomials: f” = E[1_R (S^2 - J)] >= -E[1_R J]. On the cell J is at most
@@ -243,9 +240,8 @@ func (s *sweep) run() {
 	}
 }
 
-// corner is the p0 up to which the sweep goes if it starts from the th whose null set has its
-// corner, p1 = high1, there: the end of the box, or where the goal is met at p1 = high1 and so
-// beyond it too.
+// corner is the p0 up to which the sweep goes: the end of the box, or where the goal is met at p1 =
+// high1 and so beyond it too.
 func (s *sweep) corner() float64 {
 	want := s.goal - s.slack
 	lo, hi := s.low0, s.high0

@@ -11,9 +11,8 @@ import (
 //	H(th): p1 <= g(p0; th),  th >= 0,
 //
 // where g grows with p0 and th, weakly. A lower confidence bound on th is one on the function of p0
-// and p1 whose level sets are the edges p1 = g(p0; th): lines, by slope or height, and Gaussian
-// trade-off curves. A point of any trade-off curve lies on a supporting line, so that lines serve a
-// claim of any curve.
+// and p1 whose level sets are the edges p1 = g(p0; th): lines, by slope or height, which serve any
+// trade-off curve as its supporting lines, and Gaussian ones.
 type family interface {
 	rise(th, p0 float64) float64    // g(p0; th); above 1 stands for 1
 	back(th, p1 float64) float64    // the p0 at which g is p1; to its left g is below
@@ -96,10 +95,9 @@ func (f line) edge(c Counts, th, z float64) edge {
 //	T = sqrt(2 (l(x/n1, y/n0) - sup over the null set of th of l)).
 //
 // It falls with th, since the null sets grow. The fit on the null set has p0 >= y/n0 and p1 <=
-// x/n1: to move a coordinate to the estimate would stay in the set and gain. So the derivatives of
-// T^2/2, by the envelope theorem logit(x/n1) - logit(p1) in x and logit(y/n0) - logit(p0) in y, are
-// at least 0 and at most 0: T grows with x and falls with y. Counts have a quarter of a success and
-// of a failure added, so that a side on which nothing was seen counts little.
+// x/n1: to move a coordinate to the estimate would stay in the set and gain. So by the envelope
+// theorem T^2/2 grows with x, by logit(x/n1) - logit(p1), and falls with y, by logit(y/n0) -
+// logit(p0). Counts have a quarter of a success and of a failure added.
 type gaussian struct{}
 
 const quarter = 0.25
@@ -288,7 +286,7 @@ func ExactDelta(c Counts, eps, beta float64) float64 {
 // ExactMu is an exact lower confidence bound on Phi^-1(p1) - Phi^-1(p0), hence on the mu of
 // Gaussian differential privacy, by the construction of [Exact]. A mu-GDP mechanism has p1 <=
 // Phi(Phi^-1(p0) + mu) for every event (Dong, Roth and Su 2022), so it refutes every smaller mu of
-// any mechanism; see [GaussianMu] for what it does not give.
+// any mechanism.
 func ExactMu(c Counts, beta float64) float64 {
 	mustBeSound(c, 0, beta)
 	return max(0, RoundDown(bound(c, gaussian{}, beta)))
@@ -302,9 +300,7 @@ func MuPValue(c Counts, mu, beta float64) float64 {
 }
 
 // RatioLimits are limits of log(p1/p0) for pictures: they miss with probability at most beta, by
-// the union bound over both sides of both shares, for a fixed number of outputs (Clopper and
-// Pearson, Biometrika 26, 1934), or, with anytime, by [ProportionSequence]. Infinite where a share
-// may be 0.
+// the union bound, for a fixed number of outputs, or, with anytime, by [ProportionSequence].
 func RatioLimits(c Counts, beta float64, anytime bool) (low, high float64) {
 	var b box
 	if anytime {
@@ -318,8 +314,8 @@ func RatioLimits(c Counts, beta float64, anytime bool) (low, high float64) {
 
 // ProportionSequence are limits of a binomial proportion that hold at all n at once with
 // probability 1 - beta: the p against which a mixture of bets, with the arcsine distribution of
-// Krichevsky and Trofimov, has never made more than 1/beta by k of n outputs (Robbins, Annals of
-// Mathematical Statistics 41, 1970; Ville 1939), a relative 1e-9 wider.
+// Krichevsky and Trofimov, has never made more than 1/beta by k of n outputs (Robbins 1970; Ville
+// 1939), a relative 1e-9 wider.
 func ProportionSequence(k, n int, beta float64) (low, up float64) {
 	mustBeProportion(k, n, beta)
 	x, y := float64(k), float64(n-k)

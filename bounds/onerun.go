@@ -28,10 +28,10 @@ func mustBeOneRun(m, r, v int, delta float64) { Must(CheckOneRun(m, r, v), Check
 //
 //	p = 1 - (1 - b)(1 - m delta u),  b = P(Bin(r, q) >= v),  u = b/(v P(Bin(r, q) = v)),
 //
-// q = 1/(1 + e^-eps). It is a p-value whatever the canaries do to each other. Which coins are
-// guessed, and which way, may depend on the output and on coins that are not guessed, but not on
-// those that are; r is fixed before, or see [OneRunChosenPValue]. Where all guesses go one way that
-// is fixed before, delta/2 may take the place of delta: half of the terms of the sum below are 0.
+// q = 1/(1 + e^-eps). It is valid whatever the canaries do to each other. Which coins are guessed,
+// and which way, may depend on the output and on coins that are not guessed, but not on those that
+// are; r is fixed before, or see [OneRunChosenPValue]. Where all guesses go one way that is fixed
+// before, delta/2 may take the place of delta: half of the terms of the sum below are 0.
 //
 // Proof. Let W of N guesses be right and g >= 0 any function of N and W with largest value G. Fix a
 // canary j, all other coins and a value c of its own: that j is guessed to be c and g(N, 1 + the
@@ -45,13 +45,12 @@ func mustBeOneRun(m, r, v int, delta float64) { Must(CheckOneRun(m, r, v), Check
 // g(w) = P(Bin >= max(w, v)) P(Bin < min(w, v))/(w P(Bin = w)), which rises up to w = v and falls
 // from there, so that G = (1-b) u. Put in, P(W >= v) <= b + m delta (1-b) u = p; p falls with v.
 //
-// It is the least: no p-value that falls with v and is a function of m, r and v alone is below it,
-// nor is the recursion of Mahloujifar, Melis and Chaudhuri. For let p < 1, so that m delta u < 1,
-// B(w) = P(Bin = w), and x(w) = 1 - m delta u, plus m delta/(v B(v)) for w >= v. A mechanism draws
-// W = w with probability x(w) B(w) (their sum is 1), r random canaries and w random ones of them,
-// and tells the coins of the w, and the opposite of those of the others of the r. Given all but its
-// own coin, one of these canaries has the value told with w right in all, the other with w - 1.
-// Summed over outputs,
+// It is the least p-value that falls with v and is a function of m, r and v alone. For let p < 1,
+// so that m delta u < 1, B(w) = P(Bin = w), and x(w) = 1 - m delta u, plus m delta/(v B(v)) for w
+// >= v. A mechanism draws W = w with probability x(w) B(w) (their sum is 1), r random canaries and
+// w random ones of them, and tells the coins of the w, and the opposite of those of the others of
+// the r. Given all but its own coin, one of these canaries has the value told with w right in all,
+// the other with w - 1. Summed over outputs,
 //
 //	P(told c | coin c) - e^eps P(told c | coin not c) > 0 gives
 //	1/m sum over w of max(0, w x(w) B(w) - e^eps (r-w+1) x(w-1) B(w-1)),
@@ -153,8 +152,8 @@ func oneRunEnd(m, r, v int, delta, beta float64, p func(eps float64) float64) fl
 	return Largest(0, 60, 1e-9, func(eps float64) bool { return p(eps) <= beta })
 }
 
-// OneRunRight counts the right ones of up + down guesses: the canaries with the up largest scores
-// are guessed in, those with the down smallest out; of equal scores the first counts as larger.
+// OneRunRight counts the right ones of up + down guesses: the canaries with the largest scores are
+// guessed in, those with the smallest out; of equal scores the first counts as larger.
 func OneRunRight(scores []float64, in []bool) func(up, down int) int {
 	outs := outsOfTop(scores, in)
 	m := len(scores)
@@ -183,9 +182,9 @@ func outsOfTop(scores []float64, in []bool) []int {
 	return outs
 }
 
-// OneRunGuesses is how many guesses to make among m canaries when nothing is known beforehand:
-// within some per cent of the best for [OneRunEpsilon] of the Gaussian mechanism with independent
-// canaries at epsilon from 1 to 8 and m from 10^3 to 10^5.
+// OneRunGuesses is how many guesses to make among m canaries when nothing is known beforehand: near
+// the best for [OneRunEpsilon] of the Gaussian mechanism with independent canaries at epsilon from
+// 1 to 8 and m from 10^3 to 10^5.
 func OneRunGuesses(m int) int {
 	mustBeOneRun(m, 1, 0, 0)
 	c := math.Cbrt(float64(m))
@@ -200,17 +199,15 @@ func OneRunGDPGuesses(m int) int {
 
 // OneRunGDPMu is a lower confidence bound on the mu of Gaussian differential privacy from a single
 // run (see [OneRunPValue]): the largest mu that the recursion of Mahloujifar, Melis and Chaudhuri
-// ("Auditing f-differential privacy in one run", 2024) refutes at level beta. A mechanism with
-// another curve than that of mu-GDP may violate it and still keep the epsilon of it.
+// ("Auditing f-differential privacy in one run", 2024) refutes at level beta.
 //
 // With sides = 1 all guesses go one way, in or out, that is fixed before; else sides is 2. The
 // recursion rests on
 //
 //	E W 1{W >= k} / m <= F(E (r-W) 1{W >= k-1} / m),  F = 1 - f concave,
 //
-// the sum over canaries of what privacy says of each and each value of its coin. Of one value both
-// sides are 0 then, and the mean over the other half gives the same with m/2 in the place of m,
-// which is less. Cost O(v) for each of 30 steps.
+// the sum over canaries of what privacy says of each and each value of its coin. With one side both
+// are 0 for one value, which gives the same with m/2 in the place of m, which is less.
 func OneRunGDPMu(m, r, v, sides int, beta float64) float64 {
 	Must(CheckBeta(beta))
 	return Largest(0, 40, 1e-7, func(mu float64) bool { return OneRunGDPRefutes(m, r, v, sides, mu, beta) })
@@ -257,7 +254,7 @@ func OneRunGDPEpsilon(m, r, v int, delta, beta float64) float64 {
 }
 
 // OneRunAside is how many of m canaries are set aside to choose which of the others are guessed and
-// which way. Their coins are looked at, so they are not guessed: the p-values hold for the others.
+// which way. Their coins are looked at, so they are not guessed.
 func OneRunAside(m int) int {
 	if m < 64 {
 		return 0
@@ -291,8 +288,8 @@ func NewOneRunForecast(scores []float64, in []bool) OneRunForecast {
 	return f
 }
 
-// logistic fits P(y = 1) = 1/(1 + e^-(a + b x)) by Newton's steps of at most 3, with a normal prior
-// of variance 100 on a and b, which separated classes need.
+// logistic fits P(y = 1) = 1/(1 + e^-(a + b x)) by Newton's steps, with a normal prior of variance
+// 100 on a and b, which separated classes need.
 func logistic(x, y []float64) (a, b float64) {
 	for range 25 {
 		ga, gb, haa, hab, hbb := -a/100, -b/100, 0.01, 0.0, 0.01
@@ -336,7 +333,7 @@ func (f OneRunForecast) wrong(up, down, rest int) float64 {
 
 // Choose is how many of rest canaries to guess in and how many out: of a grid of pairs, the one
 // with the largest Chernoff bound at level beta on the share of right guesses if as many are wrong
-// as foretold. Without a forecast it is [OneRunGuesses], on both sides.
+// as foretold.
 func (f OneRunForecast) Choose(rest int, beta float64) (up, down int) {
 	r := OneRunGuesses(rest)
 	up, down = r-r/2, r/2
@@ -383,20 +380,18 @@ func (f OneRunForecast) Split(rest, made int) (up, down int) {
 }
 
 // OneRunGuessesFor is how many of m canaries to guess against the claim (eps, delta) at level beta,
-// on one or two sides of the order of scores. It sees no score, so that r is fixed before the run.
-// It decides power alone.
+// on one or two sides of the order of scores. It sees no score and decides power alone.
 //
 // It expects a mechanism which just keeps the claim and tells each canary as well as it may:
 // independent scores N(mu, 1) in and N(0, 1) out, mu by [GaussianMuFromDelta] (of a pure claim at
 // delta = 1e-5, since no such scores keep one). Of r = 8, 11, 16, 22, ... it takes the one with the
 // largest [OneRunEpsilon] at the claimed delta.
 //
-// An audit should be able to say that a claim is broken. So if that bound is below a fifth of eps,
-// mu is raised until some number is expected to refute the claim. Else if all r right do not refute
-// it, but all of some larger number would, at a loss of at most a tenth of the expected bound, it
-// is the least such number.
+// If that bound is below a fifth of eps, mu is raised until some number is expected to refute the
+// claim. Else if all r right do not refute it, but all of some larger number would, at a loss of at
+// most a tenth of the expected bound, it is the least such number.
 //
-// Cost: some hundred p-values, some thousand where mu is raised.
+// Cost: some hundred p-values, or thousand.
 func OneRunGuessesFor(m, sides int, eps, delta, beta float64) int {
 	mustBeOneRun(m, 1, 0, delta)
 	Must(CheckClaim(eps), CheckBeta(beta))

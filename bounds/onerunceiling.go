@@ -8,10 +8,9 @@ import (
 	"gonum.org/v1/gonum/dsp/fourier"
 )
 
-// OneRunCeiling is a figure that no valid lower bound on epsilon at delta, whatever it is computed
-// from, exceeds in half of all audits, if an audit is runs independent runs (1 to 8) with m
-// canaries whose independent scores are N(mu, 1) in and N(0, 1) out. Valid means at level beta for
-// every mechanism, whatever the canaries do to each other.
+// OneRunCeiling is what no lower bound on epsilon at delta that is valid at level beta for every
+// mechanism exceeds in half of all audits, if an audit is runs independent runs (1 to 8) with m
+// canaries whose independent scores are N(mu, 1) in and N(0, 1) out.
 //
 // It is the least eps, to .001, at which [OneRunMostPower] is below 1/2: bounds above eps are tests
 // of eps. Cost: some seconds.

@@ -45,8 +45,7 @@ func mustBeProportion(k, n int, beta float64) {
 const proportionMargin = 1e-11
 
 // polish solves for the p at which the tail of k of n has probability beta: secant steps on its
-// logarithm inside a bracket. gonum's continued fraction stops after 300 terms, too early for n of
-// a million: it is the first guess.
+// logarithm from p, gonum's, whose continued fraction stops too early for n of a million.
 func polish(p float64, k, n int, beta float64, upper bool) float64 {
 	a, goal := math.Log(1/beta)+32, math.Log(beta)
 	lo, hi := 0.0, 1.0
@@ -89,8 +88,8 @@ func polish(p float64, k, n int, beta float64, upper bool) float64 {
 }
 
 // ClopperPearson is log((L1 - delta)/U0), L1 the lower limit of p1 at level split*beta and U0 the
-// upper one of p0 at (1-split)*beta: valid by the union bound, and loose (its true error at beta =
-// .05 is .007 to .02). split is fixed before the counts are seen. -Inf if L1 <= delta.
+// upper one of p0 at (1-split)*beta: valid by the union bound, and loose. split is fixed before the
+// counts are seen. -Inf if L1 <= delta.
 func ClopperPearson(c Counts, delta, beta, split float64) float64 {
 	mustBeSound(c, delta, beta)
 	Refuse(!(split > 0 && split < 1), "split outside (0, 1)")
@@ -102,8 +101,7 @@ func ClopperPearson(c Counts, delta, beta, split float64) float64 {
 }
 
 // TuneSplit is the split for [ClopperPearson] that would be best if n1 and n0 outputs repeated the
-// rates of explore, which alone it sees: so the bound stays valid. 1/2 if explore is out of range,
-// or nothing can be certified.
+// rates of explore, which alone it sees: so the bound stays valid.
 func TuneSplit(explore Counts, n1, n0 int, delta, beta float64) float64 {
 	mustBeSound(Counts{N1: n1, N0: n0}, delta, beta)
 	if explore.Validate() != nil {
@@ -172,9 +170,8 @@ func window(n int, p, a float64) (lo, hi int) {
 func mode(n int, p float64) int { return min(n, int(float64(n+1)*p)) }
 
 // mass is, in room's memory where that suffices, numbers proportional to the Bin(n, p)
-// probabilities of lo to hi, the mode, of weight 1, among them. They come from the ratio of
-// neighbours, so that no logarithms of factorials cancel: the relative error after k steps is below
-// 4k ulp.
+// probabilities of lo to hi, the mode, of weight 1, among them. From the ratio of neighbours,
+// without logarithms of factorials: the relative error after k steps is below 4k ulp.
 func mass(room []float64, n, lo, hi int, p float64) []float64 {
 	w := slices.Grow(room[:0], hi-lo+1)[:hi-lo+1]
 	q, m := 1-p, mode(n, p)

@@ -69,8 +69,7 @@ func CheckRenyiWitness(h []float64, alpha float64) error {
 //
 // By the variational formula (Birrell et al. 2021; theorem 4.1 of DP-Auditorium) D_alpha(P||Q) <=
 // e0 gives E Z1 <= e^(e0/k) (E Z2)^(1/k), and B^(1/k) <= B/k + 1/alpha is the tangent at B = 1; so
-// E W <= 0. A tangent at another b0 is the same statistic for h shifted by log(b0)/alpha; hence the
-// shift in [TuneRenyi].
+// E W <= 0. A tangent at another b0 is the same statistic for h shifted by log(b0)/alpha.
 //
 // For a stake lambda > 0 fixed before the pairs are seen let
 //

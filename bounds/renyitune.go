@@ -11,8 +11,7 @@ import (
 // CalibrateRenyiOrdered is a witness for order alpha by bin from exploration: the logarithm of the
 // ratio of the smoothed marginals, the best witness of densities constant on the bins, clipped so
 // that it cannot overflow. The bins are in the order of a score that should rise with the ratio:
-// neighbours whose ratios fall are pooled until none do (isotonic regression, Ayer et al. 1955),
-// which takes much of the noise out of a small divergence.
+// neighbours whose ratios fall are pooled (isotonic regression, Ayer et al. 1955).
 func CalibrateRenyiOrdered(explore Table, alpha float64) []float64 {
 	Must(explore.Validate(), CheckAlpha(alpha))
 	p, q := Smoothed(explore.First()), Smoothed(explore.Second())
@@ -47,7 +46,7 @@ func CalibrateRenyiOrdered(explore Table, alpha float64) []float64 {
 // repeated the smoothed exploration marginals, which alone it sees: so the bound stays valid. The
 // witness h is clipped above at the best of some levels, which costs divergence but shortens the
 // range of exp(alpha h), and shifted so that the tangent touches at the expected E exp(alpha h);
-// then comes the best stake. About 20 ms.
+// then comes the best stake.
 func TuneRenyi(explore Table, h []float64, alpha float64, n int, beta float64) (RenyiPlan, error) {
 	if err := audit.First(CheckRenyiWitness(h, alpha), explore.Validate()); err != nil {
 		return RenyiPlan{}, err

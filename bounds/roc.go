@@ -136,8 +136,7 @@ func (r ROC) Sound() bool {
 
 // Band is the curve at its steps, from (0, 0) to (1, 1), and a band about it: all rectangles
 // together, and at all other thresholds too, hold the rates of the two laws with probability at
-// least 1 - beta if the scores of each class are independent draws of one law, ties or not. So
-// thresholds may be chosen by looking at them.
+// least 1 - beta if the scores of each class are independent draws of one law, ties or not.
 //
 // Half of beta goes to each class. Of that, half goes to the inequality of Dvoretzky, Kiefer and
 // Wolfowitz with Massart's constant (1990), better in the middle, and half to order statistics,
@@ -194,13 +193,13 @@ func rocRanks(n int, rate, beta float64) (few, many int) {
 }
 
 // TPRAt is the largest true positive rate of thresholds whose false positive rate is at most rate:
-// as seen, and an interval for that of the two laws, of which [ROC.Band] assumes as much. One rate
-// is chosen beforehand; the intervals of several do not hold together.
+// as seen, and an interval for that of the two laws, of which [ROC.Band] assumes as much. The
+// intervals of several rates do not hold together.
 //
 // The thresholds are scores of those out, of ranks that depend on their number alone, so that how
 // much of their law lies above has a known law (beta/4 a side; David and Nagaraja, Order
 // Statistics, section 7.1); and given them the scores in above are binomial (Clopper and Pearson,
-// beta/4 a side). Other steps than those that [SortedROC] takes widen the interval.
+// beta/4 a side).
 func (r ROC) TPRAt(rate, beta float64) (seen, lower, upper float64) {
 	Must(CheckBeta(beta))
 	Refuse(!r.Sound() || !(rate > 0 && rate < 1), "counts or rate out of range")
@@ -234,12 +233,12 @@ func (r ROC) AUROC() float64 {
 	return (float64(r.Wins) + float64(0.5*float64(r.Ties))) / (float64(r.In) * float64(r.Out))
 }
 
-// AUROCInterval is an interval for the expected area, of which area was seen: both ends hold with
-// probability at least 1 - beta. n is the smaller number of scores of a class, all independent and
-// those of a class of one law. Then the area is a U-statistic of two samples, the mean over all
-// pairings of a mean of n independent values in [0, 1], and by Jensen's inequality the bound for
-// these holds for it (Hoeffding 1963, theorem 1, equation 2.1, and section 5). For independent
-// runs, area is the mean of the areas of n of them.
+// AUROCInterval is an interval for the expected area, of which area was seen, at level beta. n is
+// the smaller number of scores of a class, all independent and those of a class of one law. Then
+// the area is a U-statistic of two samples, the mean over all pairings of a mean of n independent
+// values in [0, 1], and by Jensen's inequality the bound for these holds for it (Hoeffding 1963,
+// theorem 1, equation 2.1, and section 5). For independent runs, area is the mean of the areas of n
+// of them.
 func AUROCInterval(area float64, n int, beta float64) (lower, upper float64) {
 	Must(CheckBeta(beta))
 	Refuse(!(area >= 0 && area <= 1) || n < 1, "area or number out of range")

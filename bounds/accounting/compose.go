@@ -19,7 +19,7 @@ func (s *stepwise) add(eps, delta float64, k int) {
 
 // advanced is the epsilon at total in (0, 1) by the classical theorem: sqrt(2 squares log(1/s)) +
 // mean at slack s = total - delta (Dwork, Rothblum and Vadhan 2010, theorem III.3, for steps that
-// differ: Azuma's inequality asks for the sum of squares). +Inf without slack.
+// differ by Azuma's inequality).
 func (s stepwise) advanced(total float64) float64 {
 	if total <= s.delta {
 		return math.Inf(1)
@@ -42,7 +42,7 @@ func OptimalDelta(eps, delta float64, k int, at float64) float64 {
 }
 
 // OptimalEpsilon is the inverse of [OptimalDelta] at total in (0, 1), to 1e-12 relative and never
-// below it. +Inf if total does not exceed 1 - (1-delta)^k.
+// below it.
 func OptimalEpsilon(eps, delta float64, k int, total float64) float64 {
 	mustBeDelta(total)
 	fail, of := optimal(eps, delta, k)

@@ -119,7 +119,7 @@ type Converted struct {
 // BestEpsilon is the least epsilon that the conversion gives at delta, over all orders. If
 // (alpha-1) times the curve is convex, as for a Renyi divergence (van Erven and Harremoes 2014,
 // corollary 2), so is (alpha-1) epsilon, and epsilon has one local minimum: a grid brackets it,
-// golden sections refine it to 1e-7 in log(alpha-1). Otherwise the result is still valid.
+// golden sections refine it. Otherwise the result is still valid.
 func BestEpsilon(c Curve, delta float64, conv Conversion) Converted {
 	mustBeDelta(delta)
 	value := func(d, alpha, best float64) float64 { return conv.epsilon(d, alpha, delta, best) }
@@ -166,8 +166,8 @@ const (
 )
 
 // minimise returns the order of the least value found, and it: from near, a grid that ends where
-// hopeless says that nothing above alpha is below best, the corners, and golden sections. d is c at
-// alpha. What is not below atMost may be told as +Inf.
+// hopeless says that nothing above alpha is below best, the corners, and golden sections. What is
+// not below atMost may be told as +Inf.
 func minimise(c Curve, near float64, value func(d, alpha, atMost float64) float64, hopeless func(d, best float64) bool) (at, best float64) {
 	at, best = 2, math.Inf(1)
 	try := func(alpha, atMost float64) (d, v float64) {
@@ -213,8 +213,8 @@ func BestPreserve(c Curve, q float64) (lo, hi float64) {
 //	e^-d q^(alpha/(alpha-1)) <= p <= (e^d q)^((alpha-1)/alpha),
 //
 // the upper end at most 1 (Mironov 2017, proposition 10, by Hölder's inequality; the lower end
-// exchanges p and q). With the reciprocal of the upper exponent, as it is sometimes printed, the
-// statement fails for two equal distributions. e^-d q to e^d q at alpha = +Inf.
+// exchanges p and q). With the reciprocal of the upper exponent, as it is sometimes printed, it
+// fails for two equal distributions.
 func Preserve(q, d, alpha float64) (lo, hi float64) {
 	bounds.Refuse(!(q >= 0 && q <= 1 && d >= 0 && alpha > 1), "no probability, or divergence below 0, or order not above 1")
 	if q == 0 {

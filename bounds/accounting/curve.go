@@ -184,11 +184,10 @@ func corners(c Curve) []float64 {
 
 // Group is the curve for datasets that differ in up to size records, 1 to MaxGroup. Of noise and of
 // concentrated privacy it is exact: the sensitivity grows with size, rho with its square (Bun and
-// Steinke 2016, proposition 1.9). A report by randomised response hides the group as one record. Of
-// pure privacy it is that of size epsilon. Otherwise it is, at order alpha, 3^c times the curve at
-// 2^c alpha (Mironov 2017, proposition 2) with 2^c the power of two at or above size, orders below
-// 2 taking the value at 2; where the largest log ratio is finite, the curve of size times that, if
-// lower.
+// Steinke 2016, proposition 1.9). Randomised response hides the group as one record. Otherwise it
+// is, at order alpha, 3^c times the curve at 2^c alpha (Mironov 2017, proposition 2) with 2^c the
+// power of two at or above size, orders below 2 taking the value at 2; where the largest log ratio
+// is finite, the curve of size times that, if lower.
 func Group(c Curve, size int) Curve {
 	bounds.Refuse(size < 1 || size > MaxGroup, "group size out of range")
 	k := float64(size)

@@ -2,10 +2,9 @@
 // sampling, composition and for groups.
 //
 // A [Curve] bounds the Renyi divergence between the outputs on two neighbouring datasets as a
-// function of the order. [Repeat] and [Sum] compose curves, adaptively or not; [Group] is the curve
-// for groups of records. [BestEpsilon] and [BestDelta] turn a curve into (epsilon, delta) at the
-// best order. A [Composition] of mechanisms whose dominating laws are known ([Lossy]) bounds
-// epsilon and delta from both sides by the distribution of the privacy loss.
+// function of the order. [BestEpsilon] and [BestDelta] turn it into (epsilon, delta) at the best
+// order. A [Composition] of mechanisms whose dominating laws are known ([Lossy]) bounds epsilon and
+// delta from both sides by the distribution of the privacy loss.
 //
 // [Answer] takes a [Query], a plain JSON value, and returns all that applies. Its figures are
 // rounded up, lower bounds down; the functions' are not.

@@ -8,8 +8,8 @@ import (
 
 // fourier is the discrete Fourier transform of n real numbers, n a power of two, at least 2. They
 // go as n/2 complex ones through radix 2 with decimation in time, and one more level takes even and
-// odd places apart (Sorensen, Jones, Heideman and Burrus 1987). gonum's takes any length and is
-// several times as large in the browser.
+// odd places apart (Sorensen, Jones, Heideman and Burrus 1987). gonum's is several times as large
+// in the browser.
 //
 // With t = log2 n and u = 2^-53 the relative error of a transform in the Euclidean norm is at most
 // t fourierError u to first order: each level multiplies by twiddles whose error is below 6u and

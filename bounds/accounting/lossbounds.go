@@ -17,8 +17,8 @@ type Entry struct {
 // Composition is mechanisms that run one after the other, each free to depend on what those before
 // put out. The privacy loss distributions of the entries are put on a grid from above and from
 // below, composed by the Fourier transform of the exponentially tilted law, and what the transform,
-// the ends of its window and rounding may have added is put on or taken off. So the truth for the
-// laws that dominate the entries lies between the two.
+// the ends of its window and rounding may have added is put on or taken off. So the truth lies
+// between the two.
 //
 // Sources: Koskela, Jälkö and Honkela 2020 (discretised laws, fast Fourier transform); Gopi, Lee
 // and Wutschitz 2021 (errors of both kinds bounded); Doroshenko et al. 2022 (the two

@@ -114,9 +114,9 @@ func (c *cells) above() *lossLaw {
 }
 
 // below is a law that is dominated, with all of its losses on a grid: neighbouring cells, and parts
-// of them, are put together until P/Q is e to a place of the grid. That is processing, which no
-// privacy is lost by; so its curve lies below the pair's (Doroshenko et al. 2022, section 5). What
-// remains at the upper end is lowered to the grid.
+// of them, are put together until P/Q is e to a place of the grid. That is processing, so its curve
+// lies below the pair's (Doroshenko et al. 2022, section 5). What remains at the upper end is
+// lowered to the grid.
 //
 // The grid is moved so that the heaviest loss is on it; if adjust, its step is changed so that
 // first and last are.

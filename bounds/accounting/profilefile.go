@@ -15,7 +15,7 @@ import (
 
 // ReadProfile reads a claim as a curve from JSON, see docs/claims.md: an account of dpscope, lists
 // of epsilons and deltas or points, or an Opacus history of (noise multiplier, sample rate, steps),
-// composed by [Composition] whatever mechanism it says. name is the file's.
+// composed by [Composition]. name is the file's.
 func ReadProfile(name string, data []byte) (audit.PrivacyProfile, error) {
 	points, what, err := profilePoints(name, data)
 	if err != nil {
@@ -99,7 +99,7 @@ func fromHistory(name string, history [][]float64) ([]audit.ProfilePoint, error)
 }
 
 // Trace is how epsilon changes: points (steps, epsilon) at the query's delta and (delta, epsilon)
-// at its steps, both increasing, epsilon rounded up; none where nothing finite holds.
+// at its steps, both increasing, epsilon rounded up.
 type Trace struct {
 	OverSteps [][2]float64 `json:"overSteps"`
 	OverDelta [][2]float64 `json:"overDelta"`

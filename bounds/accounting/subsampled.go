@@ -86,9 +86,9 @@ func logExpm1(x float64) float64 {
 //
 // The integrand is analytic for |Im z| < pi sigma^2, where 1+w has its zeros, and there |1+w| is at
 // most its value at Re z. So the error is about e^(d^2/(2 sigma^2) - 2 pi d/h) of the whole for any
-// d up to pi sigma^2, and less than e^-70 lies outside the interval. Stretches where the term is
-// below e^-60 of the largest are leapt over: its logarithm is at most -z^2/(2 sigma^2) + alpha
-// log(1+w), whose slope is at most (alpha-z)/sigma^2.
+// d up to pi sigma^2, and less than e^-70 lies outside the interval. Where the term is below e^-60
+// of the largest it is leapt over: its logarithm is at most -z^2/(2 sigma^2) + alpha log(1+w),
+// whose slope is at most (alpha-z)/sigma^2.
 func logMean(sigma, q, alpha, h float64) float64 {
 	v, t := sigma*sigma, alpha-1
 	logq, log1mq := math.Log(q), math.Log1p(-q)
