@@ -164,10 +164,7 @@ type NamedListing struct {
 // Listing describes all that is registered.
 func (c Catalogue) Listing() Listing {
 	mechanism := func(m MechanismSpec) MechanismListing {
-		params, err := ResolveParams(m.Params, nil, Claim{})
-		if err != nil {
-			panic("core: default parameters of " + m.Name + " are out of their own range")
-		}
+		params, _ := ResolveParams(m.Params, nil, Claim{}) // defaults are in range
 		x := MechanismListing{Name: m.Name, Title: m.Title, Source: m.Source, Fault: m.Fault, Mended: m.Mended, Params: m.Params, Claim: m.Claim(params)}
 		x.ClaimWords, x.Truth = x.Claim.String(), m.Truth(params)
 		if m.Table != nil {

@@ -58,7 +58,6 @@ func DPClaim(epsilon, delta float64) Claim {
 // claimTop is the largest epsilon, rho and mu of a claim, far below where e^epsilon overflows.
 const claimTop = 500.0
 
-// numbers are the claim's, by their names.
 func (c Claim) numbers() map[string]float64 {
 	return map[string]float64{"alpha": c.Alpha, "epsilon": c.Epsilon, "delta": c.Delta, "mu": c.Mu, "rho": c.Rho}
 }

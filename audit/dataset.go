@@ -93,7 +93,6 @@ func (d Dataset) Alone(other Dataset) (rows []int) {
 	return rows
 }
 
-// validate checks shape and finiteness.
 func (d Dataset) validate(field string) error {
 	if d.Columns < 1 {
 		return Fault(field+".columns", d.Columns, "at least 1")

@@ -23,7 +23,6 @@ type ProfilePoint struct {
 // MostPoints is how many points a curve may have.
 const MostPoints = 4096
 
-// mostSource is how long the words of a curve's source may be.
 const mostSource = 200
 
 // Validate checks the points and their order.

@@ -98,7 +98,6 @@ func (r *Recording) Words() string {
 // shortRun is from how many columns on those that are alike are named together.
 const shortRun = 4
 
-// mostKinds bounds the columns that one range names.
 const mostKinds = 1 << 16
 
 // ParseKind adds to kinds what the flag -kind says: name=kind, or c3..c9=kind for columns without

@@ -150,7 +150,6 @@ func jsonPath(field string) string {
 	}), ".")
 }
 
-// jsonType says what JSON a Go type is read from.
 func jsonType(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Bool:

@@ -103,10 +103,9 @@ func CanaryCeiling(kind CanaryInterval, k, m, n int, delta, beta float64) float6
 	return CanaryEpsilon(kind, t, delta, beta, CanaryStakes{})
 }
 
-// logBound is the logarithm of th, rounded down; -Inf where th is not above 0.
 func logBound(th float64) float64 {
 	if !(th > 0) {
-		return math.Inf(-1)
+		return -inf
 	}
 	return RoundDown(math.Log(th))
 }
@@ -174,7 +173,7 @@ func CanaryEpsilon(kind CanaryInterval, t CanaryTable, delta, beta float64, tune
 		return t.pairedEValue(math.Exp(eps), delta, stakes) >= aim
 	})
 	if next == lowestEpsilon {
-		return math.Inf(-1)
+		return -inf
 	}
 	return RoundDown(eps)
 }
@@ -186,7 +185,7 @@ func (t CanaryTable) pairedEValue(th, delta float64, stakes []float64) float64 {
 	for j, lambda := range stakes {
 		top := topShare/lambda - delta
 		if !(top > 0) {
-			logs[j] = math.Inf(-1)
+			logs[j] = -inf
 			continue
 		}
 		up, down := lambda/k, lambda*min(th, top)/m
@@ -202,7 +201,7 @@ func (t CanaryTable) pairedEValue(th, delta float64, stakes []float64) float64 {
 
 func canaryRatio(in, out, delta float64) float64 {
 	if !(in > delta) {
-		return math.Inf(-1)
+		return -inf
 	}
 	return max(lowestEpsilon, RoundDown(math.Log((in-delta)/out)))
 }

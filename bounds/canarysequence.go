@@ -1,7 +1,6 @@
 package bounds
 
 import (
-	"math"
 	"sort"
 
 	"github.com/dpscope/dpscope/audit/stream"
@@ -135,7 +134,7 @@ func (s *CanarySequence) hypothesis(place int) float64 {
 	default:
 		i += sort.Search(gridSteps, func(i int) bool { return float64(i)*gridStep > s.above }) - 1
 		if i >= gridSteps {
-			return math.Inf(1)
+			return inf
 		}
 		return float64(i) * gridStep
 	}
@@ -180,7 +179,7 @@ func (s *CanarySequence) Goal() float64 { return s.goal + float64(1e-14*float64(
 // against is the hypothesis eps after all trainings so far.
 func (s *CanarySequence) against(eps float64) canaryStake {
 	h := canaryStake{eps: eps, th: stream.Exp(eps)}
-	if math.IsInf(eps, 1) {
+	if eps == inf {
 		return h
 	}
 	for _, e := range s.epochs {
@@ -204,14 +203,14 @@ func (s *CanarySequence) Runs() int { return s.runs }
 // LowerBound is the bound now; it never falls. -Inf if nothing is rejected.
 func (s *CanarySequence) LowerBound() float64 {
 	if s.next == 0 {
-		return math.Inf(-1)
+		return -inf
 	}
 	return s.hypothesis(s.next - 1)
 }
 
 // Frontier is the smallest epsilon of the grid that is not rejected, or the last one.
 func (s *CanarySequence) Frontier() float64 {
-	if math.IsInf(s.at.eps, 1) {
+	if s.at.eps == inf {
 		return s.LowerBound()
 	}
 	return s.at.eps
@@ -247,7 +246,7 @@ func CanarySequenceCeiling(m, n int, delta, beta float64) float64 {
 	}
 	least := sort.Search(gridSteps, func(i int) bool { return !reaches(float64(i) * gridStep) })
 	if least == 0 {
-		return math.Inf(-1)
+		return -inf
 	}
 	return RoundDown(float64(least) * gridStep)
 }

@@ -181,7 +181,7 @@ func (t CanaryTable) pairedCeiling(delta, beta float64) float64 {
 	hi := math.Ldexp(1, -40)
 	for !(wealth(hi) >= aim) {
 		if hi *= 2; !(topShare/hi-delta > 0) {
-			return math.Inf(-1)
+			return -inf
 		}
 	}
 	lambda, _ := Bisect(-hi, -hi/2, hi*1e-12, func(x float64) bool { return wealth(-x) >= aim })
@@ -210,7 +210,7 @@ func (s CanaryStakes) Validate() error {
 			return fmt.Errorf("stakes: %s has %d, must have at most %d", list.name, len(list.stakes), maxStakes)
 		}
 		for i, lambda := range list.stakes {
-			if !(lambda > 0 && !math.IsInf(lambda, 1)) {
+			if !(lambda > 0 && lambda != inf) {
 				return fmt.Errorf("stakes: %s[%d] is %v, must be above 0 and finite", list.name, i, lambda)
 			}
 		}
@@ -338,7 +338,6 @@ func (p prospect) reach(lambda, rate float64) float64 {
 	return x
 }
 
-// growth is the mean of log(1 + lambda W(x)) and its derivative in x.
 func (p prospect) growth(lambda, x float64) (mean, slope float64) {
 	for _, c := range p.cells {
 		f := lambda * (c.a - x*c.b - p.c)

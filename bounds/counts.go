@@ -55,6 +55,8 @@ func CheckBeta(beta float64) error {
 
 const minBeta = 1e-100
 
+var inf = math.Inf(1)
+
 // CheckEpsilon reports an epsilon that is not a finite number.
 func CheckEpsilon(eps float64) error {
 	return require(eps-eps == 0, "epsilon must be a finite number")
@@ -62,7 +64,7 @@ func CheckEpsilon(eps float64) error {
 
 // CheckClaim reports an epsilon, mu or divergence, as is claimed, that is below 0 or not finite.
 func CheckClaim(v float64) error {
-	return require(v >= 0 && !math.IsInf(v, 1), "%v must be at least 0 and finite", v)
+	return require(v >= 0 && v != inf, "%v must be at least 0 and finite", v)
 }
 
 // Must panics with the first error: such arguments are the programmer's.
@@ -79,7 +81,6 @@ func Refuse(wrong bool, why string) {
 	}
 }
 
-// mustBeSound is the guard of every exported bound.
 func mustBeSound(c Counts, delta, beta float64) {
 	Must(c.Validate(), CheckDelta(delta), CheckBeta(beta))
 }
@@ -112,7 +113,7 @@ func SmallestDetectable(claimEps, delta, beta float64, n1, n0 int, p0 float64) f
 	y := int(math.Round(p0 * float64(n0)))
 	shows := func(x int) bool { return Exact(Counts{X: x, N1: n1, Y: y, N0: n0}, delta, beta) > claimEps }
 	if p0 == 0 || !shows(n1) {
-		return math.Inf(1)
+		return inf
 	}
 	// The bound grows with x, but for a granularity of the last digits.
 	high := sort.Search(n1, shows) // the least x that shows it

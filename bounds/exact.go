@@ -180,7 +180,7 @@ const (
 func (s *sweep) bend(l, r, level float64) float64 {
 	p1l, p1r := s.rise(s.th, l), s.rise(s.th, r)
 	if l <= 0 || r >= 1 || p1l <= 0 || p1r >= 1 || level <= 0 {
-		return math.Inf(1)
+		return inf
 	}
 	n1, n0 := float64(s.n1), float64(s.n0)
 	k := s.curvature(s.th, l, r)
@@ -209,7 +209,6 @@ type sweep struct {
 	th    float64 // what is shown so far holds for this th and below; 0 if no th > 0 can be shown
 }
 
-// p1 is the largest p1 of the null set at p0.
 func (s *sweep) p1(p0 float64) float64 { return min(s.high1, s.rise(s.th, p0)) }
 
 // start is the smallest p0 of the null set.

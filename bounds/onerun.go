@@ -163,7 +163,6 @@ func OneRunRight(scores []float64, in []bool) func(up, down int) int {
 	}
 }
 
-// outsOfTop counts, for every k, those that were out among the k with the largest scores.
 func outsOfTop(scores []float64, in []bool) []int {
 	Refuse(len(scores) != len(in), "one coin for each score")
 	order := make([]int32, len(scores))
@@ -313,7 +312,6 @@ func logistic(x, y []float64) (a, b float64) {
 // fitWeight is how many canaries the regression counts for where shares of few are taken.
 const fitWeight = 4
 
-// wrong is how many of up guesses in and down guesses out are expected to be wrong among rest.
 func (f OneRunForecast) wrong(up, down, rest int) float64 {
 	n := len(f.outs) - 1
 	side := func(guesses int, seen func(k int) (outs int, fit float64)) float64 {

@@ -117,13 +117,13 @@ func oneRunRatio(m int, mu, e float64) ratio {
 		if y := q * math.Exp(x); y < 1 {
 			return math.Log(y / (1 - y))
 		}
-		return math.Inf(1)
+		return inf
 	}
 	for i := 0; ; i++ {
 		from, to := loud(float64(i)*r.step), loud(float64(i+1)*r.step)
 		g := right(from) - right(to)
 		r.add(i, g, q*(g+wrong(from)-wrong(to)))
-		if math.IsInf(to, 1) {
+		if to == inf {
 			break
 		}
 	}
@@ -134,7 +134,7 @@ func oneRunRatio(m int, mu, e float64) ratio {
 	for i := -1; i > -zero; i-- {
 		from, to := hush(float64(i+1)*r.step), hush(float64(i)*r.step)
 		if i == 1-zero {
-			to = math.Inf(1)
+			to = inf
 		}
 		g := wrong(from) - wrong(to)
 		if wrong(from) == 0 {
@@ -146,7 +146,6 @@ func oneRunRatio(m int, mu, e float64) ratio {
 	return r.sum(m)
 }
 
-// sum is the law of the sum of n.
 func (r ratio) sum(n int) ratio {
 	if n == 1 {
 		return r

@@ -95,7 +95,7 @@ func ClopperPearson(c Counts, delta, beta, split float64) float64 {
 	Refuse(!(split > 0 && split < 1), "split outside (0, 1)")
 	low := LowerProportion(c.X, c.N1, split*beta) - delta
 	if low <= 0 {
-		return math.Inf(-1)
+		return -inf
 	}
 	return math.Log(low / UpperProportion(c.Y, c.N0, (1-split)*beta))
 }
@@ -151,7 +151,7 @@ func Jeffreys(c Counts, delta, beta float64) float64 {
 		})
 	}
 	if low <= delta {
-		return math.Inf(-1)
+		return -inf
 	}
 	return math.Floor(math.Log((low-delta)/high)*1e6) / 1e6
 }
@@ -166,7 +166,6 @@ func window(n int, p, a float64) (lo, hi int) {
 	return lo, hi
 }
 
-// mode is the most likely count of Bin(n, p).
 func mode(n int, p float64) int { return min(n, int(float64(n+1)*p)) }
 
 // mass is, in room's memory where that suffices, numbers proportional to the Bin(n, p)

@@ -40,7 +40,7 @@ const maxExponent = 600.0
 
 // CheckAlpha reports an order that is not above 1 and finite.
 func CheckAlpha(alpha float64) error {
-	return require(alpha > 1 && !math.IsInf(alpha, 1), "alpha is %v, must be above 1 and finite: 2 is usual", alpha)
+	return require(alpha > 1 && alpha != inf, "alpha is %v, must be above 1 and finite: 2 is usual", alpha)
 }
 
 // CheckRenyiWitness reports a witness that is empty, not finite, or so wide that exp(alpha h)
@@ -92,10 +92,9 @@ func newRenyiWager(h []float64, alpha float64) renyiWager {
 	return w
 }
 
-// logEValue returns log E(e0), -Inf where E is 0.
 func (w renyiWager) logEValue(cells []tableCell, e0, lambda float64) float64 {
 	if !(lambda*w.floor() < 1-1e-9) {
-		return math.Inf(-1)
+		return -inf
 	}
 	up, down, shift := lambda*math.Exp(-e0/w.k), lambda*(1/w.k), lambda*(1/w.alpha)
 	sum := 0.0

@@ -58,7 +58,7 @@ func TuneRenyi(explore Table, h []float64, alpha float64, n int, beta float64) (
 	Refuse(n < 1, "n out of range")
 	q := Smoothed(explore.Second())
 	rate := math.Log(1/beta) / float64(n)
-	best, value := RenyiPlan{Alpha: alpha, Method: MethodRenyiBetting}, math.Inf(-1)
+	best, value := RenyiPlan{Alpha: alpha, Method: MethodRenyiBetting}, -inf
 	for _, top := range clipLevels(h) {
 		clipped := clipAbove(h, top, alpha, q)
 		w := newRenyiWager(clipped, alpha)
@@ -102,7 +102,7 @@ func (w renyiWager) usualStake(cells []tableCell, rate float64) float64 {
 // least.
 func (w renyiWager) expected(cells []tableCell, lambda, rate, least float64) float64 {
 	if least >= 0 && !(w.logEValue(cells, least, lambda) >= rate) {
-		return math.Inf(-1)
+		return -inf
 	}
 	e0, next := Bisect(0, w.reach(), 1e-6, func(e0 float64) bool { return w.logEValue(cells, e0, lambda) >= rate })
 	if next == 0 {
@@ -154,7 +154,7 @@ func RenyiEstimate(t Table, h []float64, alpha float64) float64 {
 }
 
 func logMeanExp(v, weight []float64, scale float64) float64 {
-	top := math.Inf(-1)
+	top := -inf
 	for i, x := range v {
 		if weight[i] > 0 {
 			top = max(top, scale*x)

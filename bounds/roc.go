@@ -62,13 +62,13 @@ func SortedROC(in, out []float64, rates []float64, beta float64) ROC {
 	}
 	// next is the lowest threshold with fewer than k scores out above.
 	next := func(k int) {
-		least := math.Inf(1)
+		least := inf
 		for _, x := range [][]float64{in, out} {
 			if i := sort.Search(len(x), func(i int) bool { return k > len(out) || x[i] > out[len(out)-k] }); i < len(x) {
 				least = min(least, x[i])
 			}
 		}
-		if !math.IsInf(least, 1) {
+		if least != inf {
 			cuts = append(cuts, least)
 		}
 	}
@@ -100,7 +100,6 @@ func AUROC(in, out []float64) float64 {
 	return r.AUROC()
 }
 
-// won are the pairs of sorted scores that [ROC] counts.
 func won(in, out []float64) (wins, ties int) {
 	first, last := 0, 0 // of those out, how many are below, and at most, the score in
 	for _, x := range in {
@@ -121,9 +120,9 @@ func (r ROC) Sound() bool {
 	if r.In < 1 || r.Out < 1 || max(r.In, r.Out) > MostScores || r.Wins < 0 || r.Ties < 0 || r.Wins > r.In*r.Out || r.Ties > r.In*r.Out-r.Wins {
 		return false
 	}
-	last := ROCStep{At: math.Inf(1)}
+	last := ROCStep{At: inf}
 	won, open := 0, 0 // pairs that the steps decide, and those between two of them
-	for _, s := range append(slices.Clone(r.Steps), ROCStep{At: math.Inf(-1), In: r.In, Out: r.Out}) {
+	for _, s := range append(slices.Clone(r.Steps), ROCStep{At: -inf, In: r.In, Out: r.Out}) {
 		if !(s.At < last.At) || s.In < last.In || s.Out < last.Out || s.In > r.In || s.Out > r.Out {
 			return false
 		}

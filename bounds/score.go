@@ -52,7 +52,6 @@ func (f nullFit) at(e float64) (th, t float64) {
 	return th, math.Sqrt(max(0, lambda) * max(0, excess))
 }
 
-// limit is the largest th with T >= z > 0, 0 if there is none.
 func (f nullFit) limit(z float64) float64 {
 	if f.top() <= 0 {
 		return 0

@@ -335,7 +335,6 @@ func (e Exchangeable) chernoff(beta float64) (lo, hi float64) {
 // at most 40 each.
 func goal(beta float64, n int) float64 { return math.Log(1/beta) + 1e-9 + 1e-14*float64(n) }
 
-// pValue is min(1, 1/E).
 func pValue(logWealth float64, n int) float64 {
 	return min(1, math.Exp(-(logWealth - 1e-9 - 1e-14*float64(n))))
 }

@@ -47,7 +47,6 @@ func TradeoffBand(t Table, order []int, beta float64) []TradeoffPoint {
 
 type limited struct{ value, low, high float64 }
 
-// cumulativeBand bounds all partial sums of one marginal at level beta.
 func cumulativeBand(counts, order []int, n int, beta float64) []limited {
 	band := make([]limited, len(order)+1)
 	band[len(order)] = limited{1, 1, 1}
@@ -86,7 +85,7 @@ func GaussianMu(c Counts, beta float64) float64 {
 // GaussianDelta is the delta of a mu-GDP mechanism at eps, both at least 0 and finite: Phi(-eps/mu
 // + mu/2) - e^eps Phi(-eps/mu - mu/2) (Balle and Wang 2018; Dong, Roth and Su, corollary 2.13).
 func GaussianDelta(mu, eps float64) float64 {
-	Refuse(!(mu >= 0 && eps >= 0) || math.IsInf(mu+eps, 1), "mu and epsilon must be at least 0 and finite")
+	Refuse(!(mu >= 0 && eps >= 0) || mu+eps == inf, "mu and epsilon must be at least 0 and finite")
 	if mu == 0 {
 		return 0
 	}
@@ -121,7 +120,7 @@ func GaussianEpsilon(mu, delta float64) float64 {
 		return 0
 	}
 	if delta == 0 {
-		return math.Inf(1)
+		return inf
 	}
 	// Phi(mu/2 - eps/mu) <= delta suffices.
 	hi := max(0, mu*(mu/2+upperNormal(delta))) + 1
@@ -134,7 +133,7 @@ func normalCDF(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 // Gaussian differential privacy from one on the hockey-stick divergence at an eps that was fixed
 // beforehand.
 func GaussianMuFromDelta(delta, eps float64) float64 {
-	Refuse(!(eps >= 0 && delta < 1) || math.IsInf(eps, 1), "epsilon or delta out of range")
+	Refuse(!(eps >= 0 && delta < 1) || eps == inf, "epsilon or delta out of range")
 	if delta <= 0 {
 		return 0
 	}

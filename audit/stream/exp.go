@@ -119,7 +119,6 @@ func reduceLn2(x float64) (k int, hi, lo float64) {
 	return int(n), x - float64(n*ln2Hi), float64(n * ln2Lo)
 }
 
-// pow2 returns 2^k for -1022 <= k <= 1023.
 func pow2(k int) float64 { return math.Float64frombits(uint64(1023+k) << 52) }
 
 // timesPow2 returns y * 2^k for |y| in [1/2, 4] and |k| < 1100, rounded once if subnormal.

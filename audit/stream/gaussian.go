@@ -101,12 +101,10 @@ const (
 	c6 = -1.13596475577881948265e-11
 )
 
-// sinKernel returns sin(y) for |y| <= pi/4, z = y*y.
 func sinKernel(y, z float64) float64 {
 	return y + float64(float64(y*z)*(s1+float64(z*(s2+float64(z*(s3+float64(z*(s4+float64(z*(s5+float64(z*s6)))))))))))
 }
 
-// cosKernel returns cos(y) for |y| <= pi/4, z = y*y.
 func cosKernel(z float64) float64 {
 	r := float64(z * (c1 + float64(z*(c2+float64(z*(c3+float64(z*(c4+float64(z*(c5+float64(z*c6)))))))))))
 	h := float64(0.5 * z)

@@ -54,7 +54,6 @@ func logRatio(s float64) float64 {
 		float64(w*(lg2+float64(w*(lg4+float64(w*lg6)))))
 }
 
-// logSum returns k ln2Hi + f - f^2/2 + s (f^2/2 + r) + lo.
 func logSum(k, f, s, r, lo float64) float64 {
 	h := float64(0.5 * f * f)
 	return float64(s*(h+r)) + lo - h + f + float64(k*ln2Hi)

@@ -163,10 +163,7 @@ func Answer(q Query) (Account, error) {
 			*noise = &needed.Noise
 		}
 	}
-	parts, err := q.parts()
-	if err != nil {
-		return Account{}, err
-	}
+	parts, _ := q.parts() // which Validate has read
 	a := Account{Query: q, Title: title(parts), Curve: []Point{}, Epsilons: []Guarantee{}, Needed: needed}
 	w := newWorksheet(q, parts)
 	a.drawCurve(w)
@@ -208,7 +205,7 @@ func (a *Account) drawCurve(w worksheet) {
 			a.Curve = append(a.Curve, p)
 		}
 	}
-	a.KL, a.MaxDivergence = finite(1), finite(math.Inf(1))
+	a.KL, a.MaxDivergence = finite(1), finite(inf)
 }
 
 func (a *Account) askEvents(w worksheet) {
@@ -251,7 +248,6 @@ type worksheet struct {
 	brief  bool        // no lower figure of epsilon is asked for
 }
 
-// part is what is known of the steps of one kind.
 type part struct {
 	q     Query
 	k     int   // steps
@@ -271,7 +267,7 @@ func (q Query) part() part {
 	if q.Mechanism == KindApproximate {
 		p.eps, p.delta = groupApproximate(*q.Epsilon, *q.StepDelta, *q.Group)
 		// A group whose delta reaches 1 has no guarantee.
-		if p.stepwise, p.worst = p.delta < 1 && !math.IsInf(p.eps, 1), *q.Group == 1; p.stepwise {
+		if p.stepwise, p.worst = p.delta < 1 && p.eps != inf, *q.Group == 1; p.stepwise {
 			p.lossy = ApproximateDP{p.eps, p.delta}
 		}
 		return p
@@ -283,7 +279,7 @@ func (q Query) part() part {
 		p.gaussian, p.square = true, 2*n*g.At(1)
 		return p
 	}
-	if top := step.At(math.Inf(1)); !math.IsInf(top, 1) && q.Mechanism != KindRenyi && q.Mechanism != KindConcentrated {
+	if top := step.At(inf); top != inf && q.Mechanism != KindRenyi && q.Mechanism != KindConcentrated {
 		p.stepwise, p.eps = true, top
 		if p.worst = q.Mechanism == KindPure || q.Mechanism == KindRandomisedResponse; p.worst {
 			p.lossy = ApproximateDP{Epsilon: top}
@@ -320,13 +316,10 @@ func newWorksheet(q Query, queries []Query) worksheet {
 	return w
 }
 
-// single reports whether all steps are of one mechanism.
 func (w *worksheet) single() bool { return len(w.parts) == 1 }
 
-// pure reports whether all steps are.
 func (w *worksheet) pure() bool { return w.stepwise && w.sums.delta == 0 }
 
-// way is one way to a guarantee: epsilon at a delta and delta at an epsilon.
 type way struct {
 	method         Method
 	exact          bool
@@ -341,10 +334,9 @@ func plain(value func(at float64) float64) func(at float64) figure {
 	return func(at float64) figure { return figure{value(at), math.NaN(), 0} }
 }
 
-// ways are all that apply, the loosest too.
 func (w *worksheet) ways() []way {
 	var all []way
-	if w.gaussian && !math.IsInf(w.square, 1) {
+	if w.gaussian && w.square != inf {
 		mu := math.Sqrt(w.square)
 		all = append(all, way{MethodGaussian, true, plain(func(delta float64) float64 { return GaussianEpsilon(1, mu, delta) }),
 			plain(func(eps float64) float64 { return GaussianDelta(1, mu, eps) })})
@@ -385,7 +377,7 @@ func (w *worksheet) ways() []way {
 	if w.stepwise {
 		only(MethodBasic, func(delta float64) float64 {
 			if w.sums.delta > delta {
-				return math.Inf(1)
+				return inf
 			}
 			return w.sums.eps
 		})
@@ -399,19 +391,19 @@ func (w *worksheet) ways() []way {
 
 // below reports that the largest log ratio is at most eps, so that delta is 0.
 func (w *worksheet) below(eps float64) bool {
-	return w.curve != nil && w.curve.At(math.Inf(1)) <= eps || w.curve == nil && w.pure() && w.sums.eps <= eps
+	return w.curve != nil && w.curve.At(inf) <= eps || w.curve == nil && w.pure() && w.sums.eps <= eps
 }
 
 // guarantee is what a way gives; false where that is nothing.
 func (by way) guarantee(x figure) (Guarantee, bool) {
 	g := Guarantee{Method: by.method, Exact: by.exact, Source: methods[by.method].source}
-	if x.order > 1 && !math.IsInf(x.order, 1) {
+	if x.order > 1 && x.order != inf {
 		g.Order = new(roundNear(x.order))
 	}
 	if !math.IsNaN(x.least) {
 		g.AtLeast = new(roundDown(x.least))
 	}
-	return g, !math.IsNaN(x.value) && !math.IsInf(x.value, 1)
+	return g, !math.IsNaN(x.value) && x.value != inf
 }
 
 func (w *worksheet) epsilons(delta float64) (all []Guarantee) {
@@ -456,19 +448,18 @@ func need(q Query) *Needed {
 		q.Sensitivity = new(1.0)
 		return Composition{{q.step().(Lossy), *q.Steps}}
 	})
-	if math.IsInf(noise, 1) {
+	if noise == inf {
 		return nil
 	}
 	return &Needed{name, roundUp(noise * reach), methods[MethodLosses].source}
 }
 
-// profile is the least epsilon of all ways at each of some deltas, by epsilon.
 func (w *worksheet) profile() []audit.ProfilePoint {
 	w.brief = true
 	var points []audit.ProfilePoint
 	for e := 0.5; e <= 12; e += 0.5 {
 		delta := math.Pow(10, -e)
-		best := math.Inf(1)
+		best := inf
 		for _, g := range w.epsilons(delta) {
 			best = min(best, g.Epsilon)
 		}

@@ -22,7 +22,7 @@ func (s *stepwise) add(eps, delta float64, k int) {
 // differ by Azuma's inequality).
 func (s stepwise) advanced(total float64) float64 {
 	if total <= s.delta {
-		return math.Inf(1)
+		return inf
 	}
 	return math.Sqrt(-2*s.squares*math.Log(total-s.delta)) + s.mean
 }
@@ -47,7 +47,7 @@ func OptimalEpsilon(eps, delta float64, k int, total float64) float64 {
 	mustBeDelta(total)
 	fail, of := optimal(eps, delta, k)
 	if fail > total {
-		return math.Inf(1)
+		return inf
 	}
 	return least(0, float64(k)*eps, func(at float64) bool { return of(at) <= total })
 }
@@ -83,7 +83,7 @@ func PublishedAdvancedEpsilon(eps float64, k int, delta float64) float64 {
 	mustBeDelta(delta)
 	n, l := float64(k), -math.Log(delta)
 	if l < n*eps*eps {
-		return math.Inf(1)
+		return inf
 	}
 	return 4 * eps * math.Sqrt(2*n*l)
 }
@@ -130,6 +130,6 @@ func GaussianSigma(eps, delta, sensitivity float64) float64 {
 
 func mustBeNoise(sigma, sensitivity float64) {
 	ratio := sensitivity / sigma
-	in := sigma > 0 && sensitivity > 0 && ratio > 0 && !math.IsInf(ratio, 1)
+	in := sigma > 0 && sensitivity > 0 && ratio > 0 && ratio != inf
 	bounds.Refuse(!in, "sigma and sensitivity must be above 0 and finite")
 }

@@ -26,7 +26,7 @@ func (c Conversion) epsilon(d, alpha, delta, best float64) float64 {
 	mustConvert(d, alpha)
 	mustBeDelta(delta)
 	tight := max(0, d+(c.credit(alpha)-math.Log(delta))/(alpha-1))
-	if c != Optimal || tight == 0 || math.IsInf(d, 1) {
+	if c != Optimal || tight == 0 || d == inf {
 		return tight
 	}
 	low := 0.0
@@ -40,14 +40,14 @@ func (c Conversion) epsilon(d, alpha, delta, best float64) float64 {
 // within is [least], or +Inf where that is seen not to be below best.
 func within(lo, hi, best float64, holds func(float64) bool) float64 {
 	if best < hi && !holds(best) {
-		return math.Inf(1)
+		return inf
 	}
 	return least(lo, hi, holds)
 }
 
 // Delta is what a divergence of at most d nats at order alpha gives at eps: in [0, 1].
 func (c Conversion) Delta(d, alpha, eps float64) float64 {
-	return math.Exp(min(0, c.logDelta(d, alpha, eps, math.Inf(1))))
+	return math.Exp(min(0, c.logDelta(d, alpha, eps, inf)))
 }
 
 // logDelta is the logarithm of Delta, not cut, or +Inf where that is seen not to be below best.
@@ -55,7 +55,7 @@ func (c Conversion) logDelta(d, alpha, eps, best float64) float64 {
 	mustConvert(d, alpha)
 	mustBeEpsilon(eps)
 	tight := (alpha-1)*(d-eps) + c.credit(alpha)
-	if c != Optimal || math.IsInf(d, 1) || d == 0 {
+	if c != Optimal || d == inf || d == 0 {
 		return tight
 	}
 	low := min(-math.Log(alpha), tight+math.Log(-math.Expm1(-(alpha-1)*d)))
@@ -88,7 +88,7 @@ func optimalMoment(alpha, eps, logDelta float64) float64 {
 	if lo >= hi {
 		return value(lo)
 	}
-	least := math.Inf(1)
+	least := inf
 	bounds.Golden(lo, hi, 1e-8, func(x float64) float64 {
 		v := value(x)
 		least = min(least, v)
@@ -125,7 +125,7 @@ func BestEpsilon(c Curve, delta float64, conv Conversion) Converted {
 	value := func(d, alpha, best float64) float64 { return conv.epsilon(d, alpha, delta, best) }
 	// Above alpha, epsilon is at least what randomised response at d has: log(e^d - delta (1+e^d)).
 	hopeless := func(d, best float64) bool { return delta < 0.5 && d+math.Log1p(-2*delta) > best }
-	best := Converted{Delta: delta, Alpha: math.Inf(1), Epsilon: c.At(math.Inf(1))}
+	best := Converted{Delta: delta, Alpha: inf, Epsilon: c.At(inf)}
 	near := 2.0
 	if conv == Optimal {
 		near = BestEpsilon(c, delta, Tight).Alpha
@@ -140,8 +140,8 @@ func BestEpsilon(c Curve, delta float64, conv Conversion) Converted {
 // [BestEpsilon], its logarithm being convex in alpha.
 func BestDelta(c Curve, eps float64, conv Conversion) Converted {
 	mustBeEpsilon(eps)
-	best := Converted{Epsilon: eps, Alpha: math.Inf(1), Delta: 0}
-	if c.At(math.Inf(1)) <= eps {
+	best := Converted{Epsilon: eps, Alpha: inf, Delta: 0}
+	if c.At(inf) <= eps {
 		return best
 	}
 	value := func(d, alpha, best float64) float64 { return conv.logDelta(d, alpha, eps, best) }
@@ -169,7 +169,7 @@ const (
 // hopeless says that nothing above alpha is below best, the corners, and golden sections. What is
 // not below atMost may be told as +Inf.
 func minimise(c Curve, near float64, value func(d, alpha, atMost float64) float64, hopeless func(d, best float64) bool) (at, best float64) {
-	at, best = 2, math.Inf(1)
+	at, best = 2, inf
 	try := func(alpha, atMost float64) (d, v float64) {
 		d = c.At(alpha)
 		if v = value(d, alpha, atMost); v < best {
@@ -177,7 +177,7 @@ func minimise(c Curve, near float64, value func(d, alpha, atMost float64) float6
 		}
 		return d, v
 	}
-	if !math.IsInf(near, 1) {
+	if near != inf {
 		try(near, best)
 	}
 	for t := leastExcess; t < mostExcess; t *= excessRatio {
@@ -188,11 +188,11 @@ func minimise(c Curve, near float64, value func(d, alpha, atMost float64) float6
 	for _, alpha := range corners(c) {
 		try(alpha, best)
 	}
-	if math.IsInf(best, 1) {
+	if best == inf {
 		return at, best
 	}
 	bounds.Golden(math.Log((at-1)/excessRatio), math.Log((at-1)*excessRatio), 1e-7, func(x float64) float64 {
-		_, v := try(1+math.Exp(x), math.Inf(1))
+		_, v := try(1+math.Exp(x), inf)
 		return v
 	})
 	return at, best
@@ -201,7 +201,7 @@ func minimise(c Curve, near float64, value func(d, alpha, atMost float64) float6
 // BestPreserve is [Preserve] at the best order for either end. q lies in (0, 1).
 func BestPreserve(c Curve, q float64) (lo, hi float64) {
 	bounds.Refuse(!(q > 0 && q < 1), "needs a probability inside (0, 1)")
-	top, log := c.At(math.Inf(1)), math.Log(q)
+	top, log := c.At(inf), math.Log(q)
 	_, up := minimise(c, 2, func(d, alpha, _ float64) float64 { return (1 - 1/alpha) * (log + d) }, func(d, best float64) bool { return log+d > best })
 	_, down := minimise(c, 2, func(d, alpha, _ float64) float64 { return d - log/(1-1/alpha) }, func(d, best float64) bool { return d-log > best })
 	return math.Exp(-min(down, top-log)), math.Exp(min(0, min(up, top+log)))

@@ -18,6 +18,8 @@ type Curve interface {
 	At(alpha float64) float64
 }
 
+var inf = math.Inf(1)
+
 // Gaussian is the noise N(0, Sigma^2) on a value of this L2 sensitivity, attained (Mironov 2017,
 // corollary 3).
 type Gaussian struct{ Sigma, Sensitivity float64 }
@@ -47,7 +49,7 @@ func (l Laplace) At(alpha float64) float64 {
 	s := l.Sensitivity / l.Scale
 	t := alpha - 1
 	switch {
-	case math.IsInf(alpha, 1):
+	case alpha == inf:
 		return s
 	case t*s > 500:
 		return s + (math.Log(alpha/(2*alpha-1))+math.Log1p(t/alpha*math.Exp(-(2*alpha-1)*s)))/t
@@ -89,7 +91,7 @@ func (p PureDP) At(alpha float64) float64 {
 	switch {
 	case alpha == 1:
 		return p.Epsilon * math.Tanh(p.Epsilon/2)
-	case math.IsInf(alpha, 1):
+	case alpha == inf:
 		return p.Epsilon
 	}
 	return audit.RandomisedResponseRenyi(p.Epsilon, alpha)
@@ -128,7 +130,7 @@ func (r RenyiDP) Validate() error {
 
 func (r RenyiDP) At(alpha float64) float64 {
 	mustBeOrder(alpha)
-	return audit.Pick(alpha > r.Alpha, math.Inf(1), r.Epsilon)
+	return audit.Pick(alpha > r.Alpha, inf, r.Epsilon)
 }
 
 func (r RenyiDP) corners() []float64 { return []float64{r.Alpha} }
@@ -213,7 +215,6 @@ func Group(c Curve, size int) Curve {
 	return grouped{c, size}
 }
 
-// grouped is the rule for any curve.
 type grouped struct {
 	curve Curve
 	size  int
@@ -222,11 +223,11 @@ type grouped struct {
 func (g grouped) At(alpha float64) float64 {
 	mustBeOrder(alpha)
 	c := stability(g.size)
-	value := math.Inf(1)
-	if !math.IsInf(alpha, 1) {
+	value := inf
+	if alpha != inf {
 		value = math.Pow(3, float64(c)) * g.curve.At(math.Ldexp(max(2, alpha), c))
 	}
-	if top := g.curve.At(math.Inf(1)); !math.IsInf(top, 1) {
+	if top := g.curve.At(inf); top != inf {
 		value = min(value, PureDP{float64(g.size) * top}.At(alpha))
 	}
 	return value

@@ -136,7 +136,7 @@ func (c Composition) compose(reverse bool, step, tail float64, above bool) *comp
 		keeps += n * math.Log1p(-min(1, law.infinite))
 	}
 	l.infinite = -math.Expm1(keeps)
-	l.k, l.noise = math.Inf(-1), math.Inf(1)
+	l.k, l.noise = -inf, inf
 	return l
 }
 
@@ -150,14 +150,14 @@ func (l *composed) cumulant(lambda float64) (k, mean, variance float64) {
 }
 
 // empty: no finite loss is left.
-func (l *composed) empty() bool { return math.IsInf(l.largest(), -1) }
+func (l *composed) empty() bool { return l.largest() == -inf }
 
 // largest is the largest finite loss of the sum.
 func (l *composed) largest() float64 {
 	top := l.offset
 	for i, law := range l.laws {
 		if len(law.at) == 0 {
-			return math.Inf(-1)
+			return -inf
 		}
 		top += float64(l.counts[i]) * law.step * float64(law.at[len(law.at)-1])
 	}
@@ -209,7 +209,7 @@ const outside = 20.0
 // ends has at most e^-outside of the tilted sum on either side of it, by Chernoff's bound.
 func (l *composed) ends(lambda float64) (lo, hi float64) {
 	k, mean, variance := l.cumulant(lambda)
-	lo, hi = math.Inf(-1), math.Inf(1)
+	lo, hi = -inf, inf
 	s := math.Sqrt(2 * outside / max(variance, l.step*l.step))
 	for _, s := range []float64{s / 16, s / 4, s / 2, s, 2 * s, (lambda + 1) / 8, (lambda + 1) / 2, lambda + 1} {
 		up, _, _ := l.cumulant(lambda + s)
@@ -342,7 +342,7 @@ func (l *composed) epsilon(delta float64, up bool) float64 {
 	}
 	lo, hi := 0.0, max(l.from+float64(len(l.gains))*l.step, l.step)
 	if up && !holds(hi) {
-		return math.Inf(1)
+		return inf
 	}
 	if !up {
 		// Far below the tilt's own loss the bound says nothing: look for the last place at which it
@@ -383,10 +383,10 @@ func LeastNoise(eps, delta float64, compose func(noise float64) Composition) flo
 		return round(x*unit) / unit
 	}
 	lo, hi := leastNoise, 1.0
-	above, below := math.Inf(1), at(hi)
+	above, below := inf, at(hi)
 	for ; below > eps; below = at(hi) {
 		if lo, above = hi, below; hi >= mostNoise {
-			return math.Inf(1)
+			return inf
 		}
 		hi = min(mostNoise, digits(4*hi, math.Ceil))
 	}

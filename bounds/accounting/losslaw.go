@@ -72,7 +72,7 @@ func newCells(pair lossPair, step, tail float64, adjust bool) *cells {
 	}
 	c.edges = append(c.edges, last)
 	at := make([]float64, len(c.edges)+2)
-	at[0], at[len(at)-1] = math.Inf(-1), math.Inf(1)
+	at[0], at[len(at)-1] = -inf, inf
 	for i, e := range c.edges {
 		at[i+1] = c.offset + float64(e)*step
 	}
@@ -189,12 +189,12 @@ func loss(a atom) float64 { return math.Log(a.p) - math.Log(a.q) }
 // cumulant is log E e^(lambda loss) over finite losses, and two derivatives in lambda.
 func (l *lossLaw) cumulant(lambda float64) (k, mean, variance float64) {
 	if len(l.at) == 0 {
-		return math.Inf(-1), 0, 0
+		return -inf, 0, 0
 	}
 	if len(l.logs) == 0 {
 		l.logs = audit.Each(l.mass, math.Log)
 	}
-	top, slope := math.Inf(-1), lambda*l.step
+	top, slope := -inf, lambda*l.step
 	for i, at := range l.at {
 		if v := l.logs[i] + slope*float64(at); v > top {
 			top = v

@@ -188,12 +188,11 @@ func unsampledLoss(rate, loss float64) float64 {
 	}
 	v := math.Expm1(loss) + rate
 	if v <= 0 {
-		return math.Inf(-1)
+		return -inf
 	}
 	return math.Log(v / rate)
 }
 
-// gaussianNoise is standard normal noise and its shift by mu.
 func gaussianNoise(mu float64) noise {
 	return noise{mu,
 		func(loss float64) float64 { return loss/mu + mu/2 }, func(at float64) float64 { return mu * (at - mu/2) }, normalMass,
@@ -203,15 +202,14 @@ func gaussianNoise(mu float64) noise {
 		}}
 }
 
-// laplaceNoise is Laplace noise of scale 1 and its shift by s.
 func laplaceNoise(s float64) noise {
 	return noise{s,
 		func(loss float64) float64 {
 			switch {
 			case loss < -s:
-				return math.Inf(-1)
+				return -inf
 			case loss >= s:
-				return math.Inf(1)
+				return inf
 			}
 			return (loss + s) / 2
 		}, func(at float64) float64 { return max(-s, min(s, 2*at-s)) }, laplaceMass,
@@ -245,7 +243,6 @@ var (
 	legendreWeight = [4]float64{0.362683783378361983, 0.313706645877887287, 0.222381034453374471, 0.101228536290376259}
 )
 
-// laplaceMass is the probability that a Laplace variable of scale 1 lies in [a, b].
 func laplaceMass(a, b float64) float64 {
 	switch {
 	case a >= 0:

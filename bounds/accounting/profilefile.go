@@ -25,7 +25,6 @@ func ReadProfile(name string, data []byte) (audit.PrivacyProfile, error) {
 	return p, audit.At("claim-file", err)
 }
 
-// profilePoints are the points of a file, and what they are of.
 func profilePoints(name string, data []byte) ([]audit.ProfilePoint, string, error) {
 	const canBeRead = "docs/claims.md says what can be read"
 	if text := bytes.TrimSpace(data); len(text) == 0 || text[0] != '{' {
@@ -108,7 +107,7 @@ type Trace struct {
 // Follow accounts a query, of which the noise is known, at some other numbers of steps, to twice as
 // many at least, and at other deltas. It asks before every point whether to go on.
 func Follow(q Query, goOn func() bool) (t Trace, err error) {
-	if err = q.Validate(); err != nil {
+	if err := q.Validate(); err != nil {
 		return t, err
 	}
 	q = q.filled()
@@ -118,18 +117,15 @@ func Follow(q Query, goOn func() bool) (t Trace, err error) {
 			return
 		}
 		q.Steps = &steps
-		parts, fault := q.parts()
-		if err = fault; err != nil {
-			return
-		}
-		w, best := newWorksheet(q, parts), math.Inf(1)
+		parts, _ := q.parts()
+		w, best := newWorksheet(q, parts), inf
 		w.brief = true
 		for _, by := range w.ways() {
 			if best = min(best, by.epsilon(delta).value); slices.Contains([]Method{MethodGaussian, MethodLosses, MethodOptimal}, by.method) {
 				break // no other says less
 			}
 		}
-		if !math.IsInf(best, 1) {
+		if best != inf {
 			*list = append(*list, [2]float64{at, roundUp(best)})
 		}
 	}
@@ -148,7 +144,7 @@ func Follow(q Query, goOn func() bool) (t Trace, err error) {
 	for _, d := range slices.Compact(deltas) {
 		point(&t.OverDelta, d, own, d)
 	}
-	return t, err
+	return t, nil
 }
 
 func (w *worksheet) notes(a Account) []string {

@@ -27,7 +27,6 @@ const (
 	KindGaussianDP         Kind = "gaussian-dp"         // mu
 )
 
-// mechanism is a curve with parameters that a user gives; Validate reports the first out of range.
 type mechanism interface {
 	Curve
 	Validate() error
@@ -85,7 +84,6 @@ func (k Kind) Parameters() []string {
 	return kinds[k.at()].parameters
 }
 
-// noise reports a kind that adds noise to a value.
 func (k Kind) noise() bool { return k == KindGaussian || k == KindLaplace }
 
 // Options are the names of the parameters that the kind may have beside.
@@ -142,7 +140,6 @@ type Query struct {
 	Odds  []float64 `json:"odds,omitempty"`
 }
 
-// mostAsked limits With, Event and Odds.
 const mostAsked = 100
 
 // parts are the mechanisms of the composition, as filled queries of their own: the query's, and
@@ -186,7 +183,6 @@ const maxOrders = 1000
 
 var defaultOrders = []float64{1.25, 1.5, 1.75, 2, 2.5, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512}
 
-// parameter is a field that depends on the kind.
 type parameter struct {
 	name  string
 	value *float64
@@ -292,7 +288,6 @@ func checkOrders(orders []float64) error {
 	return nil
 }
 
-// filled gives the defaults. Orders stay as they are.
 func (q Query) filled() Query {
 	fill(&q.Steps, 1)
 	fill(&q.Group, 1)
@@ -312,7 +307,6 @@ func fill[T any](p **T, value T) {
 	}
 }
 
-// step is the curve of one step of a filled query, for one record.
 func (q Query) step() mechanism { return kinds[q.Mechanism.at()].step(q) }
 
 func (q Query) title() string {
@@ -395,7 +389,7 @@ func checkCount(field string, k, most int) error {
 }
 
 func checkPositive(field string, v float64) error {
-	return audit.First(audit.Require(v > 0 && !math.IsInf(v, 1), field, v, "a finite number above 0"),
+	return audit.First(audit.Require(v > 0 && v != inf, field, v, "a finite number above 0"),
 		audit.Require(v >= MinNumber && v <= MaxNumber, field, v, "in [1e-50, 1e50]"))
 }
 

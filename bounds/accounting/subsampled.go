@@ -31,7 +31,6 @@ func (s SubsampledGaussian) Validate() error {
 		audit.Remedy("rate 1 is an upper bound", audit.Require(s.Rate == 1 || noise >= MinNoise && noise <= 1e9, "sigma/sensitivity", noise, "in [0.05, 1e9] with a rate below 1")))
 }
 
-// largestSum is the highest order of the finite sum.
 const largestSum = 4096
 
 func (s SubsampledGaussian) At(alpha float64) float64 {
@@ -39,7 +38,7 @@ func (s SubsampledGaussian) At(alpha float64) float64 {
 	if s.Rate == 1 {
 		return Gaussian{s.Sigma, s.Sensitivity}.At(alpha)
 	}
-	if math.IsInf(alpha, 1) {
+	if alpha == inf {
 		return alpha
 	}
 	noise := s.Sigma / s.Sensitivity
@@ -73,7 +72,6 @@ func logBinomialMoment(noise, q float64, alpha int) float64 {
 	return floats.LogSumExp(terms)
 }
 
-// logExpm1 is log(e^x - 1), x > 0.
 func logExpm1(x float64) float64 {
 	if x > 1 {
 		return x + math.Log1p(-math.Exp(-x))
@@ -136,7 +134,7 @@ func logConvexity(t, l float64) float64 {
 	scale := max(1, t) * math.Abs(l)
 	switch {
 	case l == 0:
-		return math.Inf(-1)
+		return -inf
 	case scale < 0.5:
 		// e^l times the sum over n >= 2 of l^n (t^(n-1) - (-1)^(n-1))/n!: nothing cancels.
 		sum, up, down := 0.0, l, l

@@ -15,7 +15,6 @@ const (
 	depthway = 4 // steps along the inner dimension that the kernel unrolls
 )
 
-// padded rounds n up to a multiple of step.
 func padded(n, step int) int { return (n + step - 1) / step * step }
 
 // Packed is a matrix in panels, a factor of a product. The zero value is empty.
