@@ -114,7 +114,7 @@ func (c Claim) Validate() error {
 }
 
 // Complete fills in what a claim leaves open by the mechanism's own: all of it where nothing is
-// claimed, else what that implies for a guarantee of this kind. What nothing implies stays zero.
+// claimed, else what that implies for this kind.
 func (c Claim) Complete(own Claim) Claim {
 	switch {
 	case c == Claim{}:
@@ -173,7 +173,7 @@ func (c Claim) Group(steps int) Claim {
 }
 
 // ImpliedRenyi is the largest Rényi divergence of order alpha that the claim allows; false where it
-// allows any. A Rényi claim bounds the lower orders too, as D_alpha grows with alpha.
+// allows any. A Rényi claim bounds the lower orders too.
 func (c Claim) ImpliedRenyi(alpha float64) (float64, bool) {
 	if !(alpha > 1) || math.IsInf(alpha, 1) {
 		return 0, false // orders come from strangers' files too
@@ -249,8 +249,7 @@ func (c Claim) Limit() float64 {
 //	log(p^alpha (1-p)^(1-alpha) + (1-p)^alpha p^(1-alpha))/(alpha-1)
 //
 // with p = e^eps/(1+e^eps); every such pair is a post-processing of that one (Kairouz, Oh and
-// Viswanath 2017). Evaluated without cancellation as log(1 + (e^((alpha-1)eps)-1)(1-e^(-alpha
-// eps))/(1+e^(-eps)))/(alpha-1).
+// Viswanath 2017). Evaluated without cancellation.
 func RandomisedResponseRenyi(eps, alpha float64) float64 {
 	if !(eps >= 0 && alpha > 1) || math.IsInf(eps, 1) || math.IsInf(alpha, 1) {
 		panic("audit: RandomisedResponseRenyi needs a finite epsilon of at least 0 and a finite alpha above 1")
@@ -278,7 +277,7 @@ func GaussianMuOfPure(eps float64) float64 {
 const curveSteps = 160
 
 // Tradeoff is the claim as a trade-off function, a polyline: for (epsilon, delta), proposition 2.4
-// of Dong, Roth and Su 2022 (Wasserman and Zhou 2010); empty where it is none in these terms.
+// of Dong, Roth and Su 2022 (Wasserman and Zhou 2010); empty where it is none.
 func (c Claim) Tradeoff() [][2]float64 {
 	points := [][2]float64{}
 	switch c.Kind {
@@ -295,7 +294,7 @@ func (c Claim) Tradeoff() [][2]float64 {
 }
 
 // gaussianTradeoff is a polyline of tangents of the curve of mu-GDP, so that it lies nowhere above
-// it. Even steps of the normal quantile reach into both corners.
+// it.
 func gaussianTradeoff(mu float64) [][2]float64 {
 	points := [][2]float64{{0, 1}}
 	var x0, y0, s0 float64

@@ -9,7 +9,7 @@ import (
 )
 
 // Dataset is a table of numbers, flat by rows: row i is Values[i*Columns : (i+1)*Columns], one
-// privacy unit. For the relation [LInfinity] rows are the answers of queries.
+// privacy unit. Of [LInfinity] rows are the answers of queries.
 type Dataset struct {
 	Columns int       `json:"columns"`
 	Values  []float64 `json:"values"`

@@ -54,8 +54,8 @@ const (
 )
 
 // Model is a score for each output, higher where it is likelier on the pair's first dataset. It is
-// a JSON value, and its scores have the same bits on every platform (products rounded by float64()
-// before they are added, no transcendental functions of package math), since counts depend on them.
+// a JSON value, and its scores have the same bits on every platform (products rounded before they
+// are added, no transcendental functions of package math), since counts depend on them.
 type Model interface {
 	// Score writes the finite score of each row of rows (flat) into out. Several goroutines may
 	// call it at once.

@@ -15,8 +15,7 @@ type Mechanism interface {
 
 // Summariser is a mechanism whose outputs are summaries that are chosen with the pair in view. What
 // For returns has the columns of the receiver, and applies the same function to the released model
-// on both datasets, so that a bound holds of the model too: privacy is closed under
-// post-processing.
+// on both datasets: privacy is closed under post-processing.
 type Summariser interface {
 	For(pair Pair) Mechanism
 }
@@ -60,7 +59,7 @@ type MechanismSpec struct {
 }
 
 // Tight is a setting of a mechanism in which its claim is met with equality: there chance refutes
-// it most often. Why is derived for the named parameters and the defaults of others.
+// it most often.
 type Tight struct {
 	Params Params // other than defaults
 	Pair   int    // number, from 1, of the pair that meets the claim; 0: none is known

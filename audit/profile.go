@@ -7,8 +7,7 @@ import (
 )
 
 // PrivacyProfile is a claim as a curve: at each of its points the mechanism claims to be (Epsilon,
-// Delta) private. Nothing else is claimed but what they imply, at larger epsilons. So what refutes
-// one point refutes the claim, and nothing else.
+// Delta) private. What refutes one point refutes the claim, and nothing else.
 type PrivacyProfile struct {
 	Points []ProfilePoint `json:"points"`           // by epsilon, increasing; 1 to 4096
 	Source string         `json:"source,omitempty"` // where they come from, in words

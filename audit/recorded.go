@@ -16,7 +16,7 @@ import (
 type Recorded interface {
 	Mechanism
 	// Recorded fills out with the outputs number at, at+1, ... on one dataset (side 0 or 1), in a
-	// uniformly random order that depends on seed, side and their number alone.
+	// random order that depends on seed, side and their number alone.
 	Recorded(seed uint64, side, at int, out []float64) error
 }
 

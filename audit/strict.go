@@ -13,7 +13,7 @@ import (
 )
 
 // DecodeStrict reads exactly one JSON value into v, and refuses a field that v has not. what names
-// the value in errors ("plan", "report"), which are of type [*InputError].
+// the value in errors, which are of type [*InputError].
 func DecodeStrict(data []byte, what string, v any) error {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return At("/", Fault(what, "empty", "a JSON object"))
@@ -175,8 +175,8 @@ func position(data []byte, offset int64) string {
 	return fmt.Sprintf("line %d, column %d", bytes.Count(head, []byte{'\n'})+1, len(head)-bytes.LastIndexByte(head, '\n'))
 }
 
-// Canonical writes v as canonical JSON: keys sorted, two spaces of indent, no NaN or infinity
-// (json.Marshal refuses them), a newline at the end, arrays of numbers on one line.
+// Canonical writes v as canonical JSON: keys sorted, two spaces of indent, a newline at the end,
+// arrays of numbers on one line.
 func Canonical(v any) ([]byte, error) {
 	data, err := json.Marshal(v)
 	if err != nil {

@@ -154,7 +154,7 @@ func CanaryLimits(kind CanaryInterval, t CanaryTable, beta float64, tuned Canary
 //
 //	E_j(th) = prod over pairs (1 + lambda_j (X/K u - Y/M min(th, top_j) - delta)),
 //
-// th = e^eps, top_j = .995/lambda_j - delta, u = 1 for th <= top_j and top_j/th beyond, with the
+// th = e^eps, top_j = .995/lambda_j - delta, u = 1 for th <= top_j and top_j/th beyond, by the
 // proof of renyiWager: beyond top_j the statistic is top_j/th (X/K - th Y/M - delta th/top_j), with
 // mean at most 0 under the claim, and every factor is at least .005 and falls with th.
 //

@@ -17,6 +17,5 @@
 //
 // beta is an error probability in (0, 1), delta lies in [0, 1), epsilon is in nats. Bounds are
 // rounded down to six decimals and at least 0 where nothing else is said. Arguments out of range
-// are programmer errors and panic; what comes from a user goes through the Validate methods and
-// Check functions.
+// panic; what comes from a user goes through the Validate methods and Check functions.
 package bounds

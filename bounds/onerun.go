@@ -86,8 +86,7 @@ func OneRunChosenPValue(m, r, v int, eps, delta, share float64) float64 {
 	return min(1, b*(1+1e-9))
 }
 
-// OneRunShare is the share for [OneRunChosenPValue]: about what delta takes of beta where least
-// guesses or more are made and most are right.
+// OneRunShare is the share for [OneRunChosenPValue]: about what delta takes of beta.
 func OneRunShare(m, least int, delta, beta float64) float64 {
 	mustBeOneRun(m, 1, 0, delta)
 	return min(0.5, max(1e-3, 3*float64(m)*delta/(float64(max(1, least))*beta)))
@@ -382,8 +381,8 @@ func (f OneRunForecast) Split(rest, made int) (up, down int) {
 //
 // It expects a mechanism which just keeps the claim and tells each canary as well as it may:
 // independent scores N(mu, 1) in and N(0, 1) out, mu by [GaussianMuFromDelta] (of a pure claim at
-// delta = 1e-5, since no such scores keep one). Of r = 8, 11, 16, 22, ... it takes the one with the
-// largest [OneRunEpsilon] at the claimed delta.
+// delta = 1e-5, since no such scores keep one). It takes the r with the largest [OneRunEpsilon] at
+// the claimed delta.
 //
 // If that bound is below a fifth of eps, mu is raised until some number is expected to refute the
 // claim. Else if all r right do not refute it, but all of some larger number would, at a loss of at

@@ -132,9 +132,8 @@ const MostJeffreys = 100_000
 
 // Jeffreys is log((L1 - delta)/U0), where L1 and U0 are quantiles at beta/2 and 1 - beta/2 of the
 // posterior laws of p1 and p0 under Jeffreys' prior, Beta(x + 1/2, n - x + 1/2); 0 for no hits and
-// 1 for nothing but hits (Brown, Cai and DasGupta 2001). A Bayesian credible bound: on average over
-// that prior it exceeds the true value with probability at most beta, for given p1 and p0 nothing
-// is proved, so that it refutes no claim.
+// 1 for nothing but hits (Brown, Cai and DasGupta 2001). A Bayesian credible bound: it holds on
+// average over that prior, for given p1 and p0 nothing is proved, so that it refutes no claim.
 func Jeffreys(c Counts, delta, beta float64) float64 {
 	mustBeSound(c, delta, beta)
 	Refuse(max(c.N1, c.N0) > MostJeffreys, "too many outputs for Jeffreys' interval")

@@ -44,9 +44,8 @@ func CalibrateRenyiOrdered(explore Table, alpha float64) []float64 {
 
 // TuneRenyi is the plan for [Renyi] on n pairs at level beta that would be best if certification
 // repeated the smoothed exploration marginals, which alone it sees: so the bound stays valid. The
-// witness h is clipped above at the best of some levels, which costs divergence but shortens the
-// range of exp(alpha h), and shifted so that the tangent touches at the expected E exp(alpha h);
-// then comes the best stake.
+// witness h is clipped above at the best of some levels, which shortens the range of exp(alpha h),
+// and shifted so that the tangent touches at its mean; then comes the best stake.
 func TuneRenyi(explore Table, h []float64, alpha float64, n int, beta float64) (RenyiPlan, error) {
 	if err := audit.First(CheckRenyiWitness(h, alpha), explore.Validate()); err != nil {
 		return RenyiPlan{}, err

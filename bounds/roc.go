@@ -47,7 +47,7 @@ func rocCounts(n int) []int {
 }
 
 // SortedROC counts finite scores of both classes, in ascending order, at the thresholds that
-// [ROC.Band], and [ROC.TPRAt] at these rates and beta, want: at most some 200.
+// [ROC.Band] and [ROC.TPRAt] want.
 func SortedROC(in, out []float64, rates []float64, beta float64) ROC {
 	Must(CheckBeta(beta))
 	Refuse(len(in) < 1 || len(out) < 1 || max(len(in), len(out)) > MostScores, "number of scores out of range")

@@ -251,7 +251,7 @@ var bernoulli = spread{1, 1, 0}
 func (v spread) at(x float64) float64 { return v.slope*x - v.bend*x*x + v.base }
 
 // limits solves |x - mean| <= shift + sqrt(scale v(x)) for x in [0, 1]: the limits of a Bernstein
-// (shift > 0) or Wilson (shift = 0) interval. No x is possible where v is negative; v(mean) is not.
+// (shift > 0) or Wilson (shift = 0) interval.
 func (v spread) limits(mean, shift, scale float64) (lo, hi float64) {
 	a := 1 + scale*v.bend
 	// (x - c)^2 = scale v(x)

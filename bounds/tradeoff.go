@@ -27,7 +27,7 @@ type TradeoffPoint struct {
 //
 // Half of beta goes to the Dvoretzky-Kiefer-Wolfowitz bands of both marginals with Massart's
 // constant (1990), better in the middle, half to Clopper-Pearson limits of every point by the union
-// bound, better in the tails; each limit is the better one, then made monotone, as the truth is.
+// bound, better in the tails; each limit is the better one, then made monotone.
 func TradeoffBand(t Table, order []int, beta float64) []TradeoffPoint {
 	Must(t.Validate(), CheckBeta(beta))
 	bins := audit.Listed(t.Bins, func(i int) int { return i })

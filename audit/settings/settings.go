@@ -3,7 +3,7 @@
 // address that a report names.
 //
 // A setting is a text under its name everywhere but in the plan itself. One that is absent has its
-// default; texts that mean "the default" in a plan, such as 0, are refused where out of range.
+// default.
 package settings
 
 import (

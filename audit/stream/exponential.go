@@ -18,7 +18,7 @@ const (
 //
 // A sample is mean * E with E = -log(u), u one of the 2^63 numbers of unitSplit, so that E lies in
 // [2^-53, 44.4] and the tail is right to P(E > 43), beyond which steps of 2^-64 in probability
-// show. Near 0 E has steps of 2^-53. A sample is 0 only where mean is subnormal or 0.
+// show. A sample is 0 only where mean is subnormal or 0.
 func (s *Stream) Exponential(dst []float64, mean float64) {
 	if !(mean >= 0 && mean <= largest) {
 		panic("stream: Exponential: mean must be between 0 and 2^1000")
@@ -29,8 +29,8 @@ func (s *Stream) Exponential(dst []float64, mean float64) {
 // logBlock makes dst[0:len(raw)] of raw: -scale log u, u by unitSplit, negative where the lowest
 // bit of the word and signed, which is 0 or 1, are both set.
 //
-// Four at a time, through array pointers: in wasm a turn of the loop and its bounds checks cost
-// half as much as the logarithm. A turn calls nothing.
+// Four at a time, through array pointers: in wasm a turn of the loop costs half as much as the
+// logarithm. A turn calls nothing.
 func logBlock(dst []float64, raw []uint64, scale float64, signed uint64) {
 	dst = dst[:len(raw)]
 	for len(raw) >= 4 && len(dst) >= 4 {
@@ -105,8 +105,7 @@ const leastGeometric = 0x1p-1000
 // = p (1-p)^k for k = 0, 1, .... It takes one word a sample.
 //
 // A sample is floor(E / -log(1-p)) with E as for Exponential, at most 44.4 / -log(1-p). Rounding
-// moves a share of about 2^-52 (k+1) of the probability of k to a neighbour. Below 2^53 all whole
-// numbers occur.
+// moves a share of about 2^-52 (k+1) of the probability of k to a neighbour.
 func (s *Stream) Geometric(dst []float64, p float64) {
 	if !(p >= leastGeometric && p <= 1) {
 		panic("stream: Geometric: p must be between 2^-1000 and 1")

@@ -151,7 +151,7 @@ func New(k Key) *Stream { return FromSeed(k.Sum()) }
 // [0, 1), of one word a sample.
 //
 // Samples lie in [lo, hi): what would round up to hi becomes the double below it. They are never -0
-// unless lo is below 0 and the only double in the range is -0. If lo = hi they are all lo.
+// but where the only double in the range is.
 func (s *Stream) Uniform(dst []float64, lo, hi float64) {
 	width := hi - lo
 	if !(width >= 0 && width <= math.MaxFloat64) {

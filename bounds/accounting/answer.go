@@ -8,8 +8,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// Account is the answer to a [Query]: a plain JSON value without NaN or infinity. Bounds are
-// rounded up to seven significant digits, lower ones down.
+// Account is the answer to a [Query]: a plain JSON value without NaN or infinity. Bounds have seven
+// significant digits.
 type Account struct {
 	Query Query  `json:"query"` // with its defaults filled in
 	Title string `json:"title"` // what was accounted, in words

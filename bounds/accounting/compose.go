@@ -76,8 +76,8 @@ func least(lo, hi float64, holds func(float64) bool) float64 {
 	return x
 }
 
-// PublishedAdvancedEpsilon is the epsilon at delta of k mechanisms, each eps private, by Mironov
-// 2017, corollary 1: loose, and proven where log(1/delta) >= k eps^2 only: +Inf elsewhere.
+// PublishedAdvancedEpsilon is by Mironov 2017, corollary 1: loose, and proven where log(1/delta) >=
+// k eps^2 only.
 func PublishedAdvancedEpsilon(eps float64, k int, delta float64) float64 {
 	mustCompose(eps, 0, k)
 	mustBeDelta(delta)
@@ -95,7 +95,7 @@ func mustCompose(eps, delta float64, k int) {
 }
 
 // GaussianDelta is the exact delta at eps of noise N(0, sigma^2) on a value of this L2 sensitivity
-// (Balle and Wang 2018, theorem 8). k mechanisms are one of sensitivity sqrt(k) times as large.
+// (Balle and Wang 2018, theorem 8). k of them are one of sqrt(k) times the sensitivity.
 func GaussianDelta(sigma, sensitivity, eps float64) float64 {
 	mustBeNoise(sigma, sensitivity)
 	mustBeEpsilon(eps)

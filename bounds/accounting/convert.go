@@ -165,9 +165,8 @@ const (
 	excessRatio = 1.3
 )
 
-// minimise returns the order of the least value found, and it: from near, a grid that ends where
-// hopeless says that nothing above alpha is below best, the corners, and golden sections. What is
-// not below atMost may be told as +Inf.
+// minimise is the order of the least value found, and it: from near, a grid that ends where
+// hopeless, the corners, and golden sections. What is not below atMost may be told as +Inf.
 func minimise(c Curve, near float64, value func(d, alpha, atMost float64) float64, hopeless func(d, best float64) bool) (at, best float64) {
 	at, best = 2, inf
 	try := func(alpha, atMost float64) (d, v float64) {
@@ -213,8 +212,7 @@ func BestPreserve(c Curve, q float64) (lo, hi float64) {
 //	e^-d q^(alpha/(alpha-1)) <= p <= (e^d q)^((alpha-1)/alpha),
 //
 // the upper end at most 1 (Mironov 2017, proposition 10, by Hölder's inequality; the lower end
-// exchanges p and q). With the reciprocal of the upper exponent, as it is sometimes printed, it
-// fails for two equal distributions.
+// exchanges p and q).
 func Preserve(q, d, alpha float64) (lo, hi float64) {
 	bounds.Refuse(!(q >= 0 && q <= 1 && d >= 0 && alpha > 1), "no probability, or divergence below 0, or order not above 1")
 	if q == 0 {

@@ -6,10 +6,9 @@
 // order. A [Composition] of mechanisms whose dominating laws are known ([Lossy]) bounds epsilon and
 // delta from both sides by the distribution of the privacy loss.
 //
-// [Answer] takes a [Query], a plain JSON value, and returns all that applies. Its figures are
-// rounded up, lower bounds down; the functions' are not.
+// [Answer] returns all that applies to a [Query]. Its figures are rounded up, lower bounds down;
+// the functions' are not.
 //
 // Epsilon and divergences are in nats, sigma is a standard deviation, an order alpha exceeds 1.
-// Arguments out of range are programmer errors and panic; what comes from a user goes through the
-// Validate methods first.
+// Arguments out of range panic; what comes from a user goes through the Validate methods first.
 package accounting

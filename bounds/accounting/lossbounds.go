@@ -345,7 +345,7 @@ func (l *composed) epsilon(delta float64, up bool) float64 {
 		return inf
 	}
 	if !up {
-		// Far below the tilt's own loss the bound says nothing: look for the last place at which it
+		// Far below the tilt's own loss the bound says nothing: from the last place at which it
 		// exceeds delta.
 		for i := len(l.gains) - 1; i >= 0 && holds(max(0, hi)); i-- {
 			hi = l.from + float64(i)*l.step
@@ -368,9 +368,8 @@ const (
 	mostNoise  = 1e6
 )
 
-// LeastNoise is the least noise of five significant digits in [MinNoise, 1e6] at which the upper
-// bound of [Composition.Epsilon] of what compose makes of it is at most eps at delta: +Inf if none
-// is enough.
+// LeastNoise is the least noise of five digits in [MinNoise, 1e6] at which the upper bound of what
+// compose makes of it is at most eps at delta: +Inf if none is enough.
 func LeastNoise(eps, delta float64, compose func(noise float64) Composition) float64 {
 	mustBeEpsilon(eps)
 	mustBeDelta(delta)

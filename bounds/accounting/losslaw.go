@@ -47,8 +47,8 @@ func clipped(lo, hi float64) (float64, float64) {
 const leastMass = 1e-290
 
 // cells is what a pair has between edges, places of the grid offset + i step, and below the first
-// and above the last. One of its ends is an edge where the loss is bounded there: the last if it is
-// bounded above. If adjust, the step is changed so that both ends are.
+// and above the last. One of its ends is an edge where the loss is bounded there. If adjust, the
+// step is changed so that both ends are.
 type cells struct {
 	offset, step float64
 	edges        []int

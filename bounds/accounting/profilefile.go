@@ -104,8 +104,8 @@ type Trace struct {
 	OverDelta [][2]float64 `json:"overDelta"`
 }
 
-// Follow accounts a query, of which the noise is known, at some other numbers of steps, to twice as
-// many at least, and at other deltas. It asks before every point whether to go on.
+// Follow accounts a query, of which the noise is known, at other numbers of steps and deltas. It
+// asks before every point whether to go on.
 func Follow(q Query, goOn func() bool) (t Trace, err error) {
 	if err := q.Validate(); err != nil {
 		return t, err

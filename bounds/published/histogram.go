@@ -53,7 +53,7 @@ func HistogramSamples(m int, eps, eta, beta float64) float64 {
 
 // ADPTesterEta is the estimation error eta for which n outputs a side are what aDPTester asks for
 // (RenyiTester, algorithm 2), of m outcomes, at an error of 1/3. Such n at eta = .01, fitted here,
-// are its column of table 1, whose rows seem to be in another order.
+// are its column of table 1.
 func ADPTesterEta(m int, eps float64, n int) float64 {
 	return math.Sqrt(max(4*float64(m), 12) * (1 + math.Exp(2*eps)) / float64(n))
 }
@@ -79,8 +79,7 @@ func HockeyStickEstimate(c bounds.Counts, eps float64) float64 {
 }
 
 // HockeyStickSlack is (1 + e^eps) sqrt(log(1/beta)/(2m)), Hoeffding's bound of its propositions
-// 4.11 and 4.12, for the m of which n outputs of the second side are the share e^eps/(1 + e^eps):
-// the sides are drawn at random so; with n of either it errs less.
+// 4.11 and 4.12, for the m of which n outputs of the second side are the share e^eps/(1 + e^eps).
 func HockeyStickSlack(n int, eps, beta float64) float64 {
 	bounds.Must(bounds.CheckClaim(eps), bounds.CheckBeta(beta))
 	e := math.Exp(eps)

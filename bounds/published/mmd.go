@@ -42,7 +42,7 @@ func (s MMDSummary) lower(beta float64) float64 {
 
 // RankMMD is the statistic of MMDTester, which leaves the kernel open, with 1 - |u - v| of the
 // ranks u and v of two scores: positive definite, without a bandwidth. Ranks are those among
-// explored scores, by bin. A table has lost the order of its pairs: a random one is taken.
+// explored scores, by bin; pairs are taken in a random order.
 func RankMMD(t, explored bounds.Table, seed uint64) MMDSummary {
 	rank := make([]float64, t.Bins)
 	below, all := 0.0, 2*float64(explored.Pairs())

@@ -28,7 +28,7 @@ const (
 //
 // by the multiplicative Chernoff bounds of Z1/max Z1 and Z2/max Z2, whose means are at least
 // e^(-(alpha-1) osc) and e^(-alpha osc). The etas are the least for n; 0 if they are too large.
-// Valid if bins and h were fixed beforehand, and far looser than [bounds.Renyi].
+// Valid if bins and h were fixed beforehand.
 func CorrectedRenyi(t bounds.Table, h []float64, alpha, beta float64) float64 {
 	mustBeWitness(t, h, alpha, beta)
 	osc := slices.Max(h) - slices.Min(h)
@@ -44,7 +44,7 @@ func CorrectedRenyi(t bounds.Table, h []float64, alpha, beta float64) float64 {
 
 // Renyi is the bound of DP-Auditorium's theorem 4.3 and corollary 4.4 as printed, eta from (9) with
 // C = max |h|; -Inf if eta is not below 1. Half of an exponent and a factor are missing
-// (docs/findings/renyi-theorem.md). C is half of the range of h, which it is once h is centred.
+// (docs/findings/renyi-theorem.md).
 func Renyi(t bounds.Table, h []float64, alpha, beta float64) float64 {
 	mustBeWitness(t, h, alpha, beta)
 	c := (slices.Max(h) - slices.Min(h)) / 2

@@ -1,6 +1,6 @@
 // Package linalg is the linear algebra of what decides counts. Sums run in one order and every
-// product is rounded before it is added, so results have the same bits on every platform, which
-// gonum's kernels have not.
+// product is rounded before it is added, so results have the same bits everywhere, which gonum's
+// have not.
 package linalg
 
 import "math"

@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// singularStep is the grid that singular vectors are rounded to: of another decomposition, with
-// other last bits, all but a share of about 1e-9 of the entries are the same, unless singular
-// values are equal.
+// singularStep is the grid that singular vectors are rounded to, which takes other last bits away,
+// unless singular values are equal.
 const singularStep = 0x1p-20
 
 // TailSingular returns the p right singular vectors of a matrix, given by rows, of the smallest

@@ -6,9 +6,8 @@ package matmul
 type Real interface{ ~float32 | ~float64 }
 
 // A panel holds rows (or columns) of a matrix side by side: entry k of all of them, then entry k+1,
-// padded with zeros. Both factors of a product are packed so, whatever their strides, and one
-// kernel does all three products of a layer: forward, and backward to its inputs and to its
-// weights.
+// padded with zeros. Both factors of a product are packed so, whatever their strides, for one
+// kernel.
 const (
 	tall     = 2 // rows in a panel of the left factor
 	broad    = 4 // columns in a panel of the right factor
