@@ -141,7 +141,7 @@ export interface AccountQuery {
   mu?: number;
   /** gaussian, laplace; above 0; default 1 */
   sensitivity?: number;
-  /** Rate is the probability that a record takes part in a step, on its own, in (0, 1]; gaussian, laplace; default 1. */
+  /** Rate is the probability that a record takes part in a step, in (0, 1]; gaussian, laplace; default 1. */
   rate?: number;
   /** default 1 */
   steps?: number;
@@ -159,7 +159,7 @@ export interface AccountQuery {
   atEpsilon?: number;
   /** Orders of the curve, increasing, at least 1, at most 1000; default: 24 of them up to 512. */
   orders?: number[];
-  /** Event are probabilities of an event on one dataset, in (0, 1): asks for the range of its probability on the neighbour. Odds are factors above 1: asks how probable it is that the odds of one dataset over the other grow by more. At most 100 of each. */
+  /** Event are probabilities of an event on one dataset, in (0, 1): asks for the range of its probability on the neighbour. Odds are factors above 1: asks how probable it is that posterior odds grow by more. At most 100 each. */
   event?: number[];
   odds?: number[];
 }
@@ -175,7 +175,7 @@ export interface AccountedValue {
   /** KL is the curve at order 1, MaxDivergence at infinity; nil if not finite. */
   kl?: number;
   maxDivergence?: number;
-  /** Epsilon is the least valid epsilon at the query's delta, nil if none is finite; Epsilons are all the ways to one. Delta and Deltas likewise at AtEpsilon, if that was asked. */
+  /** Epsilon is the least at the query's delta, nil if none is finite; Epsilons are all the ways to one. Delta and Deltas likewise at AtEpsilon, if that was asked. */
   epsilon?: number;
   epsilons: Guarantee[];
   delta?: number;
@@ -285,7 +285,7 @@ export interface BoundsCanaryCell {
 /** CanaryInterval names a way to bound epsilon from a CanaryTable. */
 export type BoundsCanaryInterval = "paired-betting" | "betting" | "maurer-pontil" | "kl" | "bernstein-1" | "bernstein-2" | "bernstein-4" | "wilson-1" | "wilson-2" | "wilson-4";
 
-/** CanaryStakes are the stakes of the betting intervals, mixed with equal weights and fixed before the runs that certify: by TuneCanary, or, where a list is empty, once and for all, which costs a factor of two to three in runs. */
+/** CanaryStakes are the stakes of the betting intervals, mixed with equal weights and fixed before the runs that certify: by TuneCanary, or, where a list is empty, once and for all, which costs two to three times the runs. */
 export interface BoundsCanaryStakes {
   /** of CanaryPairedBetting; each above 0 */
   paired?: number[];
@@ -295,7 +295,7 @@ export interface BoundsCanaryStakes {
   out?: number[];
 }
 
-/** CanarySums are sums over past trainings of X, the canaries inside that are in the event, and Y, the fresh ones. Whole numbers, so that they are the same wherever they are added up. */
+/** CanarySums are sums over past trainings of X, the canaries inside that are in the event, and Y, the fresh ones. */
 export interface BoundsCanarySums {
   runs: number;
   x: number;
@@ -306,7 +306,7 @@ export interface BoundsCanarySums {
   xy: number;
 }
 
-/** CanaryTable is the evidence of an audit with canaries (LiDP, algorithm 1): pairs of runs by how many of the K canaries in the data fell into the event, and how many of M fresh ones. Pairs are independent of one another; the two sides of a pair need not be. */
+/** CanaryTable is the evidence of an audit with canaries (LiDP, algorithm 1): pairs of runs by how many of K canaries in the data fell into the event, and how many of M fresh ones. Pairs are independent; the two sides of one need not be. */
 export interface BoundsCanaryTable {
   /** canaries in the data, 1 to 65536 */
   k: number;
@@ -347,7 +347,7 @@ export interface BoundsROCStep {
   out: number;
 }
 
-/** Table counts pairs of outputs by bin: N[a*Bins+b] pairs whose first output, of the first dataset, lies in bin a and whose second, of the second, in bin b. The bins are fixed before the pairs are drawn, and all outputs are independent. A witness is a value for each bin. */
+/** Table counts pairs of outputs by bin: N[a*Bins+b] pairs with the output of the first dataset in bin a and that of the second in b. Bins are fixed before the pairs are drawn, and all outputs are independent. A witness is a value for each bin. */
 export interface BoundsTable {
   /** 1 to 1024 */
   bins: number;
@@ -754,7 +754,7 @@ export interface Curves {
   renyi?: RenyiCurve;
 }
 
-/** Dataset is a table of numbers, flat by rows: row i is Values[i*Columns : (i+1)*Columns], one privacy unit. For the relation LInfinity rows are the answers of queries. */
+/** Dataset is a table of numbers, flat by rows: row i is Values[i*Columns : (i+1)*Columns], one privacy unit. Of LInfinity rows are the answers of queries. */
 export interface Dataset {
   columns: number;
   values: number[];
@@ -831,7 +831,7 @@ export interface FactRow {
   value: string;
 }
 
-/** Factor bounds by Markov's inequality how probable it is that the posterior odds of one dataset over a neighbour are more than Odds times the prior ones: with a divergence of at most d at order alpha it is (e^d/Odds)^(alpha-1) (Mironov 2017, section III), the delta of Classical at epsilon = log Odds. */
+/** Factor bounds by Markov's inequality how probable it is that the posterior odds of one dataset over a neighbour are more than Odds times the prior ones (Mironov 2017, section III): the delta of Classical at epsilon = log Odds. */
 export interface Factor {
   odds: number;
   /** at the best order */
@@ -968,7 +968,7 @@ export interface Label {
   text: string;
 }
 
-/** Labelled says where a table of labelled examples comes from that the user brought. */
+/** Labelled says where a table of labelled examples comes from. */
 export interface Labelled {
   file: RecordedFile;
   rows: number;
@@ -1352,7 +1352,7 @@ export interface Point {
   alpha: number;
   /** nats */
   divergence: number;
-  /** Lemma is 2 alpha epsilon^2 over all steps, as it is published (Mironov 2017, lemma 1); pure steps only. */
+  /** Lemma is 2 alpha epsilon^2 over all steps, as published (Mironov 2017, lemma 1); pure steps only. */
   lemma?: number;
 }
 
@@ -1407,7 +1407,7 @@ export interface PreviewedValue {
   picture?: string;
 }
 
-/** PrivacyProfile is a claim as a curve: at each of its points the mechanism claims to be (Epsilon, Delta) private. Nothing else is claimed but what they imply, at larger epsilons. So what refutes one point refutes the claim, and nothing else does. */
+/** PrivacyProfile is a claim as a curve: at each of its points the mechanism claims to be (Epsilon, Delta) private. What refutes one point refutes the claim, and nothing else. */
 export interface PrivacyProfile {
   /** by epsilon, increasing; 1 to 4096 */
   points: ProfilePoint[];
@@ -1506,7 +1506,7 @@ export interface RecordedFile {
   sha256: string;
 }
 
-/** RecordedSplit is how the outputs on each dataset were used. Those that were bet on are explored and certified, too, in a stage of its own. */
+/** RecordedSplit is how the outputs on each dataset were used; those bet on are explored and certified, too. */
 export interface RecordedSplit {
   /** at most: a bound that no longer climbs ends it */
   bet?: number;
@@ -1528,7 +1528,6 @@ export interface Recording {
   /** of one output */
   columns: Column[];
   reading: Reading;
-  /** Split is absent where the plan was not resolved. */
   split?: RecordedSplit;
 }
 
@@ -1924,7 +1923,7 @@ export interface Timing {
   workers: number;
 }
 
-/** Trace is how epsilon changes: points (steps, epsilon) at the query's delta and (delta, epsilon) at its steps, both increasing, epsilon rounded up; none where nothing finite holds. */
+/** Trace is how epsilon changes: points (steps, epsilon) at the query's delta and (delta, epsilon) at its steps, both increasing, epsilon rounded up. */
 export interface Trace {
   overSteps: [number, number][];
   overDelta: [number, number][];
@@ -1961,18 +1960,16 @@ export interface UserMechanism {
   kind: UserKind;
   /** the command line, or the file without its folder */
   name: string;
-  /** SHA256 is of the code, where one file is all of it. */
   sha256?: string;
-  /** Code is the function itself, where that is short enough to be kept. */
   code?: string;
-  /** Runtime names the interpreter that ran it, with its version, where that is no part of the browser: other versions may give other outputs. */
+  /** Runtime names the interpreter that ran it, where that is no part of the browser. */
   runtime?: string;
   datasets: Space;
   /** of one output */
   columns: Column[];
-  /** NonFinite says how NaN and infinities are read: as outcomes (or nothing), refuse, or symbol. */
+  /** NonFinite is refuse or symbol; else NaN and infinities are outcomes. */
   nonFinite?: string;
-  /** Unseeded says why the same seed does not give the same outputs; empty where it does. */
+  /** Unseeded says why the same seed does not give the same outputs. */
   unseeded?: string;
 }
 
