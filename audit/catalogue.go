@@ -146,7 +146,7 @@ type MechanismListing struct {
 	Claim      Claim       `json:"claim"`
 	ClaimWords string      `json:"claimWords"`
 	Truth      string      `json:"truth"`
-	Learns     Learning    `json:"learns,omitempty"` // what a learner trains
+	Learns     Learning    `json:"learns,omitempty"`
 }
 
 // NamedListing is a learner or a finder.

@@ -47,7 +47,7 @@ type Claim struct {
 	Mu      float64   `json:"mu,omitempty"`      // gaussian-dp; > 0
 	Rho     float64   `json:"rho,omitempty"`     // zcdp; > 0
 
-	Profile *PrivacyProfile `json:"profile,omitempty"` // profile
+	Profile *PrivacyProfile `json:"profile,omitempty"`
 }
 
 // DPClaim is the pure claim at epsilon where delta is 0, else the approximate one.

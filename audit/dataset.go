@@ -127,13 +127,13 @@ func (p Pair) Words() (first, second string) {
 
 // Domain is where the datasets of a mechanism live: the search space of a finder.
 type Domain struct {
-	Columns int       `json:"columns"`           // columns of a row
-	MinRows int       `json:"minRows"`           // fewest rows of either dataset
-	MaxRows int       `json:"maxRows"`           // most rows of either dataset; equal to MinRows where the size is fixed
-	Lower   []float64 `json:"lower"`             // per column, inclusive
-	Upper   []float64 `json:"upper"`             // per column, inclusive
-	Integer bool      `json:"integer,omitempty"` // values are whole numbers
-	Reach   float64   `json:"reach,omitempty"`   // [LInfinity] and [BoundedReplace] only: how far one coordinate may move
+	Columns int       `json:"columns"`
+	MinRows int       `json:"minRows"`
+	MaxRows int       `json:"maxRows"` // most rows of either dataset; equal to MinRows where the size is fixed
+	Lower   []float64 `json:"lower"`   // per column, inclusive
+	Upper   []float64 `json:"upper"`   // per column, inclusive
+	Integer bool      `json:"integer,omitempty"`
+	Reach   float64   `json:"reach,omitempty"` // [LInfinity] and [BoundedReplace] only: how far one coordinate may move
 }
 
 // Check refuses a domain that is none, or that holds no two neighbours under the relation.

@@ -16,9 +16,9 @@ type InputError struct {
 	Line   int    `json:"line"`           // of code at fault, from 1; 0: not known
 	Said   string `json:"said,omitempty"` // what code at fault said itself, without names around it
 	Late   bool   `json:"late,omitempty"` // of code that gave no output in time; Said says what that was
-	Found  string `json:"found"`          // the value that was found
-	Want   string `json:"want"`           // what is allowed
-	Remedy string `json:"remedy"`         // how to mend it; may be empty
+	Found  string `json:"found"`
+	Want   string `json:"want"`
+	Remedy string `json:"remedy"` // how to mend it; may be empty
 }
 
 // Absent is what was found where nothing was; what is allowed then says what to give.

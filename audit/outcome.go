@@ -10,9 +10,9 @@ import (
 type Outcome float64
 
 const (
-	BelowOutcome Outcome = -1e300   // minus infinity
-	AboveOutcome Outcome = 1e300    // infinity
-	NaNOutcome   Outcome = -1.1e300 // not a number
+	BelowOutcome Outcome = -1e300
+	AboveOutcome Outcome = 1e300
+	NaNOutcome   Outcome = -1.1e300
 	WordOutcome  Outcome = -1.2e300 // a word among numbers
 	ErrorOutcome Outcome = -1.3e300 // the run failed
 )

@@ -45,8 +45,8 @@ type TerminationReason string
 const (
 	Completed TerminationReason = "completed"
 	Refuted   TerminationReason = "refuted" // an audit until the claim is refuted, by that
-	Stopped   TerminationReason = "stopped" // by the user
-	Failed    TerminationReason = "failed"  // by an error
+	Stopped   TerminationReason = "stopped"
+	Failed    TerminationReason = "failed"
 )
 
 // Termination says why a run ended and how far it came.

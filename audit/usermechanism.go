@@ -13,10 +13,10 @@ import (
 type UserKind string
 
 const (
-	UserCommand UserKind = "command"     // a program that answers requests on its standard streams
-	UserModule  UserKind = "webassembly" // a WebAssembly module
-	UserScript  UserKind = "javascript"  // a JavaScript function
-	UserPython  UserKind = "python"      // a Python function
+	UserCommand UserKind = "command" // a program that answers requests on its standard streams
+	UserModule  UserKind = "webassembly"
+	UserScript  UserKind = "javascript"
+	UserPython  UserKind = "python"
 )
 
 // Scripted says whether a report holds the function as its text, which only the page runs.
@@ -31,7 +31,7 @@ type UserMechanism struct {
 	// Runtime names the interpreter that ran it, where that is no part of the browser.
 	Runtime  string   `json:"runtime,omitempty"`
 	Datasets Space    `json:"datasets"`
-	Columns  []Column `json:"columns"` // of one output
+	Columns  []Column `json:"columns"`
 	// NonFinite is refuse or symbol; else NaN and infinities are outcomes.
 	NonFinite string `json:"nonFinite,omitempty"`
 	// Unseeded says why the same seed does not give the same outputs.

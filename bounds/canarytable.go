@@ -275,7 +275,7 @@ func mustBeRuns(n int) { Refuse(n < 1 || n > maxTrials, "number of runs out of r
 type prospect struct {
 	cells []prospectCell
 	c     float64
-	share float64 // largest share of the wealth at risk
+	share float64
 }
 
 type prospectCell struct{ weight, a, b float64 }

@@ -116,7 +116,7 @@ func SmallestDetectable(claimEps, delta, beta float64, n1, n0 int, p0 float64) f
 		return inf
 	}
 	// The bound grows with x, but for a granularity of the last digits.
-	high := sort.Search(n1, shows) // the least x that shows it
+	high := sort.Search(n1, shows)
 	return math.Log((float64(high)/float64(n1) - delta) / p0)
 }
 

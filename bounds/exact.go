@@ -204,7 +204,7 @@ type sweep struct {
 	*region
 	box
 	family
-	goal  float64 // the probability that must not be exceeded
+	goal  float64
 	slack float64 // nodes are brought below goal - slack/2, so that cells of positive width can be shown
 	th    float64 // what is shown so far holds for this th and below; 0 if no th > 0 can be shown
 }

@@ -14,8 +14,8 @@ const MethodRenyiBetting Method = "renyi-paired-betting"
 
 // RenyiPlan is all that [Renyi] needs before the certification pairs are drawn.
 type RenyiPlan struct {
-	Alpha  float64   `json:"alpha"`            // order, above 1
-	Method Method    `json:"method"`           // MethodRenyiBetting
+	Alpha  float64   `json:"alpha"`
+	Method Method    `json:"method"`
 	H      []float64 `json:"h"`                // the witness by bin, shifted so that E exp(alpha h) on the second dataset is about 1
 	Lambda float64   `json:"lambda,omitempty"` // the stake, in (0, 1/(max exp(alpha h) (alpha-1)/alpha + 1/alpha))
 }

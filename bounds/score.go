@@ -95,8 +95,8 @@ type region struct {
 	yLow   int
 	cuts   []int // cut(yLow+i); beyond the table the region is empty
 	width  float64
-	w1, w0 []float64 // work space
-	evals  int       // how often prob ran
+	w1, w0 []float64
+	evals  int // how often prob ran
 }
 
 // edge is where a region begins: the least real x of a member at y, false if none is there and

@@ -17,7 +17,7 @@ import (
 // each bet may be turned round. For one goroutine at a time: factors are computed when first asked
 // for.
 type Stakes struct {
-	odds []float64 // of the cells
+	odds []float64
 	bets []stake
 }
 

@@ -14,7 +14,7 @@ import (
 // independent. A witness is a value for each bin.
 type Table struct {
 	Bins int   `json:"bins"` // 1 to 1024
-	N    []int `json:"n"`    // Bins*Bins counts
+	N    []int `json:"n"`
 }
 
 // maxBins keeps a table within 8 MB.

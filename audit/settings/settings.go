@@ -24,17 +24,17 @@ import (
 type Type string
 
 const (
-	NumberType Type = "number" // a floating-point number
-	WholeType  Type = "whole"  // a whole number, which may be written as 1e6
-	WordType   Type = "word"   // a name, one of few or of many
-	TextType   Type = "text"   // any text
+	NumberType Type = "number"
+	WholeType  Type = "whole" // a whole number, which may be written as 1e6
+	WordType   Type = "word"  // a name, one of few or of many
+	TextType   Type = "text"
 	WordsType  Type = "words"  // names with commas between
 	EachType   Type = "each"   // several texts, which a flag gives one by one
 	SwitchType Type = "switch" // true; false is as good as absent
 	WholesType Type = "wholes" // whole numbers above 0 with commas between
 	ListType   Type = "list"   // numbers with commas between
-	LimitsType Type = "limits" // two numbers with a comma between
-	JSONType   Type = "json"   // a JSON value
+	LimitsType Type = "limits"
+	JSONType   Type = "json"
 	ParamsType Type = "params" // parameters, each a text under p.NAME
 )
 
@@ -45,7 +45,7 @@ type Key[P any] struct {
 	// Field is where it stands in the plan's JSON, with slashes between; default Name.
 	Field string
 	At    Value[P]
-	Range Range  // of numbers
+	Range Range
 	Usage string // what it is, for the command line
 	// Default is what the audit takes where nothing is given, for the command line.
 	Default string

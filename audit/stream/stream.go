@@ -114,11 +114,11 @@ const domain = "dpscope/stream/v1"
 // Key names a stream. Keys that differ in any field name streams that are independent for every
 // practical purpose.
 type Key struct {
-	Seed    uint64 // the run's seed, chosen by the user
+	Seed    uint64
 	Purpose string // a short word: what the numbers are for, such as "explore" or "certify"
-	Trial   int    // number of the trial
-	Side    int    // which dataset of the neighbouring pair
-	Shard   int    // part of the budget, numbered without regard to workers
+	Trial   int
+	Side    int
+	Shard   int // part of the budget, numbered without regard to workers
 }
 
 // Sum returns the stream's 32-byte seed: SHA-256 over

@@ -89,15 +89,15 @@ type FactorOrder struct {
 type Method string
 
 const (
-	MethodRenyiOptimal Method = "renyi-optimal"   // [BestEpsilon] with [Optimal]
-	MethodTight        Method = "renyi-tight"     // [BestEpsilon] with [Tight]
-	MethodClassical    Method = "renyi-classical" // [BestEpsilon] with [Classical]
-	MethodGaussian     Method = "gaussian-exact"  // [GaussianEpsilon]
+	MethodRenyiOptimal Method = "renyi-optimal"
+	MethodTight        Method = "renyi-tight"
+	MethodClassical    Method = "renyi-classical"
+	MethodGaussian     Method = "gaussian-exact"
 	MethodBasic        Method = "basic-composition"
 	MethodAdvanced     Method = "advanced-composition"
-	MethodOptimal      Method = "optimal-composition"   // [OptimalEpsilon]
-	MethodPublished    Method = "published-composition" // [PublishedAdvancedEpsilon]
-	MethodLosses       Method = "privacy-loss"          // [Composition]
+	MethodOptimal      Method = "optimal-composition"
+	MethodPublished    Method = "published-composition"
+	MethodLosses       Method = "privacy-loss"
 )
 
 // Title is what it is called beside others.

@@ -17,14 +17,14 @@ import (
 type Kind string
 
 const (
-	KindGaussian           Kind = "gaussian"            // sigma
-	KindLaplace            Kind = "laplace"             // scale
-	KindRandomisedResponse Kind = "randomised-response" // p
-	KindPure               Kind = "pure"                // epsilon
-	KindApproximate        Kind = "approximate"         // epsilon, stepDelta
-	KindRenyi              Kind = "renyi"               // alpha, epsilon
-	KindConcentrated       Kind = "zcdp"                // rho
-	KindGaussianDP         Kind = "gaussian-dp"         // mu
+	KindGaussian           Kind = "gaussian"
+	KindLaplace            Kind = "laplace"
+	KindRandomisedResponse Kind = "randomised-response"
+	KindPure               Kind = "pure"
+	KindApproximate        Kind = "approximate"
+	KindRenyi              Kind = "renyi"
+	KindConcentrated       Kind = "zcdp"
+	KindGaussianDP         Kind = "gaussian-dp"
 )
 
 type mechanism interface {

@@ -16,7 +16,7 @@ import (
 
 // Plan is what is asked.
 type Plan struct {
-	Counts         bounds.Counts // x of n1 in, y of n0 out, in the event
+	Counts         bounds.Counts
 	Delta          float64
 	DeltaDefaulted bool // the user gave none
 	Beta           float64

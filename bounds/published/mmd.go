@@ -18,8 +18,8 @@ const (
 // MMDSummary is of n independent values of h = k(x, x') - 2 k(x, y) + k(y, y'), each from two fresh
 // outputs of either dataset; E h is the squared maximum mean discrepancy (Gretton et al. 2012).
 type MMDSummary struct {
-	N        int     `json:"n"`        // values, at least 2
-	Mean     float64 `json:"mean"`     // of h
+	N        int     `json:"n"`
+	Mean     float64 `json:"mean"`
 	Variance float64 `json:"variance"` // unbiased, of h
 	Signed   bool    `json:"signed"`   // the kernel has values in [-1, 1]; false: in [0, 1]
 }

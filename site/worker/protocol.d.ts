@@ -351,7 +351,6 @@ export interface BoundsROCStep {
 export interface BoundsTable {
   /** 1 to 1024 */
   bins: number;
-  /** Bins*Bins counts */
   n: number[];
 }
 
@@ -706,7 +705,6 @@ export interface Claim {
   mu?: number;
   /** zcdp; > 0 */
   rho?: number;
-  /** profile */
   profile?: PrivacyProfile;
 }
 
@@ -762,9 +760,7 @@ export interface Dataset {
 
 /** DirectedPlan is the plan of a Rényi bound on the divergence of the first dataset from the second or, reversed, of the second from the first. */
 export interface DirectedPlan {
-  /** order, above 1 */
   alpha: number;
-  /** MethodRenyiBetting */
   method: string;
   /** the witness by bin, shifted so that E exp(alpha h) on the second dataset is about 1 */
   h: number[];
@@ -1060,7 +1056,6 @@ export interface MechanismListing {
   claim: Claim;
   claimWords: string;
   truth: string;
-  /** what a learner trains */
   learns?: Learning;
 }
 
@@ -1544,9 +1539,7 @@ export interface Refusal {
   said?: string;
   /** of code that gave no output in time; Said says what that was */
   late?: boolean;
-  /** the value that was found */
   found: string;
-  /** what is allowed */
   want: string;
   /** how to mend it; may be empty */
   remedy: string;
@@ -1813,9 +1806,7 @@ export interface SequentialResult {
 
 /** Space is the Domain of a mechanism that the user brought, with the relation that is meant. */
 export interface Space {
-  /** columns of a row */
   columns: number;
-  /** fewest rows of either dataset */
   minRows: number;
   /** most rows of either dataset; equal to MinRows where the size is fixed */
   maxRows: number;
@@ -1823,7 +1814,6 @@ export interface Space {
   lower: number[];
   /** per column, inclusive */
   upper: number[];
-  /** values are whole numbers */
   integer?: boolean;
   /** LInfinity and BoundedReplace only: how far one coordinate may move */
   reach?: number;
@@ -1965,7 +1955,6 @@ export interface UserMechanism {
   /** Runtime names the interpreter that ran it, where that is no part of the browser. */
   runtime?: string;
   datasets: Space;
-  /** of one output */
   columns: Column[];
   /** NonFinite is refuse or symbol; else NaN and infinities are outcomes. */
   nonFinite?: string;
