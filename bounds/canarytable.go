@@ -235,8 +235,8 @@ const (
 
 // TuneCanary are the stakes that would be best if n certification runs repeated the exploration,
 // which alone it sees: so bounds stay valid. Half a run in which one canary falls on the other side
-// is added. A best stake that is the largest allowed at the bound it promises is raised to what is
-// allowed log(modesty) below.
+// is added. The largest stake allowed at the bound it promises is raised to what is allowed
+// log(modesty) below.
 func TuneCanary(explored CanaryTable, n int, delta, beta float64) CanaryStakes {
 	mustBeCanaries(explored, delta, beta)
 	mustBeRuns(n)

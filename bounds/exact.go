@@ -26,9 +26,8 @@ import "math"
 //
 // Computation. th starts above the bound, and p0 sweeps over the box in cells. Each is shown to
 // stay below beta - gamma (see sweep.show), split, or th is lowered until its midpoint does; a cell
-// shown for one th holds for every smaller th. So the th that remains is certified, and lies below
-// the exact solution by what a quarter of a per cent of beta costs. Tail cuts and rounding are
-// added to every probability.
+// shown for one th holds for every smaller th. So the th that remains is certified, and near the
+// exact solution. Tail cuts and rounding are added to every probability.
 func Exact(c Counts, delta, beta float64) float64 {
 	mustBeSound(c, delta, beta)
 	return RoundDown(math.Log(bound(c, ratioFamily(delta), beta)))
@@ -75,13 +74,13 @@ func nuisance(c Counts, gamma float64) box {
 // delta, beta) > eps.
 //
 // It is the p(th) of Exact at th = e^eps, at most one per cent above it: the regions are nested and
-// do not depend on eps, so it is a p-value. Where it and the rounded Exact disagree, within a per
-// cent of beta, Exact decides: below beta that is its own proof, above it only raises the value.
+// do not depend on eps, so it is a p-value. Where it and the rounded Exact disagree, Exact decides:
+// below beta that is its own proof, above it only raises the value.
 //
 // p(th) cannot fall below gamma. Where it is at most 2 gamma, a second one with a smaller gamma'
 // takes its place, at most 2 gamma, and so on: at b >= 2 gamma such a value is at most b where the
-// first is, below that only where the second is, so with probability at most b again. From gamma to
-// its square while it is at least 1e-50. 1 if even the score test at beta rejects nothing.
+// first is, below that only where the second is, so with probability at most b again. 1 if even the
+// score test at beta rejects nothing.
 func ClaimPValue(c Counts, eps, delta, beta float64) float64 {
 	mustBeSound(c, delta, beta)
 	Must(CheckEpsilon(eps))

@@ -11,8 +11,8 @@ import (
 //	H(th): p1 <= g(p0; th),  th >= 0,
 //
 // where g grows with p0 and th, weakly. A lower confidence bound on th is one on the function of p0
-// and p1 whose level sets are the edges p1 = g(p0; th): lines, by slope or height, which serve any
-// trade-off curve as its supporting lines, and Gaussian ones.
+// and p1 whose level sets are the edges p1 = g(p0; th): lines, by slope or height, and Gaussian
+// trade-off curves.
 type family interface {
 	rise(th, p0 float64) float64    // g(p0; th); above 1 stands for 1
 	back(th, p1 float64) float64    // the p0 at which g is p1; to its left g is below
@@ -97,7 +97,7 @@ func (f line) edge(c Counts, th, z float64) edge {
 // It falls with th, since the null sets grow. The fit on the null set has p0 >= y/n0 and p1 <=
 // x/n1: to move a coordinate to the estimate would stay in the set and gain. So by the envelope
 // theorem T^2/2 grows with x, by logit(x/n1) - logit(p1), and falls with y, by logit(y/n0) -
-// logit(p0). Counts have a quarter of a success and of a failure added.
+// logit(p0).
 type gaussian struct{}
 
 const quarter = 0.25

@@ -140,8 +140,8 @@ func (r ROC) Sound() bool {
 // Half of beta goes to each class. Of that, half goes to the inequality of Dvoretzky, Kiefer and
 // Wolfowitz with Massart's constant (1990), better in the middle, and half to order statistics,
 // better in the tails: the share of a law above its k-th largest of n draws is Beta(k, n-k+1), or
-// below that where there are ties, which limits the share above any threshold that has at least, or
-// fewer than, k draws above; the union bound is over k of a list that depends on n alone.
+// below that where there are ties, which limits the share above any threshold with at least, or
+// fewer than, k draws above; by the union bound over k of a list that depends on n alone.
 func (r ROC) Band(beta float64) []ROCPoint {
 	Must(CheckBeta(beta))
 	Refuse(!r.Sound(), "counts out of range")
@@ -192,13 +192,13 @@ func rocRanks(n int, rate, beta float64) (few, many int) {
 }
 
 // TPRAt is the largest true positive rate of thresholds whose false positive rate is at most rate:
-// as seen, and an interval for that of the two laws, of which [ROC.Band] assumes as much. The
-// intervals of several rates do not hold together.
+// as seen, and an interval for that of the two laws. The intervals of several rates do not hold
+// together.
 //
-// The thresholds are scores of those out, of ranks that depend on their number alone, so that how
-// much of their law lies above has a known law (beta/4 a side; David and Nagaraja, Order
-// Statistics, section 7.1); and given them the scores in above are binomial (Clopper and Pearson,
-// beta/4 a side).
+// The thresholds are scores of those out, of ranks that depend on their number alone, so that what
+// of their law lies above has a known law (beta/4 a side; David and Nagaraja, Order Statistics,
+// section 7.1); and given them the scores in above are binomial (Clopper and Pearson, beta/4 a
+// side).
 func (r ROC) TPRAt(rate, beta float64) (seen, lower, upper float64) {
 	Must(CheckBeta(beta))
 	Refuse(!r.Sound() || !(rate > 0 && rate < 1), "counts or rate out of range")

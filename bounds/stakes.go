@@ -8,10 +8,10 @@ import (
 )
 
 // Stakes are bets against a claim, by the log odds that an output came from the first dataset. A
-// bet multiplies its wealth by a factor for every output, one of the log odds' cell and of its
-// side. However the log odds came about, the product of the factors of a pair of outputs, one of
-// each side, has mean at most 1 where the claim holds and the bet was fixed before: so that of as
-// many outputs of each side is a test supermartingale.
+// bet multiplies its wealth by a factor for every output, of its cell and side. However the log
+// odds came about, the product of the factors of a pair of outputs, one of each side, has mean at
+// most 1 where the claim holds and the bet was fixed before: so the wealth is a test
+// supermartingale.
 //
 // Factors are those of the first dataset over the second; the claim holds in both directions, so
 // each bet may be turned round. For one goroutine at a time: factors are computed when first asked
@@ -49,8 +49,7 @@ var (
 // least 0. At delta = 0 and with eta the true probability that an output is x, u = max(0, c eta -
 // a) at the best a is log-optimal: the factors are the likelihood ratio to the reverse information
 // projection of the truth on the claim (docs/statistics.md, "Sequential audits"; Larsson, Ramdas
-// and Ruf 2025). A slope below 1 bets as if the log odds were nearer to 0; a top below 1 caps u,
-// which pays at delta > 0.
+// and Ruf 2025). A top below 1 caps u, which pays at delta > 0.
 func NewStakes(points []Point, odds []float64) *Stakes {
 	s := &Stakes{odds: odds}
 	for _, p := range points {

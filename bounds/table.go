@@ -10,8 +10,8 @@ import (
 )
 
 // Table counts pairs of outputs by bin: N[a*Bins+b] pairs with the output of the first dataset in
-// bin a and that of the second in b. Bins are fixed before the pairs are drawn, and all outputs are
-// independent. A witness is a value for each bin.
+// bin a and that of the second in b. Bins are fixed beforehand, and all outputs are independent. A
+// witness is a value for each bin.
 type Table struct {
 	Bins int   `json:"bins"` // 1 to 1024
 	N    []int `json:"n"`
