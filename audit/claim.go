@@ -191,8 +191,7 @@ func (c Claim) ImpliedRenyi(alpha float64) (float64, bool) {
 	return 0, false
 }
 
-// ImpliedRho is the rho of zCDP that the claim implies: epsilon^2/2 of a pure one (Bun and Steinke
-// 2016, proposition 3.3), mu^2/2 of a Gaussian one.
+// ImpliedRho is the rho of zCDP that the claim implies (Bun and Steinke 2016, proposition 3.3).
 func (c Claim) ImpliedRho() (float64, bool) {
 	switch c.Kind {
 	case Pure:
@@ -293,8 +292,7 @@ func (c Claim) Tradeoff() [][2]float64 {
 	return points
 }
 
-// gaussianTradeoff is a polyline of tangents of the curve of mu-GDP, so that it lies nowhere above
-// it.
+// gaussianTradeoff is a polyline of tangents of the curve of mu-GDP, nowhere above it.
 func gaussianTradeoff(mu float64) [][2]float64 {
 	points := [][2]float64{{0, 1}}
 	var x0, y0, s0 float64

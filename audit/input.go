@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// InputError is a fault in what a user gave: a plan, a parameter, a file. Commands answer it with
-// exit code 2.
+// InputError is a fault in what a user gave. Commands answer it with exit code 2.
 type InputError struct {
 	Field  string `json:"field"`          // name of the field or argument, as the user wrote it
 	Path   string `json:"path"`           // where it is, if that is not Field: see [InputError.Place]
@@ -67,8 +66,7 @@ func Require(holds bool, field string, found any, want string, args ...any) erro
 	return Fault(field, found, fmt.Sprintf(want, args...))
 }
 
-// Fault is the fault of a field: what was found, what is wanted, and how to mend it, if that is
-// known.
+// Fault is the fault of a field; how to mend it may be left out.
 func Fault(field string, found any, want string, remedy ...string) error {
 	return &InputError{Field: field, Found: fmt.Sprint(found), Want: want, Remedy: strings.Join(remedy, "")}
 }

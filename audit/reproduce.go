@@ -74,9 +74,8 @@ func FragmentWord(s string) string {
 	return b.String()
 }
 
-// ShellWords takes a command line apart as a POSIX shell does. Nothing is expanded: what a shell
-// would take for a pipe, a redirection, a variable or a second command is refused. [ShellWord] is
-// the way back.
+// ShellWords takes a command line apart as a POSIX shell does. What a shell would take for a pipe,
+// a redirection, a variable or a second command is refused.
 func ShellWords(field, line string) ([]string, error) {
 	fault := func(found, want, remedy string) error {
 		return Fault(field, fmt.Sprintf("%q with %s", line, found), want, remedy)

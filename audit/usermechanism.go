@@ -122,8 +122,8 @@ func (s Space) Validate() error {
 	)
 }
 
-// Trial is a pair to try the mechanism on: in the fewest rows, all at the lower end of the ranges,
-// the last goes as far up as it may; or a row there is added.
+// Trial is a pair to try the mechanism on: of the fewest rows, at the lower end of the ranges, the
+// last goes as far up as it may; or a row there is added.
 func (s Space) Trial() Pair {
 	row := func(t float64) []float64 {
 		v := make([]float64, s.Columns)

@@ -37,8 +37,8 @@ const (
 	enoughSpread = 8   // trainings from which on their own spread counts
 )
 
-// Bet is the stake on the next training against e^eps = th at delta, and about what the log wealth
-// grows by; 0 and 0 where the past shows nothing.
+// Bet is the stake on the next training against e^eps = th, and about what the log wealth grows by;
+// 0 where the past shows nothing.
 //
 // With W = X/K - th Y/M - delta it is about the log-optimal stake, the mean of W over its mean
 // square. One more fresh canary is taken to be in the event. The variance is the larger of that of
@@ -121,8 +121,8 @@ const (
 	gridSteps = int(gridTop/gridStep) + 1
 )
 
-// hypothesis is the place-th: steps up to the claim, the claim, a value just above it, and the
-// steps beyond; +Inf behind the last.
+// hypothesis is the place-th: steps up to the claim, it, a value just above, and the steps beyond;
+// +Inf behind the last.
 func (s *CanarySequence) hypothesis(place int) float64 {
 	switch i := place - s.claim; {
 	case i < -1:

@@ -256,8 +256,7 @@ func TuneCanary(explored CanaryTable, n int, delta, beta float64) CanaryStakes {
 	}
 }
 
-// modesty is how much smaller than promised e^eps is taken to be: the event looked best in the
-// exploration.
+// modesty is how much smaller than promised e^eps is taken to be.
 const modesty = 1.3
 
 // CanaryValue is the bound of paired betting with the best stake, if n pairs of runs repeated the

@@ -95,8 +95,7 @@ const (
 	MethodClopperPearson Method = "clopper-pearson"
 )
 
-// RoundDown rounds down to six decimals, after a margin of 10^-9 for the last bits of elementary
-// functions: so platforms agree.
+// RoundDown rounds down to six decimals, less 1e-9: so platforms agree.
 func RoundDown(eps float64) float64 { return math.Floor((eps-1e-9)*1e6) / 1e6 }
 
 // MaxCertifiable is the largest epsilon that n1 and n0 outputs can certify: about log n - log

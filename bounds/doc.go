@@ -15,7 +15,8 @@
 // fresh ones. [Stakes] and [CanarySequence] are for outputs and trainings as they come: what they
 // refute is refuted whenever sampling stops, for any reason.
 //
-// beta is an error probability in (0, 1), delta lies in [0, 1), epsilon is in nats. Bounds are
-// rounded down to six decimals and at least 0 where nothing else is said. Arguments out of range
-// panic; what comes from a user goes through the Validate methods and Check functions.
+// beta is an error probability in (0, 1), delta lies in [0, 1), epsilon is in nats, GDP is Gaussian
+// differential privacy. Bounds are rounded down to six decimals and at least 0 where nothing else
+// is said. Arguments out of range panic; what comes from a user goes through the Validate methods
+// and Check functions.
 package bounds

@@ -43,8 +43,8 @@ func bound(c Counts, f family, beta float64) float64 {
 	return s.th
 }
 
-// newSweep is the sweep at level beta of the region of c, ordered by z, not begun; false where the
-// limit that orders the counts is not above 0.
+// newSweep is the sweep of the region of c, not begun; false where the limit that orders the counts
+// is not above 0.
 func newSweep(c Counts, f family, z, beta float64) (*sweep, bool) {
 	th0 := f.limit(c, z)
 	if !(th0 > 0) {
@@ -271,7 +271,7 @@ func (s *sweep) visit(p0 float64) float64 {
 }
 
 // lower sets th so that the probability with p0 at left and p1 that of right is near goal - slack,
-// at most half of slack above, and returns it.
+// and returns it.
 func (s *sweep) lower(left, right float64) float64 {
 	want := s.goal - s.slack
 	lo, hi := s.rise(0, right), s.p1(right)
@@ -287,8 +287,7 @@ func (s *sweep) lower(left, right float64) float64 {
 		s.th = max(0, min(s.th, s.through(right, lo*(1-1e-12))))
 		return v
 	}
-	// The probability grows with p1. Secant on its logarithm, with bisection where that leaves the
-	// bracket or stalls.
+	// The probability grows with p1: secant on its logarithm, and bisection.
 	low, high := math.Log(v/want), math.Log(s.prob(left, hi)/want)
 	for i := range 100 {
 		p1 := lo + (hi-lo)*max(0.05, min(0.95, -low/(high-low)))
@@ -312,8 +311,7 @@ func (s *sweep) lower(left, right float64) float64 {
 	return v
 }
 
-// show proves the goal for p0 in [l, r] by the values at its ends, for this th or a larger one,
-// splitting as needed.
+// show proves the goal for p0 in [l, r] by the values at its ends, splitting as needed.
 func (s *sweep) show(l, r, vl, vr float64, depth int) {
 	if s.th == 0 {
 		return

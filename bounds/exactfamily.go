@@ -275,18 +275,16 @@ func (k *gaussianCurve) at(y float64) (x float64, ok bool) {
 }
 
 // ExactDelta is an exact lower confidence bound on p1 - e^eps p0, hence on the delta for which
-// (eps, delta) can hold, by the construction of [Exact]. Rounded down to nine decimals; eps is at
-// most 700.
+// (eps, delta) can hold, by the construction of [Exact]. Rounded down to nine decimals.
 func ExactDelta(c Counts, eps, beta float64) float64 {
 	mustBeSound(c, 0, beta)
 	Refuse(!(math.Abs(eps) <= 700), "epsilon must be at most 700")
 	return max(0, math.Floor((bound(c, deltaFamily(eps), beta)-1e-12)*1e9)/1e9)
 }
 
-// ExactMu is an exact lower confidence bound on Phi^-1(p1) - Phi^-1(p0), hence on the mu of
-// Gaussian differential privacy, by the construction of [Exact]. A mu-GDP mechanism has p1 <=
-// Phi(Phi^-1(p0) + mu) for every event (Dong, Roth and Su 2022), so it refutes every smaller mu of
-// any mechanism.
+// ExactMu is an exact lower confidence bound on Phi^-1(p1) - Phi^-1(p0), hence on the mu of GDP, by
+// the construction of [Exact]. A mu-GDP mechanism has p1 <= Phi(Phi^-1(p0) + mu) for every event
+// (Dong, Roth and Su 2022), so it refutes every smaller mu of any mechanism.
 func ExactMu(c Counts, beta float64) float64 {
 	mustBeSound(c, 0, beta)
 	return max(0, RoundDown(bound(c, gaussian{}, beta)))

@@ -92,8 +92,8 @@ func OneRunShare(m, least int, delta, beta float64) float64 {
 	return min(0.5, max(1e-3, 3*float64(m)*delta/(float64(max(1, least))*beta)))
 }
 
-// WrongGuesses are the likely ones of Bin(r, 1/(1 + e^eps)), how many of r guesses are wrong at
-// worst: unnormalised masses from lo on, and their sum.
+// WrongGuesses are the likely ones of Bin(r, 1/(1 + e^eps)), the wrong guesses: unnormalised masses
+// from lo on, and their sum.
 func WrongGuesses(r int, eps float64) (w []float64, lo int, total float64) {
 	s := 1 / (1 + math.Exp(eps))
 	const depth = 720 // e^-720: the least of the logarithms that are carried
@@ -195,9 +195,9 @@ func OneRunGDPGuesses(m int) int {
 	return min(m, max(8, int(math.Round(4*math.Sqrt(float64(m))))))
 }
 
-// OneRunGDPMu is a lower confidence bound on the mu of Gaussian differential privacy from a single
-// run (see [OneRunPValue]): the largest mu that the recursion of Mahloujifar, Melis and Chaudhuri
-// ("Auditing f-differential privacy in one run", 2024) refutes at level beta.
+// OneRunGDPMu is a lower confidence bound on the mu of GDP from a single run (see [OneRunPValue]):
+// the largest mu that the recursion of Mahloujifar, Melis and Chaudhuri ("Auditing f-differential
+// privacy in one run", 2024) refutes at level beta.
 //
 // With sides = 1 all guesses go one way, in or out, that is fixed before; else sides is 2. The
 // recursion rests on
@@ -221,8 +221,8 @@ func OneRunGDPRefutes(m, r, v, sides int, mu, beta float64) bool {
 }
 
 // OneRunRecursion tells whether v right ones of r guesses among n canaries refute a trade-off curve
-// f at level beta, by the recursion of Mahloujifar, Melis and Chaudhuri (2024). least(x) is the
-// least y with 1 - f(y) >= x; it does not fall with x in [0, 1].
+// f at level beta, by the recursion at [OneRunGDPMu]. least(x) is the least y with 1 - f(y) >= x;
+// it does not fall with x in [0, 1].
 //
 // right and wrong bound from below, in units of 1/n, what the guesses that are right and wrong
 // would have to weigh if the curve gave v right ones with probability beta. No more than r/n can be
@@ -251,8 +251,8 @@ func OneRunGDPEpsilon(m, r, v int, delta, beta float64) float64 {
 	return GaussianEpsilon(OneRunGDPMu(m, r, v, 2, beta), delta)
 }
 
-// OneRunAside is how many of m canaries are set aside to choose which of the others are guessed and
-// which way. Their coins are looked at, so they are not guessed.
+// OneRunAside is how many of m canaries are set aside, and not guessed, to choose which of the
+// others are and which way.
 func OneRunAside(m int) int {
 	if m < 64 {
 		return 0
@@ -264,7 +264,7 @@ func OneRunAside(m int) int {
 func OneRunLeast(rest int) int { return max(1, OneRunGuesses(rest)/4) }
 
 // OneRunForecast foretells, from canaries set aside, how many guesses would be wrong among the
-// others. It decides power alone.
+// others.
 type OneRunForecast struct {
 	outs []int     // outs[k]: canaries that were out among the k with the largest scores
 	fit  []float64 // fit[k]: the same by a logistic regression on normal scores of the ranks

@@ -101,7 +101,7 @@ func ClopperPearson(c Counts, delta, beta, split float64) float64 {
 }
 
 // TuneSplit is the split for [ClopperPearson] that would be best if n1 and n0 outputs repeated the
-// rates of explore, which alone it sees: so the bound stays valid.
+// rates of explore.
 func TuneSplit(explore Counts, n1, n0 int, delta, beta float64) float64 {
 	mustBeSound(Counts{N1: n1, N0: n0}, delta, beta)
 	if explore.Validate() != nil {

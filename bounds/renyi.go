@@ -133,7 +133,7 @@ func RenyiPValue(t Table, p RenyiPlan, e0 float64) float64 {
 }
 
 // EpsilonFromRenyi is the inverse of [audit.RandomisedResponseRenyi]: a lower bound on the epsilon
-// of pure differential privacy from a finite lower bound d on D_alpha, with the same confidence.
+// of pure differential privacy from one on D_alpha.
 func EpsilonFromRenyi(d, alpha float64) float64 {
 	if d <= 0 {
 		return 0

@@ -179,7 +179,7 @@ func shareBand(n int, beta float64) func(k int) (seen, lower, upper float64) {
 // MethodROCRanks names [ROC.TPRAt].
 const MethodROCRanks Method = "roc-ranks"
 
-// seenRank is the least rank from above that more than a share of rate lie at or above.
+// seenRank is the least that more than a share of rate lie at or above.
 func seenRank(n int, rate float64) int { return int(float64(rate*float64(n))+1e-9) + 1 }
 
 // rocRanks are ranks from above of n draws: with probability 1 - beta/4 each, at most the given

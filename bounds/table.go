@@ -132,8 +132,8 @@ func Smoothed(n []int) []float64 {
 // tuningBins is the number of pools a side up to which tuning is quick.
 const tuningBins = 48
 
-// poolMarginals stands for the expected table of one pair, the product of the smoothed marginals,
-// with bins of similar w pooled: a cell refers to one bin of its pool.
+// poolMarginals stands for the expected table of one pair: a cell refers to one bin of a pool of
+// similar w.
 func poolMarginals(explore Table, w renyiWager) []tableCell {
 	first := poolBins(w.z1, Smoothed(explore.First()))
 	second := poolBins(w.z2, Smoothed(explore.Second()))
@@ -225,8 +225,7 @@ func (e Exchangeable) Moment(l int) float64 {
 	return sum / float64(n)
 }
 
-// Correlation is the empirical mu_2l - mu_l^2, 2l <= K: what decides the width of intervals of
-// order 2 and 4 (LiDP, equations 8 and 9).
+// Correlation is the empirical mu_2l - mu_l^2, 2l <= K (LiDP, equations 8 and 9).
 func (e Exchangeable) Correlation(l int) float64 {
 	m := e.Moment(l)
 	return e.Moment(2*l) - m*m
@@ -285,7 +284,7 @@ func (v spread) limits(mean, shift, scale float64) (lo, hi float64) {
 //	          + (K-2)(K-3)/(K(K-1)) mu_4                                (18)
 //
 // with x the first and the second moment. As printed, algorithms 3 and 4 lack the factor (K-1)/K,
-// which is valid and wider, and 7 has the limit of mu_3 squared where (18) has mu_2 squared.
+// and 7 has the limit of mu_3 squared where (18) has mu_2 squared.
 func (e Exchangeable) momentLimits(order int, wilson bool, beta float64) (lo, hi float64) {
 	n, k := float64(e.N()), float64(e.K)
 	each := beta / float64(order)

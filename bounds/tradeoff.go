@@ -69,10 +69,10 @@ func cumulativeBand(counts, order []int, n int, beta float64) []limited {
 	return band
 }
 
-// GaussianMu is a lower confidence bound on the mu of Gaussian differential privacy, from the lower
-// Clopper-Pearson limit of p1 and the upper one of p0, each at beta/2. As at [ExactMu], this
-// refutes every smaller mu of any mechanism. [GaussianEpsilon] of it bounds epsilon only if the
-// mechanism's trade-off is known to be Gaussian (Nasr et al. 2023).
+// GaussianMu is a lower confidence bound on the mu of GDP, from the lower Clopper-Pearson limit of
+// p1 and the upper one of p0, each at beta/2. As at [ExactMu], this refutes every smaller mu of any
+// mechanism. [GaussianEpsilon] of it bounds epsilon only if the mechanism's trade-off is known to
+// be Gaussian (Nasr et al. 2023).
 func GaussianMu(c Counts, beta float64) float64 {
 	mustBeSound(c, 0, beta)
 	p1, p0 := LowerProportion(c.X, c.N1, beta/2), UpperProportion(c.Y, c.N0, beta/2)
@@ -130,8 +130,7 @@ func GaussianEpsilon(mu, delta float64) float64 {
 func normalCDF(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 
 // GaussianMuFromDelta is the mu with GaussianDelta(mu, eps) = delta < 1: a lower bound on the mu of
-// Gaussian differential privacy from one on the hockey-stick divergence at an eps that was fixed
-// beforehand.
+// GDP from one on the hockey-stick divergence at an eps fixed beforehand.
 func GaussianMuFromDelta(delta, eps float64) float64 {
 	Refuse(!(eps >= 0 && delta < 1) || eps == inf, "epsilon or delta out of range")
 	if delta <= 0 {

@@ -26,13 +26,13 @@ type Type string
 const (
 	NumberType Type = "number"
 	WholeType  Type = "whole" // a whole number, which may be written as 1e6
-	WordType   Type = "word"  // a name, one of few or of many
+	WordType   Type = "word"
 	TextType   Type = "text"
 	WordsType  Type = "words"  // names with commas between
 	EachType   Type = "each"   // several texts, which a flag gives one by one
 	SwitchType Type = "switch" // true; false is as good as absent
-	WholesType Type = "wholes" // whole numbers above 0 with commas between
-	ListType   Type = "list"   // numbers with commas between
+	WholesType Type = "wholes"
+	ListType   Type = "list"
 	LimitsType Type = "limits"
 	JSONType   Type = "json"
 	ParamsType Type = "params" // parameters, each a text under p.NAME

@@ -62,7 +62,7 @@ func logBlock(dst []float64, raw []uint64, scale float64, signed uint64) {
 
 // unitSplit writes u = 2^n (1+f), where u in [2^-64, 1-2^-53] is uniform: 2^-63 times the upper 63
 // bits of r plus a half. One part in 2^53 is taken off first, which keeps the largest from rounding
-// up to 1, whose logarithm would make a sample 0.
+// up to 1.
 func unitSplit(r uint64) (n, f float64) {
 	k, f := logSplit(math.Float64bits(float64(int64(r>>1-r>>54)) + 0.5))
 	return float64(k - unitBits), f

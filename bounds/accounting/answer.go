@@ -19,20 +19,20 @@ type Account struct {
 	KL            *float64 `json:"kl,omitempty"`
 	MaxDivergence *float64 `json:"maxDivergence,omitempty"`
 
-	// Epsilon is the least at the query's delta, nil if none is finite; Epsilons are all the ways
-	// to one. Delta and Deltas likewise at AtEpsilon, if that was asked.
+	// Epsilon is the least at the query's delta, Epsilons are all the ways to one. Delta and Deltas
+	// likewise at AtEpsilon.
 	Epsilon  *float64    `json:"epsilon,omitempty"`
 	Epsilons []Guarantee `json:"epsilons"`
 	Delta    *float64    `json:"delta,omitempty"`
 	Deltas   []Guarantee `json:"deltas,omitempty"`
-	// Needed is the least noise that meets (TargetEpsilon, Delta), if that was asked.
+	// Needed is the least noise that meets (TargetEpsilon, Delta).
 	Needed *Needed `json:"needed,omitempty"`
 
 	// Outcomes answer Event, Factors answer Odds, in their order; none without a curve.
 	Outcomes []Outcome `json:"outcomes,omitempty"`
 	Factors  []Factor  `json:"factors,omitempty"`
 
-	// Profile are points at which (epsilon, delta) holds, if they were asked for.
+	// Profile are points at which (epsilon, delta) holds.
 	Profile []audit.ProfilePoint `json:"profile,omitempty"`
 
 	Notes []string `json:"notes,omitempty"`
@@ -135,8 +135,7 @@ type Needed struct {
 	Source    string  `json:"source"`
 }
 
-// maxLossSteps are the most of which losses are composed: beyond, the grid's step is not small
-// beside a loss.
+// maxLossSteps are the most: beyond, the grid's step is not small beside a loss.
 const maxLossSteps = 1_000_000
 
 // Targets between these are reached by noise that is accounted.

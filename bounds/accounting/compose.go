@@ -6,9 +6,9 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 )
 
-// stepwise are sums over the (eps, delta) of the steps of a composition: of eps and of delta, its
-// own by basic composition (Dwork and Roth 2014, theorem 3.16), of the square of eps, and of eps
-// (e^eps - 1), which a step loses in the mean at most.
+// stepwise are sums over the steps of a composition: of eps and of delta, its own by basic
+// composition (Dwork and Roth 2014, theorem 3.16), of the square of eps, and of eps (e^eps - 1),
+// which a step loses in the mean at most.
 type stepwise struct{ eps, squares, mean, delta float64 }
 
 func (s *stepwise) add(eps, delta float64, k int) {

@@ -20,8 +20,8 @@ const (
 	Optimal
 )
 
-// epsilon is what a divergence of at most d nats at order alpha gives at delta: at least 0; +Inf if
-// d is, or where that is seen not to be below best.
+// epsilon is what a divergence of at most d nats at order alpha gives at delta, or +Inf where that
+// is seen not to be below best.
 func (c Conversion) epsilon(d, alpha, delta, best float64) float64 {
 	mustConvert(d, alpha)
 	mustBeDelta(delta)

@@ -13,8 +13,7 @@ import (
 // Curve bounds the Renyi divergence of outputs on neighbouring datasets, whichever comes first.
 type Curve interface {
 	// At is the bound in nats at alpha in [1, +Inf], which does not fall with alpha: at 1 on the
-	// Kullback-Leibler divergence, at +Inf on the largest log ratio. +Inf if nothing finite is
-	// known.
+	// Kullback-Leibler divergence, at +Inf on the largest log ratio.
 	At(alpha float64) float64
 }
 
@@ -120,8 +119,8 @@ func (c Concentrated) At(alpha float64) float64 {
 	return audit.Pick(c.Rho == 0, 0, c.Rho*alpha)
 }
 
-// RenyiDP is a mechanism of which only (Alpha, Epsilon) Renyi differential privacy is known:
-// Epsilon up to Alpha, by monotony, and +Inf above.
+// RenyiDP is a mechanism of which (Alpha, Epsilon) Renyi differential privacy is known: Epsilon up
+// to Alpha, by monotony.
 type RenyiDP struct{ Alpha, Epsilon float64 }
 
 func (r RenyiDP) Validate() error {

@@ -25,8 +25,7 @@ type Entry struct {
 // discretisations).
 type Composition []Entry
 
-// Epsilon is a lower and an upper bound on the least epsilon that holds at delta in (0, 1); the
-// upper one may be +Inf.
+// Epsilon is a lower and an upper bound on the least epsilon that holds at delta.
 func (c Composition) Epsilon(delta float64) (lower, upper float64) {
 	mustBeDelta(delta)
 	return c.epsilon(delta, true)
@@ -86,8 +85,8 @@ func (c Composition) both(logDelta float64, both bool, ask func(l *composed, up 
 	return min(lower, upper), upper
 }
 
-// steps are a step to begin with, a thousandth of the widest span of an entry, and the least one
-// that floating point can tell from 0 beside the largest loss.
+// steps are a step to begin with, and the least one that floating point can tell from 0 beside the
+// largest loss.
 func (c Composition) steps(reverse bool, tail float64) (first, least float64) {
 	widest, largest := 0.0, 1e-100
 	for _, e := range c {
@@ -395,8 +394,8 @@ func LeastNoise(eps, delta float64, compose func(noise float64) Composition) flo
 		}
 	}
 	const aside = 1e-7 // so that what has five digits is rounded to its neighbour
-	// The logarithm of epsilon falls nearly on a line over that of the noise: false position, where
-	// an end that stays counts half (Dowell and Jarratt 1971, the Illinois method).
+	// The logarithm of epsilon falls nearly on a line over that of the noise: false position
+	// (Dowell and Jarratt 1971, the Illinois method).
 	over, under := math.Log(above/eps), math.Log(eps/below)
 	for last := 0.0; ; {
 		first, end := digits(lo*(1+aside), math.Ceil), digits(hi*(1-aside), math.Floor)

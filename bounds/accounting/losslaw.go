@@ -32,7 +32,7 @@ func (l *lossLaw) put(at int, mass float64) {
 }
 
 // The cells of a grid are a step wide near 0 and a share of the loss further out: that spreads the
-// loss by less than 1e-6 of its second moment and makes some thousand cells of any range.
+// loss by less than 1e-6 of its second moment.
 const cellShare = 1.0 / 512
 
 // largestLoss is where a loss counts as infinite: e^loss is still a float64.

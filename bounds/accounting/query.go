@@ -75,8 +75,8 @@ func KindNames() []string { return audit.Each(Kinds(), func(k Kind) string { ret
 // Title says what a known kind is, for a choice.
 func (k Kind) Title() string { return kinds[k.at()].title }
 
-// Parameters are the names of those that the kind needs, sensitivity and rate apart; nil for a name
-// that is not a kind.
+// Parameters are the names of those that the kind needs, sensitivity and rate apart; nil if there
+// is no such kind.
 func (k Kind) Parameters() []string {
 	if k.at() < 0 {
 		return nil
@@ -122,11 +122,11 @@ type Query struct {
 	// With are further mechanisms of the composition, see [Query.parts].
 	With string `json:"with,omitempty"`
 
-	// TargetEpsilon asks for the least noise at which the whole composition has at most this
-	// epsilon at Delta; gaussian, laplace. Then the noise may be absent.
+	// TargetEpsilon asks for the least noise at which the composition has at most this epsilon at
+	// Delta; gaussian, laplace. Then the noise may be absent.
 	TargetEpsilon *float64 `json:"targetEpsilon,omitempty"`
 
-	// Profile asks for points of the curve of delta over epsilon.
+	// Profile asks for points of delta over epsilon.
 	Profile bool `json:"profile,omitempty"`
 
 	Delta     *float64 `json:"delta,omitempty"`     // in (0, 1): asks for epsilon; default 1e-5
@@ -142,8 +142,8 @@ type Query struct {
 
 const mostAsked = 100
 
-// parts are the mechanisms of the composition, as filled queries of their own: the query's, and
-// those of With, texts such as "laplace scale=2 steps=3" with semicolons between.
+// parts are the mechanisms of the composition, as filled queries: the query's, and those of With,
+// texts with semicolons between.
 func (q Query) parts() ([]Query, error) {
 	first := q
 	first.With = ""

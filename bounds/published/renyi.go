@@ -72,8 +72,8 @@ func CorrectedRenyiSamples(alpha, c, eta, beta float64) float64 {
 	return max(3*math.Exp(2*(alpha-1)*c), 2*math.Exp(2*alpha*c)) * math.Log(2/beta) / (eta * eta)
 }
 
-// PureThreshold is the threshold of lemma 4.6 of DP-Auditorium and lemma 2.5 of RenyiTester. Valid,
-// but up to four times the exact one (docs/findings/pure-threshold.md).
+// PureThreshold is the threshold of lemma 4.6 of DP-Auditorium and lemma 2.5 of RenyiTester. See
+// docs/findings/pure-threshold.md.
 func PureThreshold(eps, alpha float64) float64 {
 	bounds.Must(bounds.CheckClaim(eps), bounds.CheckAlpha(alpha))
 	return min(eps, 2*alpha*eps*eps)

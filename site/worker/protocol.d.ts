@@ -149,9 +149,9 @@ export interface AccountQuery {
   group?: number;
   /** With are further mechanisms of the composition, see Query.parts. */
   with?: string;
-  /** TargetEpsilon asks for the least noise at which the whole composition has at most this epsilon at Delta; gaussian, laplace. Then the noise may be absent. */
+  /** TargetEpsilon asks for the least noise at which the composition has at most this epsilon at Delta; gaussian, laplace. Then the noise may be absent. */
   targetEpsilon?: number;
-  /** Profile asks for points of the curve of delta over epsilon. */
+  /** Profile asks for points of delta over epsilon. */
   profile?: boolean;
   /** in (0, 1): asks for epsilon; default 1e-5 */
   delta?: number;
@@ -175,17 +175,17 @@ export interface AccountedValue {
   /** KL is the curve at order 1, MaxDivergence at infinity; nil if not finite. */
   kl?: number;
   maxDivergence?: number;
-  /** Epsilon is the least at the query's delta, nil if none is finite; Epsilons are all the ways to one. Delta and Deltas likewise at AtEpsilon, if that was asked. */
+  /** Epsilon is the least at the query's delta, Epsilons are all the ways to one. Delta and Deltas likewise at AtEpsilon. */
   epsilon?: number;
   epsilons: Guarantee[];
   delta?: number;
   deltas?: Guarantee[];
-  /** Needed is the least noise that meets (TargetEpsilon, Delta), if that was asked. */
+  /** Needed is the least noise that meets (TargetEpsilon, Delta). */
   needed?: Needed;
   /** Outcomes answer Event, Factors answer Odds, in their order; none without a curve. */
   outcomes?: Outcome[];
   factors?: Factor[];
-  /** Profile are points at which (epsilon, delta) holds, if they were asked for. */
+  /** Profile are points at which (epsilon, delta) holds. */
   profile?: ProfilePoint[];
   notes?: string[];
   cli: string;
@@ -347,7 +347,7 @@ export interface BoundsROCStep {
   out: number;
 }
 
-/** Table counts pairs of outputs by bin: N[a*Bins+b] pairs with the output of the first dataset in bin a and that of the second in b. Bins are fixed before the pairs are drawn, and all outputs are independent. A witness is a value for each bin. */
+/** Table counts pairs of outputs by bin: N[a*Bins+b] pairs with the output of the first dataset in bin a and that of the second in b. Bins are fixed beforehand, and all outputs are independent. A witness is a value for each bin. */
 export interface BoundsTable {
   /** 1 to 1024 */
   bins: number;

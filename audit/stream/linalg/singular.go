@@ -82,8 +82,8 @@ func rightSingular(of []float64, rows, columns int) ([][]float64, bool) {
 	return lists, true
 }
 
-// complete makes v a unit vector orthogonal to the others, which are orthonormal and fewer than its
-// entries: what is left of the axis that is farthest from them.
+// complete makes v a unit vector orthogonal to the others, fewer than its entries: what is left of
+// the axis farthest from them.
 func complete(v []float64, others [][]float64) {
 	clear(v)
 	for _, o := range others {
