@@ -71,12 +71,13 @@ func repeated(dec *json.Decoder) string {
 	if _, list := open.(json.Delim); err != nil || !list {
 		return ""
 	}
-	seen := map[json.Token]bool{}
+	seen := map[string]bool{}
 	for dec.More() {
 		if open == json.Delim('{') {
-			name, _ := dec.Token()
+			token, _ := dec.Token()
+			name, _ := token.(string)
 			if seen[name] {
-				return fmt.Sprint(name)
+				return name
 			}
 			seen[name] = true
 		}

@@ -189,7 +189,8 @@ func Whole[P any, N int | uint64](at func(*P) *N) Value[P] {
 
 // Word is a setting that is a name. The audit knows which there are.
 func Word[P any, T ~string](at func(*P) *T) Value[P] {
-	return value(WordType, at, func(x T) string { return string(x) }, func(text string, _ Range) (T, error) { return T(text), nil })
+	read := func(text string, _ Range) (T, error) { return T(text), nil }
+	return value(WordType, at, func(x T) string { return string(x) }, read)
 }
 
 func onOff(text string, _ Range) (bool, error) {
@@ -229,7 +230,8 @@ func Text[P any](at func(*P) *string) Value[P] {
 
 // Words is a setting that is a list of names, without empty ones.
 func Words[P any](at func(*P) *[]string) Value[P] {
-	return value(WordsType, at, func(names []string) string { return strings.Join(names, ",") }, func(text string, _ Range) (names []string, err error) {
+	join := func(names []string) string { return strings.Join(names, ",") }
+	return value(WordsType, at, join, func(text string, _ Range) (names []string, err error) {
 		for name := range strings.SplitSeq(text, ",") {
 			if name = strings.TrimSpace(name); name != "" {
 				names = append(names, name)
@@ -274,7 +276,8 @@ func Numbers[P any](at func(*P) *[]float64) Value[P] {
 }
 
 func list[P, T any](t Type, at func(*P) *[]T, text func(T) string, wanted string, one func(part string) (T, bool)) Value[P] {
-	return value(t, at, func(all []T) string { return strings.Join(audit.Each(all, text), ",") }, func(text string, _ Range) (all []T, err error) {
+	join := func(all []T) string { return strings.Join(audit.Each(all, text), ",") }
+	return value(t, at, join, func(text string, _ Range) (all []T, err error) {
 		for part := range strings.SplitSeq(text, ",") {
 			x, ok := one(strings.TrimSpace(part))
 			if !ok {

@@ -84,7 +84,7 @@ func Conclude(p Plan) (Report, error) {
 		return x
 	}
 	r.LowerBound = best(r.Methods[0].Event, r.Methods[0].Other)
-	r.LargestBound = max(0, max(exact(bounds.Counts{X: c.N1, N1: c.N1, N0: c.N0}), exact(bounds.Counts{X: c.N0, N1: c.N0, N0: c.N1})))
+	r.LargestBound = max(0, exact(bounds.Counts{X: c.N1, N1: c.N1, N0: c.N0}), exact(bounds.Counts{X: c.N0, N1: c.N0, N0: c.N1}))
 	at := fmt.Sprintf(" at delta = %v", r.Delta)
 	if p.DeltaDefaulted {
 		at += " (the default)"
