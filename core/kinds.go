@@ -23,7 +23,7 @@ type Env struct {
 	Sources   []source.Spec   // of canaries; nil: all
 	Pool      *engine.Pool
 	File      []byte         // of an audit with canaries; nil: it has none
-	Scores    *scores.Scores // of an audit of scores; of a replay nil: bounds are computed again from the report's counts
+	Scores    *scores.Scores // of an audit of scores; of a replay nil: bounds are computed from the report's counts
 	Continue  *canary.Parent // that an audit with canaries goes on from; nil: it begins
 
 	Generator audit.Generator
@@ -41,16 +41,16 @@ func (g Env) sources() []source.Spec {
 	return g.Sources
 }
 
-// Codecs read the tasks of every kind of audit, of the mechanisms and sources that are given.
+// Codecs read the tasks of every kind of audit.
 func (g Env) Codecs() engine.Codecs {
 	return append(pair.Codecs(g.Catalogue), canary.Codecs(g.sources())...)
 }
 
-// Audit is an audit of any kind: a plan that was checked and whose defaults are filled in.
+// Audit is an audit of any kind: a plan that was checked, with its defaults.
 type Audit interface {
 	Plan() any  // of the kind's own type
 	Cost() Cost // of drawing it; none where it draws nothing
-	// TooSmall says that no outcome refutes the claim, before anything is drawn; else it is empty.
+	// TooSmall says that no outcome refutes the claim; empty where one may.
 	TooSmall() string
 	// FirstTraining is what the program that trains is asked first: who is a member, and the seed.
 	FirstTraining() (members []bool, seed uint64, err error)
@@ -129,7 +129,7 @@ func Kinds() []Kind {
 	}
 }
 
-// kind is one with plans of type P and reports of type R.
+// kind has plans of type P and reports of type R.
 func kind[P any, R report.View, W report.Pointer[R]](name string, parse func([]byte) (R, error), parsePlan func([]byte) (P, error), plan func(R) P,
 	resolve func(P, Env) (Audit, error), verify func(context.Context, R, Env, bool) (engine.Verification, error)) Kind {
 	return Kind{
@@ -207,8 +207,8 @@ func Trainer(plan any) *source.Trainer {
 // Resolve checks a plan of any kind and fills in its defaults.
 func Resolve(plan any, g Env) (Audit, error) { return KindOf(plan).resolve(plan, g) }
 
-// Verify replays a report of any kind, see [report.Verify]. Without whole, it draws nothing and
-// needs nothing of the user's, or refuses with an [audit.InputError].
+// Verify replays a report of any kind, see [report.Verify]. Without whole, it needs nothing of the
+// user's, or refuses with an [audit.InputError].
 func Verify(ctx context.Context, r report.View, g Env, whole bool) (engine.Verification, error) {
 	return of(r).verify(ctx, r, g, whole)
 }

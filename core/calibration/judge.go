@@ -1,7 +1,7 @@
-// Package calibration measures how often whole audits accuse mechanisms that keep their claim.
-// A [Plan] lists its [Cell]s, [Cell.Audit] does one run of one, [Plan.Judge] judges all of them.
-// A run depends on the plan's seed, the cell's name and the run's number alone, so that runs may
-// be done anywhere, in any order, and runs of different cells are independent.
+// Package calibration measures how often whole audits accuse mechanisms that keep their claim. A
+// [Plan] lists its [Cell]s, [Cell.Audit] does one run of one, [Plan.Judge] judges all of them. A
+// run depends on the plan's seed, the cell's name and the run's number alone: runs may be done
+// anywhere, in any order, and those of different cells are independent.
 package calibration
 
 import (
@@ -97,7 +97,7 @@ func Tally(c Cell, outcomes []Outcome) Row {
 	return r
 }
 
-// Total is the false alarms of all rows that are judged, together, without a judgement.
+// Total is the false alarms of all rows that are judged, together.
 func Total(rows []Row) Count {
 	var all Count
 	for _, r := range rows {
@@ -111,7 +111,8 @@ func Total(rows []Row) Count {
 }
 
 // Judge decides which cells, and which groups of cells whose claims are met, have more false alarms
-// than beta allows. Alarms of independent runs are at most binomial; tests share [JudgeError] equally.
+// than beta allows. Alarms of independent runs are at most binomial; tests share [JudgeError]
+// equally.
 func (p Plan) Judge(rows []Row, left []string) Result {
 	cells := audit.Each(rows, func(r Row) Cell { return r.Cell })
 	r := Result{Bench: "calibration", Plan: p, Settings: Settings(cells), Rows: rows, Groups: groups(rows), Left: append([]string{}, left...), Error: JudgeError, Above: []string{}}
@@ -150,7 +151,7 @@ func (c *Count) judge(beta, level float64) {
 }
 
 // groups are the judged cells of each subject of a block whose claims are met. All cells together
-// are no group: most of them have slack, and would hide one that errs.
+// are no group: most have slack, and would hide one that errs.
 func groups(rows []Row) []Group {
 	all := []Group{}
 	for _, r := range rows {

@@ -15,7 +15,7 @@ import (
 
 // Plan is what is to be measured.
 type Plan struct {
-	Runs    int     `json:"runs"` // of a cell whose audits are cheap; see [Plan.Cells]
+	Runs    int     `json:"runs"` // of a cell whose audits are cheap
 	Samples int     `json:"samples"`
 	Explore int     `json:"explore"`
 	Trials  int     `json:"trials"`
@@ -50,9 +50,9 @@ var expensive = map[string]int{
 // wide is the share of networks with a hundred units a layer. They explore the first pair alone.
 const wide = 25
 
-// Cells lists the cells: for every mechanism that keeps its claim, at a setting in which some pair
-// meets it where one is known, every learner that applies and every finder; every kind of claim at
-// its exact value; and what was left out, and why.
+// Cells are: for every mechanism that keeps its claim, at a setting in which some pair meets it
+// where one is known, every learner that applies and every finder; every kind of claim at its exact
+// value. left is what was left out, and why.
 func (p Plan) Cells(cat audit.Catalogue) (cells []Cell, left []string, err error) {
 	for _, name := range p.Learners {
 		if _, err := cat.Learner(name); err != nil && name != audit.Auto {
@@ -211,8 +211,7 @@ func (l *list) giveTrials(plan *pair.Plan, f audit.FinderSpec) error {
 	}
 }
 
-// Small is a plan of a minute: what is chosen where nothing is, on mechanisms
-// whose claims are met on a pair in reach.
+// Small is a plan of a minute, of mechanisms whose claims are met on a pair in reach.
 func Small() Plan {
 	return Plan{Runs: 40, Samples: 1000, Explore: 1000, Trials: 3, Beta: 0.05, Seed: 1, Learners: []string{audit.Auto},
 		Mechanisms: []string{"randomised-response", "laplace-mean", "noisy-max-exponential", "noisy-histogram", "rappor-once"}}
@@ -251,7 +250,7 @@ type Outcome struct {
 }
 
 // Audit does run number run, from 0, in this process. A run that fails, as where a learner learns
-// nothing, is an outcome; a run that was stopped, and a plan that is refused, are errors.
+// nothing, is an outcome; one that was stopped, and a plan that is refused, are errors.
 func (c Cell) Audit(ctx context.Context, cat audit.Catalogue, seed uint64, run int) (Outcome, error) {
 	return c.AuditOn(ctx, cat, engine.LocalPool(1), seed, run)
 }
@@ -332,8 +331,7 @@ func guarantees() []guarantee {
 	)
 }
 
-// guarantees lists the cells of all kinds of claims, on the first pair and with histograms, which
-// see all that one number shows.
+// guarantees are on the first pair and with histograms, which see all that one number shows.
 func (l *list) guarantees() error {
 	for _, anytime := range []bool{false, true} {
 		for _, g := range guarantees() {

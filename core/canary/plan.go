@@ -149,7 +149,7 @@ func (a *Audit) resolveSource() error {
 		a.Setup.Pool = *cmp.Or(p.Pool, &source.Pool{})
 		a.Setup.Pool.Scale = cmp.Or(a.Setup.Pool.Scale, source.UnitNorm)
 	}
-	return audit.First(report.CheckRelation(p.Relation, spec.Relations...), report.OneOf("design", p.Design, spec.Designs),
+	return audit.First(report.CheckRelation(p.Relation, spec.Relations...), report.OneOf("design", p.Design, spec.Designs...),
 		audit.At("/csv", audit.Require(p.CSV == nil || spec.TakesData, "csv", "given for "+spec.Name, "absent: it takes no file of examples")),
 		audit.At("/pool", audit.Require(p.Pool == nil || pools, "pool", fmt.Sprintf("given for the design %q", p.Design), "absent except for %q and %q", source.TailSingular, source.Vectors)))
 }
@@ -225,7 +225,7 @@ func (a *Audit) resolveMode() error {
 		return audit.Remedy(remedy, audit.Require(holds, "mode", fmt.Sprintf("%q with %s", p.Mode, what), "without them"))
 	}
 	several := p.Runs > 1 || p.Runs < 0 || p.M != 0 || p.Pool != nil
-	return audit.First(report.OneOf("mode", p.Mode, []Mode{Sequential, UntilRefuted, Fixed, OneRun}),
+	return audit.First(report.OneOf("mode", p.Mode, Sequential, UntilRefuted, Fixed, OneRun),
 		without(p.Mode != OneRun || !several && !p.twoStaged(), "runs, m, pool, explore, interval or quantile", "one run has k canaries, each included by a fair coin"),
 		without(p.Mode == OneRun || !guesses, "sides or guesses", "canaries are guessed in one run: dpscope one-run"),
 		without(!p.sequential() || !p.twoStaged(), fmt.Sprintf("explore, quantile or an interval other than %s", bounds.CanaryPairedBetting),
@@ -278,7 +278,7 @@ func (a *Audit) resolveBound() error {
 		return p.GuessPlan.Resolve(p.K, p.rule())
 	}
 	p.Interval = cmp.Or(p.Interval, bounds.CanaryPairedBetting)
-	if err := report.OneOf("interval", p.Interval, bounds.CanaryIntervals()); err != nil {
+	if err := report.OneOf("interval", p.Interval, bounds.CanaryIntervals()...); err != nil {
 		return err
 	}
 	if l := p.Interval.Order(); min(p.K, p.M) < l {

@@ -92,7 +92,7 @@ func (g *GuessPlan) Resolve(m int, rule Rule) error {
 			g.Sides = BothSides
 		}
 	}
-	if err := report.OneOf("sides", g.Sides, AllSides()); err != nil {
+	if err := report.OneOf("sides", g.Sides, AllSides()...); err != nil {
 		return err
 	}
 	rest := Guessing{*g, m, rule}.rest()

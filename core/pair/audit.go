@@ -28,7 +28,6 @@ type Audit struct {
 	proven *float64 // in the second stage the first one's bound; 0 of recorded outputs
 }
 
-// claiming is the same audit with another claim.
 func (a *Audit) claiming(c audit.Claim) *Audit {
 	b := *a
 	b.Claim, b.Plan.Claim = c, &b.Claim
@@ -47,7 +46,7 @@ func (p Plan) Resolve(cat audit.Catalogue) (*Audit, error) {
 	var given audit.Claim
 	if p.Claim != nil {
 		given = *p.Claim
-		// Before parameters follow it, so that the error is about the claim.
+		// First, so that the error is about the claim.
 		likely := audit.DPClaim(1, audit.Pick(given.Kind == audit.Approximate, 0.5, 0))
 		if err := given.Complete(likely).Validate(); err != nil {
 			return nil, err
@@ -81,8 +80,8 @@ func (p Plan) Resolve(cat audit.Catalogue) (*Audit, error) {
 	return a, nil
 }
 
-// followParams resolves parameters; those that bear the claim's names follow it where the
-// mechanism's own claim is of its kind: the epsilon of a Rényi claim is none of pure DP.
+// followParams lets parameters with the claim's names follow it where the mechanism's own is of its
+// kind: the epsilon of a Rényi claim is none of pure DP.
 func followParams(spec audit.MechanismSpec, given audit.Params, claim audit.Claim) (audit.Params, error) {
 	params, err := audit.ResolveParams(spec.Params, given, audit.Claim{})
 	if err != nil {
@@ -110,12 +109,12 @@ func (a *Audit) resolveRelation() error {
 	allowed := a.Spec.Relations(a.Plan.Parameters)
 	a.Plan.Relation = cmp.Or(a.Plan.Relation, allowed[0])
 	r, err := audit.ParseRelation(string(a.Plan.Relation))
+	if err == nil {
+		err = audit.Require(slices.Contains(allowed, r), "relation", strconv.Quote(string(r)),
+			"one that %s defines at these parameters: %s", a.Spec.Name, strings.Join(report.Texts(allowed), ", "))
+	}
 	if err != nil {
 		return err
-	}
-	if !slices.Contains(allowed, r) {
-		return audit.Require(false, "relation", strconv.Quote(string(r)),
-			"one that %s defines at these parameters: %s", a.Spec.Name, strings.Join(report.Texts(allowed), ", "))
 	}
 	a.Domain = a.Spec.Domain(a.Plan.Parameters, r)
 	err = a.resolveGroup()
@@ -155,11 +154,12 @@ func (a *Audit) resolveMethods() error {
 			others = append(others, m.Name)
 		}
 	}
-	bad := &audit.InputError{Field: "finder", Found: strconv.Quote(p.Finder), Want: "another for " + p.Mechanism + ", as it poisons the table of a learner"}
-	if bad.Remedy = "use the finder auto"; len(others) > 0 {
-		bad.Remedy = "use the finder auto, or audit one of " + strings.Join(others, ", ")
+	remedy := "use the finder auto"
+	if len(others) > 0 {
+		remedy += ", or audit one of " + strings.Join(others, ", ")
 	}
-	return bad
+	return audit.Remedy(remedy, audit.Require(false, "finder", strconv.Quote(p.Finder),
+		"another for %s, as it poisons the table of a learner", p.Mechanism))
 }
 
 func (a *Audit) resolveMode() error {
@@ -189,10 +189,7 @@ func (a *Audit) resolveBudget() error {
 	if err == nil {
 		err = a.resolveExplore()
 	}
-	if err != nil {
-		return err
-	}
-	return report.ResolveBetaSeed(&p.Beta, p.Seed)
+	return audit.First(err, report.ResolveBetaSeed(&p.Beta, p.Seed))
 }
 
 // shown is how many outputs a side show the event of a climbing audit by default.
@@ -203,7 +200,7 @@ func (a *Audit) resolveExplore() error {
 	if p.Mode == UntilRefuted {
 		return nil
 	}
-	// What is held in memory, at most, and where the plan does not ask for more.
+	// Held in memory at most, and unless the plan asks for more.
 	most, usual := maxExploreCells/(2*audit.Width(a.Columns)), usualExploreCells/(2*audit.Width(a.Columns))
 	want := audit.Pick(p.Mode == Climbing, shown(p.Samples), p.Samples+p.Samples/2)
 	switch {
@@ -219,24 +216,24 @@ func (a *Audit) resolveExplore() error {
 	return nil
 }
 
-// Cost is how many outputs the audit draws at most, and how many bytes of them it holds at once.
+// Cost is how many outputs are drawn at most, and how many bytes of them are held at once.
 func (a *Audit) Cost() (outputs, bytes int) {
 	return 2 * a.together(a.Plan.bets(), a.Plan.Explore+a.Plan.certifies()), 2 * 8 * a.Plan.Explore * audit.Width(a.Columns)
 }
 
-// together is how many outputs the two stages draw. Recorded outputs both take from the first on.
+// together counts outputs of both stages. Recorded ones both take from the first on.
 func (a *Audit) together(first, second int) int {
 	return audit.Pick(a.Spec.Recording != nil, max(first, second), first+second)
 }
 
-// splitRecorded fills in and checks the budget of an audit of recorded outputs. All are bet
-// on, and the second stage takes the same rows again.
+// splitRecorded fills in and checks the budget of an audit of recorded outputs. All are bet on, and
+// the second stage takes the same rows again.
 //
 // Both are valid. The bets are a test supermartingale over all rows in their order, into which
-// nothing of the second stage enters. The second stage's event is chosen by the explored rows,
-// into which nothing of the bets enters, so that given it the certified rows, which are others,
-// are independent runs. What the stages show is not independent of each other, but each row of
-// a report holds by itself, and the bets alone decide.
+// nothing of the second stage enters. The second stage's event is chosen by the explored rows, into
+// which nothing of the bets enters: given it, the certified rows, which are others, are independent
+// runs. The stages depend on each other, but each row of a report holds by itself, and the bets
+// alone decide.
 func (a *Audit) splitRecorded() error {
 	p, r := &a.Plan, a.Spec.Recording
 	n := min(r.Rows[0], r.Rows[1])
@@ -265,7 +262,6 @@ func (a *Audit) splitRecorded() error {
 		fmt.Sprintf("%d and %d", p.Explore, p.Samples), "at least %d each and together at most the %d rows of the smaller dataset", MinSamples, n))
 }
 
-// recording is what the report says of recorded outputs; nil for other mechanisms.
 func (a *Audit) recording() *audit.Recording {
 	if a.Spec.Recording == nil {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 )
 
-// Certified is what the counts came to. Rows have no words yet, but for what they assume.
+// Certified is what the counts came to. Its rows say no more in words than what they assume.
 type Certified struct {
 	Bounds    []report.Row           `json:"bounds"` // the goal's own first
 	Renyi     []report.Row           `json:"renyi"`
@@ -22,7 +22,6 @@ type Certified struct {
 	Power     *report.Power          `json:"power,omitempty"` // absent where the claim is refuted
 }
 
-// certificate is one computation of all bounds.
 type certificate struct {
 	audit    *Audit
 	prepared Prepared
@@ -50,7 +49,6 @@ func (c certificate) all() Certified {
 	return out
 }
 
-// finding computes one row; false where there is none.
 func (c certificate) finding(id report.Quantity, sofar Certified) (report.Row, bool) {
 	p, pr := c.audit.Plan, c.prepared
 	eps, delta := c.audit.dpLimits()
@@ -105,7 +103,6 @@ func (c certificate) finding(id report.Quantity, sofar Certified) (report.Row, b
 	return f, true
 }
 
-// What a bound assumes beyond independent runs of the mechanism.
 const (
 	assumeMu       = "refutes every smaller mu of Gaussian DP; as a measure of privacy it holds only if the trade-off is Gaussian"
 	assumeGaussian = "holds only if the trade-off is Gaussian"
@@ -135,7 +132,6 @@ func (c certificate) epsilon(f *report.Row) float64 {
 	return eps
 }
 
-// goalRenyi bounds the divergence of the goal's own order.
 func (c certificate) goalRenyi(f *report.Row) float64 {
 	d := *c.prepared.Goal
 	t := d.side(c.table)
@@ -154,7 +150,6 @@ func (c certificate) goalRenyi(f *report.Row) float64 {
 	return lower
 }
 
-// fromDivergence turns a divergence of order alpha into a quantity.
 func fromDivergence(to report.Quantity, d, alpha float64) float64 {
 	switch to {
 	case report.Rho:
@@ -185,7 +180,8 @@ func (c certificate) renyi() []report.Row {
 	return out
 }
 
-// tradeoff is the band of the event's direction. Bins enter from where the numerator's side is likelier.
+// tradeoff is the band of the event's direction. Bins enter from where the numerator's side is
+// likelier.
 func (c certificate) tradeoff() []bounds.TradeoffPoint {
 	order := audit.Listed(c.table.Bins, func(k int) int { return k })
 	if !c.prepared.Event.Reversed {

@@ -15,7 +15,6 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 )
 
-// start begins to count by what exploration fixed, with the witness's model.
 func (s *state) start(e *Evidence, m audit.Model) {
 	s.found.Evidence, s.found.model, s.counted = e, m, newTally(e)
 	if s.told != nil {
@@ -23,10 +22,9 @@ func (s *state) start(e *Evidence, m audit.Model) {
 	}
 }
 
-// waveShards is how many shards are under way at most: a long run does not keep all in memory.
+// waveShards is how many shards are under way at most: memory does not hold a long run's.
 const waveShards = 256
 
-// certify counts pairs of fresh outputs of the chosen pair, shard after shard.
 func (s *state) certify(ctx context.Context) error {
 	s.tell(func(g *Progress) {
 		if g.Phase = Certifying; !g.Valid {
@@ -37,14 +35,12 @@ func (s *state) certify(ctx context.Context) error {
 	if s.most != nil {
 		n = s.most.samples
 	}
-	err := s.draw(ctx, 0, s.shards(n))
-	if err == nil && s.counted.Rows != n {
-		err = fmt.Errorf("certified %d outputs of %d", s.counted.Rows, n)
+	if err := s.draw(ctx, 0, s.shards(n)); err != nil || s.counted.Rows == n {
+		return err
 	}
-	return err
+	return fmt.Errorf("certified %d outputs of %d", s.counted.Rows, n)
 }
 
-// draw certifies the shards in [lo, hi), a wave at a time.
 func (s *state) draw(ctx context.Context, lo, hi int) error {
 	show := s.provisional()
 	for ; lo < hi; lo += waveShards {
@@ -55,8 +51,8 @@ func (s *state) draw(ctx context.Context, lo, hi int) error {
 	return nil
 }
 
-// wave certifies the shards in [lo, hi). Results are merged in the order of the shards, so that
-// what was merged when a run is stopped can be replayed.
+// wave certifies the shards in [lo, hi). They are merged in order: what a stopped run merged can be
+// replayed.
 func (s *state) wave(ctx context.Context, lo, hi int, show func(*Progress)) error {
 	parent := ctx
 	ctx, cancel := context.WithCancelCause(parent)
@@ -102,7 +98,7 @@ func (s *state) certifyTasks(lo, hi int) []Certify {
 
 // Search implements [report.Shared].
 func (a *Audit) Search(ctx context.Context, on *engine.Runner, tell func(Progress)) (Found, error) {
-	s := newState(a, on, tell)
+	s := &state{Audit: a, on: on, told: tell}
 	s.searching = true
 	err := s.do(ctx)
 	return s.found, err
@@ -119,13 +115,13 @@ func (a *Audit) Pieces(f Found) (int, error) {
 	if err != nil || e == nil {
 		return 0, err
 	}
-	return a.shards(a.Plan.certifies()), e.check(p)
+	return a.shards(p.certifies()), e.check(p)
 }
 
 // Draw implements [report.Shared].
 func (a *Audit) Draw(ctx context.Context, on *engine.Runner, tell func(Progress), f Found, first, end int) (any, error) {
 	a = a.second(f.Sequential)
-	s := newState(a, on, tell)
+	s := &state{Audit: a, on: on, told: tell}
 	m, err := f.Evidence.Witness.decode(a)
 	if err != nil {
 		return nil, err
@@ -140,7 +136,7 @@ func (a *Audit) Draw(ctx context.Context, on *engine.Runner, tell func(Progress)
 func (a *Audit) Join(f Found, parts iter.Seq2[report.Part, error]) (Found, audit.Termination, error) {
 	plan := a.Plan
 	a = a.second(f.Sequential)
-	s := newState(a, &engine.Runner{}, nil)
+	s := &state{Audit: a, on: &engine.Runner{}}
 	s.found = f
 	if f.Evidence != nil {
 		s.start(f.Evidence, nil)
@@ -165,12 +161,11 @@ func (a *Audit) Join(f Found, parts iter.Seq2[report.Part, error]) (Found, audit
 	return s.found, s.found.completed(plan), nil
 }
 
-// blockRows is how many outputs a mechanism is asked for at a time.
 func (a *Audit) blockRows() int {
-	if a.Spec.Block == nil {
-		return BlockRows
+	if of := a.Spec.Block; of != nil {
+		return min(max(1, of(a.Plan.Parameters)), BlockRows)
 	}
-	return min(max(1, a.Spec.Block(a.Plan.Parameters)), BlockRows)
+	return BlockRows
 }
 
 // shardRows is how many outputs a side a shard draws: where they take long, 16 blocks at most.
@@ -181,25 +176,18 @@ func (a *Audit) shardRows() int {
 	return ShardRows
 }
 
-// shards is how many shards so many outputs a side are.
-func (a *Audit) shards(samples int) int {
-	n := a.shardRows()
-	return (samples + n - 1) / n
-}
+func (a *Audit) shards(samples int) int { return (samples + a.shardRows() - 1) / a.shardRows() }
 
 // certify draws one shard on both sides and counts pairs: output i of each side.
 func (t Certify) certify(hook engine.Hook) (*Counted, error) {
 	a := t.audit
 	n := min(a.shardRows(), a.Plan.Samples-t.Shard*a.shardRows())
-	if t.Shard < 0 || n <= 0 {
-		return nil, &audit.InputError{Field: "task: field shard", Found: fmt.Sprint(t.Shard), Want: fmt.Sprintf("in [0, %d]", a.shards(a.Plan.Samples)-1)}
-	}
 	binner, err := t.Chart.Binner(a.Columns)
-	if err != nil {
+	if err = audit.First(audit.Within("task: field shard", t.Shard, 0, a.shards(a.Plan.Samples)-1), err); err != nil {
 		return nil, err
 	}
 	width := audit.Width(a.Columns)
-	rows, scores := make([]float64, BlockRows*width), make([]float64, BlockRows)
+	all, scores := make([]float64, BlockRows*width), make([]float64, BlockRows)
 	event := t.Prepared.Event.Bins(len(t.Edges) + 1)
 	bins := [2][]uint16{make([]uint16, n), make([]uint16, n)}
 	for side := range bins {
@@ -207,12 +195,13 @@ func (t Certify) certify(hook engine.Hook) (*Counted, error) {
 		st := src.stream(t.Shard)
 		for at := 0; at < n; at += BlockRows {
 			k := min(BlockRows, n-at)
-			if err := src.block(st, a.Plan.Explore+t.Shard*a.shardRows()+at, rows[:k*width]); err != nil {
+			rows, scores, bins := all[:k*width], scores[:k], bins[side][at:at+k]
+			if err := src.block(st, a.Plan.Explore+t.Shard*a.shardRows()+at, rows); err != nil {
 				return nil, err
 			}
-			t.model.Score(rows[:k*width], scores[:k])
-			threshold.BinScores(t.Edges, scores[:k], bins[side][at:at+k])
-			binner.Count(side, rows[:k*width], scores[:k], bins[side][at:at+k], event)
+			t.model.Score(rows, scores)
+			threshold.BinScores(t.Edges, scores, bins)
+			binner.Count(side, rows, scores, bins, event)
 			if err := hook(k); err != nil {
 				return nil, err
 			}
@@ -223,7 +212,7 @@ func (t Certify) certify(hook engine.Hook) (*Counted, error) {
 	return &Counted{Rows: n, Cells: table.N, Chart: binner.Bins, Plane: [2]packed{binner.Cells[0], binner.Cells[1]}}, nil
 }
 
-// tally is the sum of shards: what one shard of all would have counted.
+// tally is the sum of shards: what one shard of all would count.
 type tally struct {
 	Counted
 	of Evidence
@@ -231,6 +220,9 @@ type tally struct {
 
 func newTally(e *Evidence) tally {
 	t := tally{Counted{Cells: bounds.NewTable(len(e.Edges) + 1).N}, *e}
+	for k := range t.Chart {
+		t.Chart[k] = make([]int, e.Chart.Bins())
+	}
 	for side, cells := range e.Chart.Plane.NewCounts() {
 		t.Plane[side] = cells
 	}
@@ -243,7 +235,6 @@ func (t *tally) drawn() chart.Chart {
 	return t.of.Chart.With(t.Chart, [2][]int{t.Plane[0], t.Plane[1]})
 }
 
-// into puts what was counted into the evidence, if there is any.
 func (t *tally) into(e *Evidence) {
 	if t.Rows > 0 {
 		e.Chart, e.Table = t.drawn(), new(t.table())
@@ -271,11 +262,8 @@ func (t *tally) add(c Counted) error {
 	}
 	t.Rows += c.Rows
 	addCounts(t.Cells, c.Cells)
-	for k := range t.Chart {
-		if t.Chart[k] == nil {
-			t.Chart[k] = make([]int, len(c.Chart[k]))
-		}
-		addCounts(t.Chart[k], c.Chart[k])
+	for k, counts := range c.Chart {
+		addCounts(t.Chart[k], counts)
 	}
 	return nil
 }

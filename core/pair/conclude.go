@@ -25,12 +25,11 @@ type Found struct {
 	Sequential *SequentialResult `json:"sequential,omitempty"` // nil where the plan has no sequential stage
 	Evidence   *Evidence         `json:"evidence,omitempty"`   // nil where exploration did not finish
 
-	model     audit.Model // the evidence's, where it was learnt or decoded here
-	certified *Certified  // what follows of the evidence, where a worker computed it
-	proven    *report.Row // what the sequential stage shows, where the run has computed it
+	model     audit.Model // of the evidence, where it was learnt or decoded here
+	certified *Certified  // where a worker computed it
+	proven    *report.Row // the sequential stage's, where the run has computed it
 }
 
-// certified are the bounds that follow from counts.
 func (a *Audit) certified(e *Evidence) *Certified {
 	c := certificate{audit: a.at(e.Prepared.Point), prepared: e.Prepared, table: *e.Table, explored: e.Explored, beta: a.Plan.Beta}
 	if steps := e.Prepared.Steps; steps > 1 {
@@ -97,7 +96,6 @@ func (a *Audit) Conclude(f Found, end audit.Termination) (Report, error) {
 	return r, nil
 }
 
-// outputs are all that a run drew, of both sides.
 func (f Found) outputs(a *Audit) int {
 	bet, second := 0, 0
 	if f.Sequential != nil {
@@ -109,8 +107,8 @@ func (f Found) outputs(a *Audit) int {
 	return a.together(bet, second+2*f.Evidence.certified())
 }
 
-// tables are what was certified, a sequential audit's bound first, as it decides. Where the second
-// stage certified nothing, its row is the claim's event with the counts so far.
+// tables begin with a sequential audit's bound, which decides. A second stage that certified nothing
+// has a row of the claim's event with the counts so far.
 func (r *Report) tables(a *Audit, f Found, c *Certified) error {
 	e := r.Evidence
 	var rows []report.Row
@@ -161,7 +159,6 @@ func (r *Report) tables(a *Audit, f Found, c *Certified) error {
 	return nil
 }
 
-// named gives a table its title, and its rows their quantity and what the claim allows.
 func named(t report.Table, c audit.Claim, beta float64) report.Table {
 	confidence := phrase.Percent(1 - beta)
 	each := "with " + confidence + " confidence each"
@@ -186,7 +183,7 @@ func named(t report.Table, c audit.Claim, beta float64) report.Table {
 	return t
 }
 
-// allowed is what the claim allows the row's quantity to be; false where it allows anything.
+// allowed is what the claim allows the row's quantity to be; false: anything.
 func allowed(c audit.Claim, f report.Row) (float64, bool) {
 	switch f.ID {
 	case report.Epsilon:
@@ -207,7 +204,6 @@ func allowed(c audit.Claim, f report.Row) (float64, bool) {
 	return 0, false
 }
 
-// boundSources says where a bound comes from.
 var boundSources = map[bounds.Method]string{
 	MethodSequential:          "log-optimal bets on outputs as they come: docs/statistics.md; Ramdas, Grünwald, Vovk and Shafer, Statistical Science 38 (2023); Larsson, Ramdas and Ruf, Annals of Statistics 53 (2025)",
 	bounds.MethodExact:        "exact unconditional bound: Buehler, JASA 52 (1957), by the score test of Miettinen and Nurminen, Statistics in Medicine 4 (1985), or, for mu (Dong, Roth and Su, JRSS B 84 (2022)), the likelihood ratio; nuisance parameter: Berger and Boos, JASA 89 (1994)",

@@ -15,26 +15,24 @@ import (
 	"github.com/dpscope/dpscope/estimators/classifier"
 )
 
-// isSequential reports whether the audit has a sequential stage, which decides.
 func (p Plan) isSequential() bool { return p.Mode != Fixed }
 
 // sequentialThreshold is the log wealth that refutes a limit, with room for rounding of sums.
 func (a *Audit) sequentialThreshold() float64 { return -stream.Log(a.Plan.Beta) + 1e-9 }
 
-// bets is how many outputs a side of all pairs the sequential stage draws at most.
+// bets is how many outputs a side of all pairs the sequential stage draws, at most.
 func (p Plan) bets() int { return audit.Pick(p.Mode == Fixed, 0, p.Samples) }
 
 // certifies is how many outputs a side the second stage counts.
 func (p Plan) certifies() int { return audit.Pick(p.Mode == Fixed, p.Samples, p.Explore) }
 
-// Limits are those of a grid: the claim's own at place 0, and gridDouble places double it.
+// Limits are those of a grid: the claim's own at place 0, gridDouble places double it.
 const (
 	gridDouble = 64
 	gridLeast  = -8 * gridDouble
 	gridMost   = 16 * gridDouble
 )
 
-// limit is that of a place of the grid.
 func (a *Audit) limit(place int) float64 {
 	if place == 0 {
 		return a.Claim.Limit()
@@ -42,13 +40,11 @@ func (a *Audit) limit(place int) float64 {
 	return float64(a.Claim.Limit() * stream.Exp(float64(float64(place)*math.Ln2)/gridDouble))
 }
 
-// eProcess is the log wealth of bets against one limit, over all pairs.
 type eProcess struct {
 	place           int
 	logEValue, most float64 // now, and at most ever
 }
 
-// add multiplies the wealth.
 func (x *eProcess) add(log float64) {
 	x.logEValue += log
 	x.most = max(x.most, x.logEValue)
@@ -57,14 +53,14 @@ func (x *eProcess) add(log float64) {
 // accounts are the wealths of bets against all limits of the grid.
 //
 // What keeps a limit keeps all above it. So a bet against a limit is one against each below it too:
-// a limit that an epoch has no bets against gets those of the least above that it has. Each
-// limit's wealth is then a test supermartingale where the limit holds, as each epoch chose its
-// limits on the past. A limit is refuted once its wealth and that of every limit below have reached
-// 1 over the error: of the limits that hold, the least is then refuted by chance with no more than
-// that error (Ville), and none above it is before.
+// a limit without bets in an epoch gets those of the least above that has some. Each limit's wealth
+// is then a test supermartingale where the limit holds, as each epoch chose its limits on the past.
+// A limit is refuted once its wealth and that of every limit below have reached 1 over the error:
+// of the limits that hold, the least is then refuted by chance with no more than that error
+// (Ville), and none above it is before.
 type accounts struct {
 	audit  *Audit
-	list   []eProcess                // ascending; a place that is not there has the wealth of the next one
+	list   []eProcess                // ascending; a place that is absent has the wealth of the next one
 	stakes map[[2]int]*bounds.Stakes // by place, and by how many steps the pair differs
 }
 
@@ -72,7 +68,6 @@ func (a *Audit) accounts() *accounts {
 	return &accounts{a, []eProcess{{}}, map[[2]int]*bounds.Stakes{}}
 }
 
-// find is where a place is in the list, or would be.
 func (c *accounts) find(place int) (int, bool) {
 	return slices.BinarySearchFunc(c.list, place, func(x eProcess, place int) int { return cmp.Compare(x.place, place) })
 }
@@ -82,7 +77,7 @@ func (c *accounts) claim() *eProcess {
 	return &c.list[i]
 }
 
-// open lists places: they have had the wealth of the next one that is listed.
+// open lists places, with the wealth that they had: that of the next one.
 func (c *accounts) open(places []int) {
 	for _, place := range places {
 		if i, ok := c.find(place); !ok {
@@ -109,7 +104,7 @@ func (c *accounts) add(places []int, logs []float64) {
 	}
 }
 
-// edge is the place of the largest limit that is refuted; false where none is.
+// edge is the place of the largest limit that is refuted.
 func (c *accounts) edge() (place int, ok bool) {
 	limit := c.audit.sequentialThreshold()
 	for _, x := range c.list {
@@ -156,7 +151,6 @@ func (c *accounts) refutes(places []int, log func(int) float64) bool {
 	return true
 }
 
-// stakesOf are the bets against the limit of a place, of pairs that differ by so many steps.
 func (c *accounts) stakesOf(place, steps int) *bounds.Stakes {
 	key := [2]int{place, max(1, steps)}
 	s, ok := c.stakes[key]
@@ -167,15 +161,14 @@ func (c *accounts) stakesOf(place, steps int) *bounds.Stakes {
 	return s
 }
 
-// cellOdds are the log odds of the cells; those of the first and the last are far out, so that
-// bets reach limits beyond the cells.
+// cellOdds are the cells' log odds; the first and the last are far out: bets reach beyond the cells.
 var cellOdds = func() []float64 {
 	odds := audit.Listed(classifier.Cells, classifier.Logit)
 	odds[0], odds[len(odds)-1] = -40, 40
 	return odds
 }()
 
-// betOrders are the orders that a claim on divergences is bet against at, beside its own.
+// betOrders are those of bets against a claim on divergences, beside its own.
 var betOrders = []float64{1.25, 2, 4, 16}
 
 // ClaimStakes are the bets against the claim.
@@ -224,7 +217,6 @@ func (a *Audit) stakesOf(limit float64, steps int) *bounds.Stakes {
 	return s
 }
 
-// betting is an epoch under way.
 type betting struct {
 	accounts *accounts
 	steps    int   // by which the pair differs
@@ -237,7 +229,7 @@ type betting struct {
 	cells    [][]uint16
 }
 
-// newBetting starts an epoch with what the arm learnt; without a model nothing is bet.
+// newBetting bets by what the pair's outputs taught; without a model nothing is bet.
 func newBetting(a *candidatePair, accounts *accounts) *betting {
 	accounts.open(a.limits)
 	b := &betting{accounts: accounts, steps: a.steps, limits: a.limits}
@@ -263,7 +255,7 @@ func (b *betting) count(side int, rows []float64) {
 		return
 	}
 	b.filled = make([]*sparse, len(b.tables))
-	for k, cells := range b.cells { // at least the number of rows
+	for k, cells := range b.cells {
 		b.cells[k] = slices.Grow(cells[:0], len(rows))[:len(rows)]
 	}
 	n := b.model.Score(b.list, rows, b.cells)
@@ -275,13 +267,12 @@ func (b *betting) count(side int, rows []float64) {
 	}
 }
 
-// log is the log of what the epoch made of 1 at a limit, by its place in the list.
 func (b *betting) log(number int) float64 {
 	return logEValueOf(b.accounts.stakesOf(b.limits[number], b.steps), b.bets, number, b.tables, b.filled)
 }
 
-// logEValueOf is the log of what bets make of 1 of an account, by the tables of the
-// candidates. It keeps in filled which cells of these are, for the next account.
+// logEValueOf is the log of what bets make of 1 of an account. filled are the tables' cells, kept for
+// the next account.
 func logEValueOf(stakes *bounds.Stakes, bets []Bet, number int, tables []classifier.Table, filled []*sparse) float64 {
 	idle := 1.0
 	var logs, shares []float64
@@ -309,7 +300,6 @@ func logEValueOf(stakes *bounds.Stakes, bets []Bet, number int, tables []classif
 	return most + stream.Log(sum)
 }
 
-// epoch is what is kept of it.
 func (b *betting) epoch(pair, outputs int) Epoch {
 	e := Epoch{Pair: pair, Outputs: outputs}
 	if b.model == nil {
@@ -339,7 +329,7 @@ func (e Epoch) unpack() ([]classifier.Table, error) {
 			counts := tables[k][side][:]
 			copy(counts, n[side*classifier.Cells:])
 			if sum := audit.Total(counts); sum != e.Outputs {
-				return nil, &audit.InputError{Field: "epoch.counts", Found: fmt.Sprintf("of %d outputs", sum), Want: fmt.Sprintf("%d, the epoch's outputs", e.Outputs)}
+				return nil, audit.Require(false, "epoch.counts", fmt.Sprintf("of %d outputs", sum), "%d, the epoch's outputs", e.Outputs)
 			}
 		}
 	}
@@ -361,7 +351,7 @@ func (a *Audit) leastBet() int {
 	return math.MaxInt
 }
 
-// follow multiplies the wealths by what an epoch made of them, which is of one of these pairs.
+// follow multiplies the wealths by what an epoch of one of the pairs made of them.
 func (c *accounts) follow(pairs []audit.Pair, e Epoch) error {
 	steps, err := c.audit.steps(pairs[e.Pair])
 	if err != nil {
@@ -372,8 +362,9 @@ func (c *accounts) follow(pairs []audit.Pair, e Epoch) error {
 		return err
 	}
 	for _, b := range e.Bets {
-		if n := c.stakesOf(e.Limits[b.Account], steps).Len(); b.Stake >= n {
-			return &audit.InputError{Field: "report: sequential.epochs.bets.stake", Found: fmt.Sprint(b.Stake), Want: fmt.Sprintf("in [0, %d]", n-1)}
+		most := c.stakesOf(e.Limits[b.Account], steps).Len() - 1
+		if err := audit.Within("report: sequential.epochs.bets.stake", b.Stake, 0, most); err != nil {
+			return err
 		}
 	}
 	filled := make([]*sparse, len(tables))
@@ -385,7 +376,7 @@ func (c *accounts) follow(pairs []audit.Pair, e Epoch) error {
 	return nil
 }
 
-// outputs are all that the stage drew, of both sides.
+// outputs are of both sides.
 func (r *SequentialResult) outputs() int {
 	return 2 * audit.Total(audit.Listed(len(r.Epochs), func(i int) int { return r.Epochs[i].Outputs }))
 }
@@ -408,7 +399,7 @@ func (r *SequentialResult) pairsUntil(outputs int) (pairs int) {
 	return pairs
 }
 
-// drawn is how many outputs a side were drawn of each pair.
+// drawn is how many outputs a side each pair has.
 func (r *SequentialResult) drawn() []int {
 	drawn := make([]int, len(r.Pairs))
 	for _, e := range r.Epochs {
@@ -418,7 +409,7 @@ func (r *SequentialResult) drawn() []int {
 }
 
 // second is the audit of the second stage, with what the first came to. One that climbs has its
-// verdict by then: it shows an event of the pair that was drawn from most, and what else is certified.
+// verdict by then: it shows an event of the pair that was drawn from most.
 func (a *Audit) second(r *SequentialResult) *Audit {
 	if a.Plan.Mode != Climbing || r == nil || len(r.Pairs) == 0 {
 		return a
@@ -435,7 +426,6 @@ func (a *Audit) second(r *SequentialResult) *Audit {
 // MethodSequential is the bound of the sequential stage.
 const MethodSequential bounds.Method = "sequential-betting"
 
-// sequentialRow is what the sequential stage shows of the goal.
 func (a *Audit) sequentialRow(r *SequentialResult) (report.Row, error) {
 	f := a.goalRow()
 	f.Method, f.Confidence, f.Valid = MethodSequential, 1-a.Plan.Beta, true

@@ -13,17 +13,15 @@ import (
 	"github.com/dpscope/dpscope/core/pair/threshold"
 )
 
-// Evidence is what all bounds were certified on: they are functions of Table and Prepared.
+// Evidence is what all bounds follow from: they are functions of Table and Prepared.
 type Evidence struct {
 	Pair     audit.Pair    `json:"pair"`
 	Witness  Witness       `json:"witness"`
 	Learners []LearnerNote `json:"learners,omitempty"` // how the learners did on the pair's validation split
-	// Edges of the bins of the score: bin k holds scores above Edges[k-1] and at or below Edges[k].
-	Edges    []float64 `json:"edges"`
-	Prepared Prepared  `json:"prepared" same:"ratio"`
-	// Explored counts the validation pairs, Table the certification pairs.
-	Explored bounds.Table  `json:"explored"`
-	Table    *bounds.Table `json:"table,omitempty"`
+	Edges    []float64     `json:"edges"`              // bin k holds scores above Edges[k-1] and at or below Edges[k]
+	Prepared Prepared      `json:"prepared" same:"ratio"`
+	Explored bounds.Table  `json:"explored"`        // of the validation pairs
+	Table    *bounds.Table `json:"table,omitempty"` // of the certification pairs
 	Chart    chart.Chart   `json:"chart"`
 }
 
@@ -77,10 +75,10 @@ func (e Evidence) check(plan Plan) error {
 	return e.Chart.CheckCounts(*e.Table, e.Prepared.Event)
 }
 
-// packed are counts, most of them 0, as a text in JSON: how many, and then as [packSparse] has them.
+// packed are counts, most of them 0, in JSON a text: how many, and then as [packSparse] has them.
 type packed []int
 
-// mostPacked bounds them: the cells of a table of the most bins, or of a plane.
+// mostPacked is the cells of a table of the most bins, or of a plane.
 const mostPacked = 1 << 16
 
 func (p packed) MarshalJSON() ([]byte, error) {
@@ -103,8 +101,7 @@ func (p *packed) UnmarshalJSON(text []byte) error {
 
 var errPacked = errors.New("packed counts are cut off or out of range")
 
-// packSparse packs counts of which most are 0: how many zeros are passed over, then a
-// count, and so on, as numbers of a variable length.
+// packSparse writes numbers of a variable length: how many zeros are passed over, a count, and so on.
 func packSparse(n []int) []byte {
 	var out []byte
 	zeros := 0

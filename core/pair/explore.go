@@ -15,7 +15,7 @@ import (
 
 // The second stage looks for a pair and a witness by successive halving (Jamieson and Talwalkar,
 // Non-stochastic best arm identification and hyperparameter optimization, 2016). Every round has
-// outputs of its own, so that a pair that was loud by chance is not chosen by them again.
+// outputs of its own: what was loud by chance is not chosen by them again.
 const (
 	halving       = 4 // one pair in so many goes on, with so many times the outputs
 	leastLearners = 2 // learners that go on with a pair, at least; else half of them
@@ -23,10 +23,7 @@ const (
 
 // firstRound is how many outputs a side every pair gets first, and how many pairs there may be.
 func (p Plan) firstRound() (outputs, pairs int) {
-	pairs = p.Trials
-	if p.Pair != nil {
-		pairs = 1
-	}
+	pairs = audit.Pick(p.Pair != nil, 1, p.Trials)
 	if outputs = p.Explore / unitsOf(pairs); outputs >= MinSamples {
 		return outputs, pairs
 	}
@@ -37,19 +34,24 @@ func (p Plan) firstRound() (outputs, pairs int) {
 	return p.Explore, 1
 }
 
-// unitsOf is how many times the first round's outputs of a pair all rounds of so many pairs take.
-func unitsOf(pairs int) int {
-	units, each := 0, 1
-	for ; ; pairs = (pairs + halving - 1) / halving {
-		units += pairs * each
-		if pairs == 1 {
-			return units
+// halved are rounds of so many pairs: each of one pair in halving, with so many times the outputs.
+func halved(pairs, outputs int) (list []round) {
+	for ; ; pairs, outputs = (pairs+halving-1)/halving, outputs*halving {
+		if list = append(list, round{pairs, outputs}); pairs == 1 {
+			return list
 		}
-		each *= halving
 	}
 }
 
 type round struct{ pairs, outputs int }
+
+// unitsOf is how many times the first round's outputs of a pair all rounds of so many pairs take.
+func unitsOf(pairs int) (units int) {
+	for _, r := range halved(pairs, 1) {
+		units += r.pairs * r.outputs
+	}
+	return units
+}
 
 // laterRounds are the rounds after the first, in which so many pairs were explored. Where a finder
 // had fewer pairs than there may be, and what is left gives all a round's step more, all go on.
@@ -62,17 +64,10 @@ func (p Plan) laterRounds(pairs int) []round {
 	if left/unitsOf(pairs) < halving*each {
 		pairs = (pairs + halving - 1) / halving
 	}
-	for pairs > 1 && left/unitsOf(pairs) < MinSamples {
+	if left/unitsOf(pairs) < MinSamples {
 		pairs = 1
 	}
-	var list []round
-	for each = left / unitsOf(pairs); ; each *= halving {
-		list = append(list, round{pairs, each})
-		if pairs == 1 {
-			return list
-		}
-		pairs = (pairs + halving - 1) / halving
-	}
+	return halved(pairs, left/unitsOf(pairs))
 }
 
 // lastRound is how many outputs a side the last round gives each pair, after so many pairs.
@@ -109,11 +104,11 @@ func (s *state) explore(ctx context.Context) error {
 			return &report.Different{What: "trials", How: fmt.Sprintf("the search goes on beyond the %d trials that the report lists", s.most.trials)}
 		}
 		tasks := make([]Explore, len(pairs))
-		for i := range pairs {
-			if _, err := s.steps(pairs[i]); err != nil {
+		for i, pair := range pairs {
+			if _, err := s.steps(pair); err != nil {
 				return fmt.Errorf("finder %s proposed: %w", p.Finder, err)
 			}
-			tasks[i] = s.Explore(len(history)+i, pairs[i], outputs)
+			tasks[i] = s.Explore(len(history)+i, pair, outputs)
 		}
 		results, err := s.round(ctx, tasks, trials)
 		for i, e := range results {
@@ -185,19 +180,15 @@ func (s *state) choose(list []contender) {
 	}
 }
 
-// bestLearners are the names of the better half of the learners, and of the first.
-func bestLearners(notes []LearnerNote) []string {
+// bestLearners are the names of the better half of the learners, and of the catalogue's first, which
+// costs least and tells rare values that few outputs do not show.
+func bestLearners(notes []LearnerNote) (names []string) {
 	list := slices.Clone(notes)
 	sort.SliceStable(list, func(i, j int) bool { return cmp.Less(list[j].Value, list[i].Value) })
-	var names []string
-	for _, n := range list[:min(len(list), max(leastLearners, (len(list)+1)/2))] {
-		if n.Value > threshold.Worthless || len(names) == 0 {
+	for _, n := range append(list[:min(len(list), max(leastLearners, (len(list)+1)/2))], notes[0]) {
+		if len(names) == 0 || n.Value > threshold.Worthless && !slices.Contains(names, n.Learner) {
 			names = append(names, n.Learner)
 		}
-	}
-	// The first of the catalogue costs least, and tells rare values that few outputs do not show.
-	if first := notes[0]; first.Value > threshold.Worthless && !slices.Contains(names, first.Learner) {
-		names = append(names, first.Learner)
 	}
 	return names
 }

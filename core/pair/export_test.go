@@ -17,7 +17,7 @@ func StoppedAfterBounds(run Run, epochs int) (Report, error) {
 		return Report{}, err
 	}
 	a.most = &limits{trials: a.Plan.Trials, epochs: epochs, samples: a.Plan.certifies()}
-	s := newState(a, &engine.Runner{Pool: run.Pool}, nil)
+	s := &state{Audit: a, on: &engine.Runner{Pool: run.Pool}}
 	found, _, err := s.ended(context.Background(), s.do(context.Background()))
 	if err != nil {
 		return Report{}, err

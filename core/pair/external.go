@@ -7,8 +7,8 @@ import (
 	"github.com/dpscope/dpscope/audit/settings"
 )
 
-// External says where a mechanism from outside dpscope is: in files of its outputs, or in
-// what the user brings. A plan has only its name, [Outside.Mechanism].
+// External says where a mechanism from outside is: in files of its outputs, or in what the user
+// brings. A plan has only its name, see [External.Mechanism].
 type External struct {
 	Recorded Recorded    `json:"recorded"`
 	User     UserProgram `json:"brought"`
@@ -23,8 +23,8 @@ type Table struct {
 
 // Recorded names files of outputs that another program recorded.
 type Recorded struct {
-	// Files are one or, for the second dataset, two. In a file of several audits a
-	// relative name is relative to the folder of that file.
+	// Files are one or, for the second dataset, two. In a file of several audits names are relative
+	// to its folder.
 	Files []string `json:"files"`
 	audit.Reading
 }
@@ -111,10 +111,9 @@ func ExternalKeys() []settings.Key[External] {
 	}
 }
 
-// SharedKeys are the settings that both kinds of a mechanism from outside have.
+// SharedKeys are the settings of both kinds of a mechanism from outside.
 var SharedKeys = []string{"kind", "nonfinite"}
 
-// shared is where those stand.
 func (o *External) shared() (kinds *map[string]audit.ColumnKind, nonFinite *string) {
 	if o.User.Exec != "" || o.User.Wasm != "" {
 		return &o.User.Kinds, &o.User.NonFinite
@@ -122,7 +121,7 @@ func (o *External) shared() (kinds *map[string]audit.ColumnKind, nonFinite *stri
 	return &o.Recorded.Kinds, &o.Recorded.NonFinite
 }
 
-// external is where the mechanism is, to find it again; ok: it is from outside.
+// external is where the mechanism is; ok: it is from outside.
 func external(m audit.MechanismSpec) (o External, ok bool) {
 	if r := m.Recording; r != nil {
 		for _, f := range r.Files {

@@ -34,12 +34,12 @@ func (p Plan) goal() report.Quantity {
 	return report.Epsilon
 }
 
-// divergent reports whether the goal is bounded through a divergence.
+// divergent: the goal is bounded through a divergence.
 func (p Plan) divergent() bool {
 	return slices.Contains([]report.Quantity{report.RenyiDivergence, report.RenyiEpsilon, report.Rho}, p.goal())
 }
 
-// goalRow is a row of the goal, without a bound.
+// goalRow is the goal's, without a bound.
 func (a *Audit) goalRow() report.Row {
 	f := report.Row{ID: a.Plan.goal()}
 	switch f.ID {
@@ -53,7 +53,7 @@ func (a *Audit) goalRow() report.Row {
 	return f
 }
 
-// orders are those among which the goal's own is chosen on exploration, the claim's first.
+// orders are those that exploration may choose for the goal, the claim's first.
 func (p Plan) orders() []float64 {
 	switch p.goal() {
 	case report.RenyiDivergence:
@@ -66,7 +66,7 @@ func (p Plan) orders() []float64 {
 	return renyiOrders
 }
 
-// dpLimits are those of the rows about (epsilon, delta): the claim's, else the mechanism's own.
+// dpLimits are the claim's epsilon and delta, else the mechanism's own.
 func (a *Audit) dpLimits() (epsilon, delta float64) {
 	claim := a.Claim
 	if claim.Kind == audit.Profile {
@@ -80,7 +80,6 @@ func (a *Audit) dpLimits() (epsilon, delta float64) {
 	return 1, 0
 }
 
-// learnClaim is the claim that learners see.
 func (a *Audit) learnClaim() audit.Claim {
 	if alpha := a.Plan.ThroughRenyi; alpha > 0 {
 		limit, _ := a.Claim.ImpliedRenyi(alpha)
@@ -92,8 +91,8 @@ func (a *Audit) learnClaim() audit.Claim {
 	return a.Claim
 }
 
-// worth ranks pairs by what learners found: about the lower bound on the goal that the validation
-// outputs, whose halves have these tables, would give.
+// worth ranks pairs: about the lower bound on the goal that the validation outputs, whose halves have
+// these tables, would give.
 func (a *Audit) worth(c threshold.Choice, halves [2]bounds.Table) float64 {
 	v := threshold.Worthless
 	switch {
@@ -113,11 +112,11 @@ func (a *Audit) worth(c threshold.Choice, halves [2]bounds.Table) float64 {
 // leastHalved is how many validation outputs a side are judged by halves, at least.
 const leastHalved = 2000
 
-// foresee ranks the learners of one pair: about the bound that certification will give. Each half
-// of the validation outputs is bounded by what the other suggests, as the largest value on the same
-// outputs is that of the score which chance favours most in the tails; for epsilon by the counts
-// of both together, which a rare event needs. value is the worth, which ranks learners where the
-// goal is neither epsilon nor a divergence, and where halves are too small.
+// foresee ranks the learners of one pair: about the bound that certification will give. Each half of
+// the validation outputs is bounded by what the other suggests, as on the same outputs the score
+// that chance favours most in the tails has the largest value; for epsilon by the counts of both
+// together, which a rare event needs. Where halves are too small, and for other goals, it is value,
+// the worth.
 func (a *Audit) foresee(value float64, scores [2][]float64, halves [2]bounds.Table) float64 {
 	if min(len(scores[0]), len(scores[1])) < leastHalved {
 		return value
@@ -177,8 +176,8 @@ func muWorth(c bounds.Counts) float64 {
 	return mathext.NormalQuantile(lo) - mathext.NormalQuantile(up)
 }
 
-// renyiWorth is D_alpha less one standard error: the witness of each half is tried on the other
-// one, in both directions.
+// renyiWorth is D_alpha less one standard error, the witness of each half tried on the other, in both
+// directions.
 func renyiWorth(halves [2]bounds.Table, alpha float64) float64 {
 	best := threshold.Worthless
 	for _, reversed := range []bool{false, true} {
@@ -192,8 +191,8 @@ func renyiWorth(halves [2]bounds.Table, alpha float64) float64 {
 	return best
 }
 
-// renyiWitness is the witness of D_alpha by bin that the table suggests. Bins are in the order of
-// the score, which rises with the ratio of the first dataset to the second.
+// renyiWitness is the witness of D_alpha by bin that the table suggests. Bins are in the order of the
+// score, which rises with the ratio of the first dataset to the second.
 func renyiWitness(t bounds.Table, alpha float64, reversed bool) []float64 {
 	h := bounds.CalibrateRenyiOrdered(t, alpha)
 	if reversed {
@@ -204,9 +203,8 @@ func renyiWitness(t bounds.Table, alpha float64, reversed bool) []float64 {
 	return h
 }
 
-// renyiEstimate is R^h = alpha/(alpha-1) log mean exp((alpha-1) h) on the first
-// dataset less log mean exp(alpha h) on the second, with its standard error by
-// the delta method.
+// renyiEstimate is R^h = alpha/(alpha-1) log mean exp((alpha-1) h) on the first dataset less
+// log mean exp(alpha h) on the second, with its standard error by the delta method.
 func renyiEstimate(t bounds.Table, h []float64, alpha float64) (value, se float64) {
 	k, top := alpha/(alpha-1), slices.Max(h)
 	n := float64(t.Pairs())
@@ -225,17 +223,16 @@ func renyiEstimate(t bounds.Table, h []float64, alpha float64) (value, se float6
 	return float64(k*logA) - logB, math.Sqrt(float64(k*k*varA) + varB)
 }
 
-// roughRate is a share, half a count added to both outcomes.
+// roughRate adds half a count to both outcomes.
 func roughRate(k, n int) float64 { return (float64(k) + 0.5) / (float64(n) + 1) }
 
-// normalQuantile is Phi^-1 of the rate.
 func normalQuantile(k, n int) float64 { return mathext.NormalQuantile(roughRate(k, n)) }
 
-// A claim that is a curve is refuted at one of its points. Exploration chooses the point, with the
-// event; then the audit is one of the (epsilon, delta) there, on fresh outputs, with all of the
-// error. So a mechanism that keeps the curve is refuted no more often than one that keeps that claim.
+// A claim that is a curve is refuted at a point that exploration chose, with the event: the audit is
+// one of the (epsilon, delta) there, on fresh outputs, with all of the error. So a mechanism that
+// keeps the curve is refuted no more often than one that keeps that claim.
 
-// at is the audit of the point that exploration chose; nil: of the claim as it is.
+// at is the audit of such a point; nil: of the claim as it is.
 func (a *Audit) at(point *audit.ProfilePoint) *Audit {
 	if point == nil {
 		return a
@@ -246,8 +243,8 @@ func (a *Audit) at(point *audit.ProfilePoint) *Audit {
 // betPoints are at how many points of a curve the sequential stage bets against it.
 const betPoints = 4
 
-// stretched are the points that are bet against, evenly along the curve, were their epsilons this
-// many times as large. What keeps them at one factor keeps them at every larger one.
+// stretched are points evenly along the curve, their epsilons times a factor. What keeps them at one
+// factor keeps them at every larger one.
 func (a *Audit) stretched(factor float64) []bounds.Point {
 	all := a.Claim.Profile.Points
 	n := min(betPoints, len(all))
@@ -269,8 +266,8 @@ func (a *Audit) statedClaim(point *audit.ProfilePoint) string {
 	return words
 }
 
-// explorePoint is the claim by which exploration looks for pairs and events: the point of the
-// least delta that stands for a hundred outputs.
+// explorePoint is the claim of exploration: the point of the least delta that stands for a hundred
+// outputs.
 func (a *Audit) explorePoint() audit.Claim {
 	points := a.Claim.Profile.Points
 	best := points[0]
@@ -282,8 +279,8 @@ func (a *Audit) explorePoint() audit.Claim {
 	return audit.DPClaim(best.Epsilon, best.Delta)
 }
 
-// choosePoint returns the point of the curve at which an event promises most: the excess of
-// p1 - e^epsilon p0 over delta, less its standard error in exploration, in those of certification.
+// choosePoint is where on the curve an event promises most: the excess of p1 - e^epsilon p0 over
+// delta, less its standard error in exploration, in those of certification.
 func (a *Audit) choosePoint(table bounds.Table) (point audit.ProfilePoint, event threshold.Event) {
 	best := math.Inf(-1)
 	for _, p := range a.Claim.Profile.Points {

@@ -11,15 +11,14 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 )
 
-// Pairs of a group differ by k steps of the relation, which the datasets themselves tell. A mechanism
-// that keeps (epsilon, delta) keeps the claim of k steps on them ([audit.Claim.Group]). Each pair
-// is audited at its own k, and what is found of it is divided back.
+// Pairs of a group differ by k steps of the relation, as the datasets tell. A mechanism that keeps
+// (epsilon, delta) keeps the claim of k steps on them ([audit.Claim.Group]). Each pair is audited at
+// its own k, and what is found of it is divided back.
 
 const (
-	maxGroup    = 64  // steps by which a pair may differ
-	mostGrouped = 500 // epsilon of a group's claim, at most: that of any claim
-	// mostDelta stands for 1 in bounds that need less: MaxSamples refute no claim of it.
-	mostDelta = 1 - 0x1p-40
+	maxGroup    = 64          // steps by which a pair may differ
+	mostGrouped = 500         // epsilon of a group's claim, at most: that of any claim
+	mostDelta   = 1 - 0x1p-40 // stands for 1 in bounds that need less: MaxSamples refute no claim of it
 )
 
 func (a *Audit) resolveGroup() error {
@@ -51,7 +50,7 @@ func (a *Audit) steps(p audit.Pair) (int, error) {
 	return a.Plan.Relation.Steps(p, a.Domain, max(1, a.Plan.Group))
 }
 
-// grouped is the audit of pairs that differ by so many steps: its claim is the group's.
+// grouped is the audit of pairs of so many steps, with the group's claim.
 func (a *Audit) grouped(steps int) *Audit {
 	if steps <= 1 {
 		return a
@@ -61,7 +60,7 @@ func (a *Audit) grouped(steps int) *Audit {
 	return a.claiming(c)
 }
 
-// inUnits is what an explored pair of so many steps says of one step.
+// inUnits turns what a pair of so many steps says into that of one step.
 func (e *Explored) inUnits(steps int) {
 	if steps <= 1 {
 		return
@@ -81,17 +80,15 @@ const (
 	groupAbove = 16
 )
 
-// perStep turns bounds on the epsilon of pairs that differ by so many steps into one of
-// the mechanism: at delta 0 by division, else as follows. of is the bound at a delta, each
-// valid with the same confidence.
+// perStep turns bounds on the epsilon of pairs that differ by k steps into one of the mechanism. of
+// is the bound at a delta, each valid with the same confidence. At delta 0 it is divided. Else:
 //
-// Take epsilons g_1 < g_2 < ..., fixed beforehand, and the first of them at which of(the
-// group's delta at g_j) <= k g_j; the bound is the larger of g_(j-1) and that bound over
-// k. It holds with the confidence of one of them: let g_i be the first at or above the
-// true epsilon. The pair keeps the group's delta at g_i, so but for the error
-// of(...) <= k epsilon <= k g_i there, hence j <= i; if j = i the bound is at most
-// epsilon, and if j < i it is at most g_j <= g_(i-1) < epsilon. above says that epsilon is
-// larger than the bound, not only at least that.
+// Take epsilons g_1 < g_2 < ..., fixed beforehand, and the first of them at which of(the group's
+// delta at g_j) <= k g_j; the bound is the larger of g_(j-1) and that bound over k. It holds with
+// the confidence of one of them: let g_i be the first at or above the true epsilon. The pair keeps
+// the group's delta at g_i, so but for the error of(...) <= k epsilon <= k g_i there, hence j <= i;
+// if j = i the bound is at most epsilon, and if j < i it is at most g_j <= g_(i-1) < epsilon.
+// above: epsilon is larger than the bound, not only at least that.
 func perStep(claim audit.Claim, steps int, of func(delta float64) float64) (lower float64, above bool) {
 	k := float64(steps)
 	if claim.Delta == 0 {

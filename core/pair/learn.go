@@ -16,19 +16,19 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 )
 
-// explore draws the exploration outputs of a pair, trains on the first half
-// and picks learner, direction and threshold on the second.
+// explore trains on the first half of the outputs and picks learner, direction and threshold on the
+// second.
 func (t Explore) explore(hook engine.Hook) (*Explored, error) {
 	a := t.audit
 	if t.Outputs < 2 || t.Outputs > maxExploreCells/(2*audit.Width(a.Columns)) {
-		return nil, &audit.InputError{Field: "task: field outputs", Found: fmt.Sprint(t.Outputs), Want: "few enough for memory"}
+		return nil, audit.Require(false, "task: field outputs", t.Outputs, "few enough for memory")
 	}
 	var half [2][2]audit.Samples // side, then train and validate
+	purpose := purposeExplore
+	if t.Round > 0 {
+		purpose = fmt.Sprintf("%s, round %d", purposeExplore, t.Round)
+	}
 	for side := range half {
-		purpose := purposeExplore
-		if t.Round > 0 {
-			purpose = fmt.Sprintf("%s, round %d", purposeExplore, t.Round)
-		}
 		all, err := newSource(a, t.Pair, purpose, t.Trial, side, hook).draw(t.Outputs)
 		if err != nil {
 			return nil, err
@@ -50,21 +50,19 @@ func (t Explore) explore(hook engine.Hook) (*Explored, error) {
 }
 
 const (
-	// simplicity is the share by which a learner must do better than one that is listed before it:
-	// the catalogue lists what is easiest to read first.
+	// simplicity is the share by which a learner must beat one before it, which is easier to read.
 	simplicity = 0.01
-	// shownLeast is the share of the bound that another stage proved at which an event shows it
-	// well enough: what is listed after its learner is not learnt.
+	// shownLeast is the share of another stage's bound that shows it well enough: no further learner
+	// learns.
 	shownLeast = 0.9
-	// areaErr over the square root of the outputs a side is about the standard error of the
-	// difference of two areas on the same outputs.
+	// areaErr over the root of the outputs a side is about the standard error of the difference of two
+	// areas.
 	areaErr = 0.2
 )
 
-// surest chooses among the best learner and those whose value is within a standard error of its,
-// and whose event is as easy to read: by the area under the curve of all scores, as few outputs are
-// in a rare event. Where areas differ by no more than chance and simplicity, a steady learner
-// comes before the largest value.
+// surest chooses among the best learner and those within a standard error of its value, whose event
+// is as easy to read: by the area under the curve of all scores, as few outputs are in a rare event.
+// Where areas differ by chance and simplicity alone, a steady learner comes before the largest value.
 func surest(best *Explored, all []*Explored) *Explored {
 	most := 0.0
 	var near []*Explored
@@ -83,13 +81,13 @@ func surest(best *Explored, all []*Explored) *Explored {
 	return found
 }
 
-// simpler reports whether an event is easier to read, and expected to certify nearly as much.
+// simpler: the event is easier to read, and expected to certify nearly as much.
 func (e *Explored) simpler(than *Explored) bool {
 	return e.pieces < than.pieces && e.expected >= than.expected-float64(threshold.Nearly*math.Abs(than.expected))
 }
 
-// piecesOf says of how many intervals of the output an event is, at most intervalMost+1, as no
-// words list more. It is nil where an output is no single number.
+// piecesOf tells how many intervals of the output an event is, at most intervalMost+1: words list no
+// more. Nil where an output is no single number.
 func piecesOf(columns []audit.Column, half [2][2]audit.Samples, scores [2][]float64) func(threshold.Choice) int {
 	if audit.Width(columns) != 1 {
 		return nil
@@ -115,7 +113,7 @@ func piecesOf(columns []audit.Column, half [2][2]audit.Samples, scores [2][]floa
 	}
 }
 
-// portfolio trains the learners that apply and returns the best witness on the validation halves.
+// portfolio is the best witness of the learners that apply, by the validation halves.
 func portfolio(a *Audit, t Explore, half [2][2]audit.Samples, hook engine.Hook) (*Explored, error) {
 	var learners []audit.LearnerSpec
 	if a.Plan.Learner != audit.Auto {
@@ -127,7 +125,8 @@ func portfolio(a *Audit, t Explore, half [2][2]audit.Samples, hook engine.Hook) 
 	} else {
 		bits := slices.ContainsFunc(a.Columns, func(c audit.Column) bool { return c.Bits })
 		for _, l := range a.cat.Learners {
-			if (!l.ByName || l.Bits && bits) && l.Applies(a.Columns) == nil && (len(t.Learners) == 0 || slices.Contains(t.Learners, l.Name)) {
+			asked := len(t.Learners) == 0 || slices.Contains(t.Learners, l.Name)
+			if asked && (!l.ByName || l.Bits && bits) && l.Applies(a.Columns) == nil {
 				learners = append(learners, l)
 			}
 		}
@@ -171,7 +170,6 @@ func portfolio(a *Audit, t Explore, half [2][2]audit.Samples, hook engine.Hook) 
 	return best, err
 }
 
-// learn trains one learner and picks its threshold and direction.
 func learn(l audit.LearnerSpec, a *Audit, half [2][2]audit.Samples, st *stream.Stream, check func() error) (*Explored, error) {
 	m, err := l.Learn(audit.Exploration{First: half[0][0], Second: half[1][0], Claim: a.learnClaim(), Stream: st, Check: check})
 	if err != nil {

@@ -23,8 +23,7 @@ type LinkSummary struct {
 	Table []report.Row `json:"table,omitempty"`
 	// Pair is what the outputs are from; absent where it is large or recorded elsewhere.
 	Pair *audit.Pair `json:"pair,omitempty"`
-	// Chart is that of the report, without its words and its plane; absent where there is
-	// none. Share is of that of a sequential stage.
+	// Chart is the report's, without its words and its plane; Share is a sequential stage's.
 	Chart *chart.Chart `json:"chart,omitempty"`
 	Share float64      `json:"share,omitempty"`
 }
@@ -88,8 +87,8 @@ func (r Report) LinkSummary() LinkSummary {
 	return g
 }
 
-// Report is the glimpse as a report of the audit, as far as it goes, and an error where it
-// cannot be one: then the link was changed, or is of another version.
+// Report is what the link has of the audit's report, and an error where it cannot be one: the link was
+// changed, or is of another version.
 func (g LinkSummary) Report(a *Audit) (Report, error) {
 	r := Report{Plan: a.Plan, Report: report.Report{Kind: "pair", Subject: a.Spec.Name, Claim: a.Claim, Verdict: g.Verdict, LowerBound: g.Bound, Confidence: g.Confidence,
 		Termination: audit.Termination{Reason: g.Reason, Outputs: g.Outputs, SamplesUsed: g.Rows}}}

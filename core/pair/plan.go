@@ -1,6 +1,6 @@
-// Package pair audits a mechanism on a pair of neighbouring datasets: a finder proposes pairs,
-// learners make a [Witness] that tells the outputs apart, and a bound of package bounds is
-// computed from counts of fresh outputs (CONTRIBUTING.md has the way of one audit).
+// Package pair audits a mechanism on a pair of neighbouring datasets: a finder proposes pairs, learners
+// make a [Witness] that tells the outputs apart, and package bounds has the bound from counts of fresh
+// outputs (CONTRIBUTING.md has the way of one audit).
 package pair
 
 import (
@@ -10,17 +10,16 @@ import (
 	"github.com/dpscope/dpscope/audit/settings"
 )
 
-// PlanVersion is the version of plans: of their JSON form, and of their statistics.
+// PlanVersion is that of plans: of their JSON form, and of their statistics.
 const PlanVersion = 1
 
-// Limits of a plan.
 const (
 	MinSamples = audit.MinSamples
 	MaxSamples = 1_000_000_000
 	MaxTrials  = 10_000
 	// How many float64 one exploration may hold in memory, both sides together.
 	maxExploreCells   = 1 << 27 // 1 GiB
-	usualExploreCells = 1 << 25 // 256 MiB, where a plan does not ask for more: a browser has that
+	usualExploreCells = 1 << 25 // 256 MiB, unless a plan asks for more: a browser has that
 )
 
 // Plan says what to audit and how. Its zero values mean the documented defaults.
@@ -28,16 +27,16 @@ type Plan struct {
 	Version    int            `json:"version"`
 	Mechanism  string         `json:"mechanism"`
 	Parameters audit.Params   `json:"parameters,omitempty"`
-	Claim      *audit.Claim   `json:"claim,omitempty"`    // default: what the mechanism claims at its parameters, or what that implies
+	Claim      *audit.Claim   `json:"claim,omitempty"`    // default: the mechanism's own at its parameters, or what that implies
 	Relation   audit.Relation `json:"relation,omitempty"` // default: the mechanism's first
-	Pair       *audit.Pair    `json:"pair,omitempty"`     // default: the finder searches; given: no search
+	Pair       *audit.Pair    `json:"pair,omitempty"`     // instead of a search
 	Group      int            `json:"group,omitempty"`    // steps by which a pair may differ, default 1
 	Finder     string         `json:"finder,omitempty"`   // default auto: the mechanism's pairs, then patterns and what was loud
 	Learner    string         `json:"learner,omitempty"`  // default auto: a portfolio of all that apply
 	Samples    int            `json:"samples,omitempty"`  // outputs a side: at most, of all pairs; of a fixed audit those that certify; default 200000, of recorded outputs all rows
-	Explore    int            `json:"explore,omitempty"`  // of a fixed audit: outputs a side that it explores of all pairs, default 1.5 times Samples; of one that climbs: outputs a side that show an event, default Samples, at most 10000; of recorded outputs half of the rows
+	Explore    int            `json:"explore,omitempty"`  // outputs a side: of a fixed audit that all pairs are explored with, default 1.5 times Samples; of one that climbs those that show an event, default Samples, at most 10000; of recorded outputs half of the rows
 	Trials     int            `json:"trials,omitempty"`   // pairs to explore, default 10
-	Beta       float64        `json:"beta,omitempty"`     // allowed error of the certificate, in (0, 0.5]; default 0.05
+	Beta       float64        `json:"beta,omitempty"`     // allowed error, in (0, 0.5]; default 0.05
 	Seed       uint64         `json:"seed"`               // at most [audit.MaxSeed]
 
 	Mode Mode `json:"mode,omitempty"` // default Climbing
@@ -49,17 +48,17 @@ type Plan struct {
 type Mode string
 
 const (
-	// Climbing: a sequential test, whose bound is valid at any time. It ends when the claim is
-	// refuted and the bound climbs no more, or with Samples. Fresh outputs of its pair follow.
+	// Climbing: a sequential test, valid at any time, until the claim is refuted and the bound
+	// climbs no more, or Samples are drawn. Fresh outputs of its pair follow.
 	Climbing Mode = "climbing"
 	// Fixed: no sequential test; exploration, then the exact bound on fresh outputs.
 	Fixed Mode = "fixed"
-	// UntilRefuted: the sequential test alone, which ends when the claim is refuted, or with Samples.
+	// UntilRefuted: the sequential test alone, until the claim is refuted or Samples are drawn.
 	UntilRefuted Mode = "until-refuted"
 )
 
-// ForVerdict is the plan for those who want the verdict alone, as tests and builds do:
-// [UntilRefuted], or [Fixed] where it says how much to explore, unless it names a mode.
+// ForVerdict is the plan for the verdict alone, as tests and builds want it: [UntilRefuted], or
+// [Fixed] where it says how much to explore, unless it names a mode.
 func (p Plan) ForVerdict() Plan {
 	switch {
 	case p.Mode != "":
@@ -78,7 +77,7 @@ func ParsePlan(data []byte) (Plan, error) {
 	return p, err
 }
 
-// Keys are the settings of a plan, in the order in which a report names them.
+// Keys are the settings of a plan, in the order of a report.
 func Keys() []settings.Key[Plan] {
 	number := func(of func(*audit.Claim) *float64) settings.Value[Plan] {
 		return settings.Number(func(p *Plan) *float64 { return of(p.claim()) })

@@ -12,10 +12,9 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 )
 
-// searchedReach is the most outputs a side for which the smallest epsilon that shows is searched.
+// searchedReach is the most outputs a side for which the smallest epsilon is searched.
 const searchedReach = 100_000_000
 
-// power says what the sample size could have shown, for a witness as good as the explored one.
 func (c certificate) power() *report.Power {
 	p := c.audit.Plan
 	n, limit := p.Samples, p.Claim.Limit()
@@ -25,21 +24,20 @@ func (c certificate) power() *report.Power {
 	switch p.goal() {
 	case report.Epsilon:
 		_, delta := c.audit.dpLimits()
-		beta := c.beta * share
 		out.Largest = c.audit.largest(n, share)
 		if n > searchedReach {
 			smallest = math.Inf(1) // it would take longer than the audit
 			break
 		}
 		rare := c.prepared.Event.Counts(c.explored)
-		smallest = bounds.SmallestDetectable(limit, delta, beta, n, n, roughRate(rare.Y, rare.N0))
+		smallest = bounds.SmallestDetectable(limit, delta, c.beta*share, n, n, roughRate(rare.Y, rare.N0))
 	case report.Mu:
 		out.Largest = c.audit.largest(n, 1)
 		rare := c.prepared.MuEvent.Counts(c.explored)
 		smallest = smallestMu(limit, n, c.beta, roughRate(rare.Y, rare.N0))
 	default:
 		d := *c.prepared.Goal
-		out.Largest = fromDivergence(c.audit.Plan.goal(), c.largestRenyi(d, n), d.Alpha)
+		out.Largest = fromDivergence(p.goal(), c.largestRenyi(d, n), d.Alpha)
 		smallest = c.smallestRenyi(d, n)
 	}
 	if out.Largest = max(0, out.Largest); out.Largest <= limit && (p.goal() == report.Epsilon || p.goal() == report.Mu) {
@@ -53,8 +51,8 @@ func (c certificate) power() *report.Power {
 	return out
 }
 
-// largest is a bound that no outcome of n samples a side exceeds, by a method that has this
-// share of the error of what is certified; +Inf for goals of which it depends on the witness.
+// largest is a bound that no outcome of n samples a side exceeds, by a method with this share of the
+// error; +Inf for goals of which it depends on the witness.
 func (a *Audit) largest(n int, share float64) float64 {
 	switch beta := a.Plan.Beta; a.Plan.goal() {
 	case report.Epsilon:
@@ -83,8 +81,7 @@ func (a *Audit) TooSmall() string {
 	return words
 }
 
-// largestRenyi is a divergence that no outcome of n pairs certifies more than.
-// Wealth is largest where every pair is the best one.
+// largestRenyi is the most that an outcome of n pairs certifies: every pair is the one of most wealth.
 func (c certificate) largestRenyi(d DirectedPlan, n int) float64 {
 	low, high := slices.Index(d.H, slices.Min(d.H)), slices.Index(d.H, slices.Max(d.H))
 	best := bounds.NewTable(c.table.Bins)
@@ -92,16 +89,13 @@ func (c certificate) largestRenyi(d DirectedPlan, n int) float64 {
 	return bounds.Renyi(best, d.RenyiPlan, c.beta)
 }
 
-// How the smallest divergence that shows is found: by bisection over louder and
-// louder pairs of distributions, each by its expected table.
 const (
-	powerSteps = 8
-	powerTop   = 64.0 // the loudest: this power of the explored ratio
+	powerSteps = 8    // of bisection
+	powerTop   = 64.0 // largest power of the explored ratio
 )
 
-// smallestRenyi is about the smallest value of the goal that shows in half of
-// all runs of n pairs, for distributions whose ratio by bin is a power of the
-// explored one; +Inf if none does.
+// smallestRenyi is about the smallest value of the goal that shows in half of all runs of n pairs: by
+// bisection over distributions whose ratio by bin is a power of the explored one. +Inf if none does.
 func (c certificate) smallestRenyi(d DirectedPlan, n int) float64 {
 	t := d.side(c.explored)
 	q := bounds.Smoothed(t.Second())
@@ -118,9 +112,9 @@ func (c certificate) smallestRenyi(d DirectedPlan, n int) float64 {
 		}
 		return p
 	}
-	limit := c.audit.Plan.Claim.Limit()
+	p := c.audit.Plan
 	shows := func(s float64) bool {
-		return fromDivergence(c.audit.Plan.goal(), bounds.Renyi(expectedTable(louder(s), q, n), d.RenyiPlan, c.beta), d.Alpha) > limit
+		return fromDivergence(p.goal(), bounds.Renyi(expectedTable(louder(s), q, n), d.RenyiPlan, c.beta), d.Alpha) > p.Claim.Limit()
 	}
 	low, high := 0.0, 1.0
 	for !shows(high) {
@@ -135,10 +129,9 @@ func (c certificate) smallestRenyi(d DirectedPlan, n int) float64 {
 			low = mid
 		}
 	}
-	return fromDivergence(c.audit.Plan.goal(), binDivergence(louder(high), q, d.Alpha), d.Alpha)
+	return fromDivergence(p.goal(), binDivergence(louder(high), q, d.Alpha), d.Alpha)
 }
 
-// binDivergence is D_alpha of distributions on bins.
 func binDivergence(p, q []float64, alpha float64) float64 {
 	sum := 0.0
 	for k := range p {
@@ -164,13 +157,11 @@ func expectedTable(p, q []float64, n int) bounds.Table {
 	return t
 }
 
-// smallestMu is the smallest mu whose expected counts refute the claim, for an
-// event of that rate on the second dataset; +Inf if there is none.
+// smallestMu is the smallest mu whose expected counts refute the claim, for an event of that rate on
+// the second dataset; +Inf if there is none.
 func smallestMu(claim float64, n int, beta, rate float64) float64 {
 	y := int(math.Round(rate * float64(n)))
-	shows := func(x int) bool {
-		return bounds.ExactMu(bounds.Counts{X: x, N1: n, Y: y, N0: n}, beta) > claim
-	}
+	shows := func(x int) bool { return bounds.ExactMu(bounds.Counts{X: x, N1: n, Y: y, N0: n}, beta) > claim }
 	if !shows(n) {
 		return math.Inf(1)
 	}

@@ -14,20 +14,18 @@ import (
 
 // Prepared is all that exploration fixed for the bounds: nothing is chosen on the pairs that certify.
 type Prepared struct {
-	Event threshold.Event `json:"event"` // for epsilon
-	// Steps is by how many steps of the relation the pair differs, where it is more than one.
-	Steps        int                     `json:"steps,omitempty"`
+	Event        threshold.Event         `json:"event"`            // for epsilon
+	Steps        int                     `json:"steps,omitempty"`  // of the relation by which the pair differs, if more than one
 	Alternatives []threshold.Alternative `json:"hedges,omitempty"` // other events for epsilon, with their shares of the error; the rest is Event's
 	DeltaEvent   threshold.Event         `json:"deltaEvent"`       // for delta at the claimed epsilon
 	MuEvent      threshold.Event         `json:"muEvent"`          // for mu
-	// Point is that of a claim's curve at which the audit is.
-	Point *audit.ProfilePoint `json:"point,omitempty"`
-	Goal  *DirectedPlan       `json:"goal,omitempty"` // of the claim's own order, with all of the error
-	Renyi []DirectedPlan      `json:"renyi"`          // of all orders, each with an equal share of it
+	Point        *audit.ProfilePoint     `json:"point,omitempty"`  // of a claim's curve, that is audited
+	Goal         *DirectedPlan           `json:"goal,omitempty"`   // of the claim's own order, with all of the error
+	Renyi        []DirectedPlan          `json:"renyi"`            // of all orders, each with an equal share of it
 }
 
-// DirectedPlan is the plan of a Rényi bound on the divergence of the first
-// dataset from the second or, reversed, of the second from the first.
+// DirectedPlan is of a Rényi bound on the divergence of the first dataset from the second; reversed,
+// of the second from the first.
 type DirectedPlan struct {
 	bounds.RenyiPlan
 	Reversed bool `json:"reversed,omitempty"`
@@ -68,7 +66,7 @@ func (a *Audit) prepare(e Evidence) (*Prepared, error) {
 		if err != nil {
 			return out, &audit.InputError{Field: "alpha", Found: audit.Number(alpha), Want: "an order at which the witness can be used", Remedy: err.Error()}
 		}
-		// The order that promises most for its share of the claim.
+		// The most for its share of the claim.
 		value, se := renyiEstimate(d.side(table), d.H, alpha)
 		v := value - 2*se
 		if p.goal() == report.Rho {
@@ -148,7 +146,7 @@ func (p Prepared) check(plan Plan, bins int) error {
 	return err
 }
 
-// bound is the largest of the exact bounds of the events, each at its share of beta, and its event.
+// bound is the largest of the events' exact bounds, each at its share of beta, and its event.
 func (p Prepared) bound(t bounds.Table, delta, beta float64) (eps float64, at threshold.Alternative) {
 	eps = math.Inf(-1)
 	for i, h := range p.events() {

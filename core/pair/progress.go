@@ -26,11 +26,10 @@ type Progress struct {
 	Trials int   `json:"trials"` // at most so many
 	Rows   int   `json:"rows"`   // outputs drawn so far, both sides; a recorded one for each stage that took it
 	Total  int   `json:"total"`  // outputs to draw in all, both sides
-	// Left is how many seconds the run still takes if what it has to do costs what the
-	// epochs, pairs and shards of this phase that are done did; absent while too few are.
-	Left *float64 `json:"left,omitempty"`
-	// AtMost says that Left is the most: what follows costs less, or need not be done at all.
-	AtMost bool `json:"atMost,omitempty"`
+	// Left is how many seconds the run still takes, by what was done in this phase; absent while that
+	// is little.
+	Left   *float64 `json:"left,omitempty"`
+	AtMost bool     `json:"atMost,omitempty"` // what follows may cost less than Left, or need not be done
 	// Provisional is the bound on the goal so far: in exploration the best value of a trial, in
 	// certification a bound as if the run ended here. It is no certificate, unless Valid: then it
 	// holds whenever the run is stopped. Once the claim is refuted it is absent until above it.
@@ -41,13 +40,11 @@ type Progress struct {
 	Claimed     float64  `json:"claimed"`           // what the claim allows
 	Pairs       int      `json:"pairs,omitempty"`   // certification pairs that it was computed from
 	Message     string   `json:"message,omitempty"` // a worker was lost
-	// Refuted, above 0, is after how many outputs of all pairs and sides the sequential
-	// stage refuted the claim: that stands, whatever else the run finds.
-	Refuted int `json:"refuted,omitempty"`
-	// Betted is how far the sequential stage came, once it is there.
-	Betted *Betted `json:"betted,omitempty"`
-	// Live is what certification has counted so far, absent before. It holds during the call.
-	Live *Live `json:"live,omitempty"`
+	// Refuted, above 0, is after how many outputs of all pairs and sides the sequential stage refuted
+	// the claim, whatever else the run finds.
+	Refuted int     `json:"refuted,omitempty"`
+	Betted  *Betted `json:"betted,omitempty"`
+	Live    *Live   `json:"live,omitempty"` // holds during the call
 }
 
 // Betted is how far a sequential stage came.
@@ -57,25 +54,20 @@ type Betted struct {
 	Pairs   int     `json:"pairs"`   // that were drawn from
 }
 
-// Live is the chart of a run on its way: of its certification or, before, of its
-// sequential stage, where it is that of the pair in the lead.
+// Live is the chart so far of the certification or, before, of the sequential stage's pair in the lead.
 type Live struct {
-	Chart     chart.Chart `json:"chart"`
-	Claim     audit.Claim `json:"claim"`
-	Direction string      `json:"direction"` // of the event, as in a [report.Row]
-	// Event is what is certified, absent in the sequential stage, which bets on all outputs.
-	Event   *report.Event `json:"event,omitempty"`
-	Rows    int           `json:"rows"` // outputs counted a side, of Samples
-	Samples int           `json:"samples"`
-	// Beta is the error that limits of the shares may have, of all charts together that the
-	// run shows; Share is what this one has of it, absent where it has all.
-	Beta   float64 `json:"beta"`
-	Share  float64 `json:"share,omitempty"`
-	People People  `json:"people"` // of the pair that is counted
-	Output string  `json:"output"` // what is released is called
+	Chart     chart.Chart   `json:"chart"`
+	Claim     audit.Claim   `json:"claim"`
+	Direction string        `json:"direction"`       // of the event, as in a [report.Row]
+	Event     *report.Event `json:"event,omitempty"` // absent in the sequential stage, which bets on all outputs
+	Rows      int           `json:"rows"`            // outputs counted a side, of Samples
+	Samples   int           `json:"samples"`
+	Beta      float64       `json:"beta"`            // error of the limits of the shares, in all charts of the run
+	Share     float64       `json:"share,omitempty"` // of Beta, that this chart has; absent where it has all
+	People    People        `json:"people"`          // of the pair that is counted
+	Output    string        `json:"output"`          // what is released is called
 }
 
-// output is what the mechanism releases: its only column as its author called it.
 func (a *Audit) output() string {
 	if len(a.Columns) == 1 {
 		return chart.Called(a.Columns[0].Name)
@@ -97,7 +89,6 @@ func (s *state) tell(change func(*Progress)) {
 	}
 }
 
-// estimate tells how long the run still takes.
 func (s *state) estimate(g *Progress) {
 	p := s.Plan
 	done, total, pace := s.rows[2], 2*p.Samples, &s.paces[1]
@@ -116,7 +107,7 @@ func (s *state) estimate(g *Progress) {
 	}
 }
 
-// events relays a pool's events as progress. stage is that of [state.rows].
+// events relays a pool's events as progress. stage is a place in [state.rows].
 func events[R any](s *state, stage int, done func(int, *Progress, *R)) engine.Events[R] {
 	before := s.rows[stage]
 	return engine.Events[R]{
@@ -124,17 +115,16 @@ func events[R any](s *state, stage int, done func(int, *Progress, *R)) engine.Ev
 		Done: func(i int, res *R) { s.tell(func(g *Progress) { done(i, g, res) }) },
 		Lost: func(_ int, err error) {
 			s.tell(func(g *Progress) {
-				s.on.Warnings = append(s.on.Warnings, engine.LostWorker+phrase.Line(err.Error()))
 				g.Message = phrase.Line(err.Error())
+				s.on.Warnings = append(s.on.Warnings, engine.LostWorker+g.Message)
 			})
 		},
 	}
 }
 
-// provisionalBounds is how many bounds, each dearer than a shard, are shown on the way, at most.
+// provisionalBounds are shown on the way, at most: each is dearer than a shard.
 const provisionalBounds = 50
 
-// provisional shows the bound so far, as shards are merged.
 func (s *state) provisional() func(*Progress) {
 	if s.told == nil || s.found.Sequential != nil { // which has the bound
 		return func(*Progress) {}

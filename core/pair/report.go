@@ -42,7 +42,6 @@ type Examples struct {
 	Upper    []float64 `json:"upper"`
 }
 
-// examples are those of a learner, nil of another mechanism.
 func examples(spec audit.MechanismSpec, p Plan) *Examples {
 	if spec.Table == nil {
 		return nil
@@ -57,7 +56,6 @@ func ParseReport(data []byte) (Report, error) {
 	return report.Read(data, report.Pair, Report.check)
 }
 
-// check refuses a report whose parts do not fit together.
 func (r Report) check() error {
 	if err := r.Report.Check(); err != nil {
 		return err
@@ -78,7 +76,7 @@ func (r Report) check() error {
 	return err
 }
 
-// Certified reports whether the run came to certification.
+// Certified: the run came to certification.
 func (r Report) Certified() bool {
 	return len(r.Rows(report.Bounds)) > 0 && r.Evidence != nil && r.Evidence.Table != nil
 }
@@ -111,7 +109,7 @@ func (a *Audit) arguments() (args, params []audit.Argument) {
 	})
 }
 
-// otherwise is a plan with what does not have to be said, as the audit would have it of itself.
+// otherwise is a plan with what does not have to be said.
 func (a *Audit) otherwise() Plan {
 	p := a.Plan
 	out := Plan{Claim: &audit.Claim{}, Relation: a.Spec.Relations(p.Parameters)[0], Finder: audit.Auto, Learner: audit.Auto,
@@ -167,8 +165,8 @@ func (a *Audit) Reproduce() audit.Reproduce {
 	return r
 }
 
-// Mended is the address of the same audit of the mechanism without its fault, on the report's pair
-// or, where it does not take that, with a search. It is empty where none is registered.
+// Mended is the address of the audit of the mechanism without its fault, on the report's pair or, where
+// it does not take that, with a search; empty where none is registered.
 func (r Report) Mended(cat audit.Catalogue) string {
 	broken, _ := cat.Mechanism(r.Plan.Mechanism) // an unknown one names none
 	mended, err := cat.Mechanism(broken.Mended)
@@ -197,7 +195,7 @@ type Curves struct {
 }
 
 // TradeoffCurve is the false negative rate against the false positive rate of the test that takes
-// an output for one of the numerator's dataset. No test may lie below the polyline Claimed.
+// an output for one of the numerator's dataset. No test may lie below Claimed.
 type TradeoffCurve struct {
 	Points     []bounds.TradeoffPoint `json:"points"`
 	Claimed    [][2]float64           `json:"claimed"`
@@ -206,8 +204,7 @@ type TradeoffCurve struct {
 	Direction  string                 `json:"direction"`
 }
 
-// RenyiCurve is the lower bounds on the Rényi divergence against its order. The divergence may
-// not lie above the polyline Claimed.
+// RenyiCurve is the lower bounds on the Rényi divergence by order; it may not lie above Claimed.
 type RenyiCurve struct {
 	Points     []report.Row `json:"points"`
 	Claimed    [][2]float64 `json:"claimed"`

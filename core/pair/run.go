@@ -32,7 +32,7 @@ func (r Run) Do(ctx context.Context) (Report, error) {
 	return report.Do(ctx, a, &engine.Runner{Pool: r.Pool, Now: r.Now}, r.Progress, r.Generator)
 }
 
-// limits are what a replay does at most: no more than what the report holds took.
+// limits are what a replay does at most: what the report holds.
 type limits struct {
 	trials  int // beyond them it ends with a [report.Different]
 	epochs  int // of the sequential stage
@@ -41,16 +41,15 @@ type limits struct {
 
 // Run implements [report.Audit].
 func (a *Audit) Run(ctx context.Context, on *engine.Runner, tell func(Progress)) (Found, audit.Termination, error) {
-	s := newState(a, on, tell)
+	s := &state{Audit: a, on: on, told: tell}
 	return s.ended(ctx, s.do(ctx))
 }
 
-// state is a run under way.
 type state struct {
 	*Audit
 	on        *engine.Runner
 	found     Found
-	searching bool // and certifying nothing
+	searching bool // certifying nothing
 
 	best     *Explored
 	bestAt   int
@@ -64,11 +63,7 @@ type state struct {
 	paces    [2]engine.Pace // of the sequential stage, and of what runs beside it
 }
 
-func newState(a *Audit, on *engine.Runner, tell func(Progress)) *state {
-	return &state{Audit: a, on: on, told: tell}
-}
-
-// runsFailed begins the warning about runs of a mechanism that failed.
+// runsFailed begins a warning.
 const runsFailed = "Some runs of the mechanism failed. A failure counts as an outcome, called error: "
 
 // ended is what was found, and how a run ended that returned err.
@@ -77,11 +72,11 @@ func (s *state) ended(ctx context.Context, err error) (Found, audit.Termination,
 		s.on.Warnings = append([]string{runsFailed + phrase.Block(m.Failure())}, s.on.Warnings...)
 	}
 	s.counted.into(s.found.Evidence)
-	spent := new(audit.SpentError)
-	switch {
-	case err == nil:
+	if err == nil {
 		return s.found, s.found.completed(s.Plan), nil
-	case ctx.Err() == nil && errors.As(err, &spent) && s.found.Sequential != nil && s.found.Sequential.Refuted > 0:
+	}
+	_, spent := errors.AsType[*audit.SpentError](err)
+	if r := s.found.Sequential; spent && ctx.Err() == nil && r != nil && r.Refuted > 0 {
 		return s.found, audit.Termination{Reason: audit.Stopped, Message: phrase.Block(err.Error())}, nil
 	}
 	end, err := report.Ended(ctx, err)
@@ -109,18 +104,19 @@ func (s *state) do(ctx context.Context) error {
 		g.Total = 2 * (p.bets() + p.Explore + p.certifies())
 	})
 	if p.isSequential() {
-		err := s.testSequentially(ctx, s.on.Pool)
-		if p.Mode == UntilRefuted && (s.found.Sequential.Refuted > 0 || s.found.Sequential.outputs() == 2*s.Plan.Samples) {
+		err := s.testSequentially(ctx)
+		r := s.found.Sequential
+		if p.Mode == UntilRefuted && (r.Refuted > 0 || r.outputs() == 2*p.Samples) {
 			return nil // whoever stops it then comes too late
 		}
 		if err != nil || p.Mode == UntilRefuted {
 			return err
 		}
-		row, err := s.sequentialRow(s.found.Sequential)
+		row, err := s.sequentialRow(r)
 		if err != nil {
 			return err
 		}
-		second := *s.second(s.found.Sequential)
+		second := *s.second(r)
 		if s.found.proven, second.proven = &row, row.LowerBound; s.Spec.Recording != nil {
 			second.proven = new(0.0) // the rows that count the event were bet on too, and must not choose it
 		}
@@ -134,7 +130,6 @@ func (s *state) do(ctx context.Context) error {
 	return err
 }
 
-// stages search, and certify what was found.
 func (s *state) stages(ctx context.Context) error {
 	t := &s.on.Timing
 	spent := []*float64{&t.Explore, &t.Explore, &t.Certify, &t.Bound}
@@ -149,8 +144,7 @@ func (s *state) stages(ctx context.Context) error {
 	return nil
 }
 
-// testSequentially runs the sequential stage.
-func (s *state) testSequentially(ctx context.Context, pool *engine.Pool) error {
+func (s *state) testSequentially(ctx context.Context) error {
 	task := s.SequentialTest()
 	if s.most != nil {
 		task.Epochs = s.most.epochs
@@ -195,14 +189,13 @@ func (s *state) testSequentially(ctx context.Context, pool *engine.Pool) error {
 		return nil
 	}
 	err := s.on.Timed(&s.on.Timing.Bet, func() error {
-		_, err := engine.Do(ctx, pool, []SequentialTest{task}, ev)
+		_, err := engine.Do(ctx, s.on.Pool, []SequentialTest{task}, ev)
 		return err
 	})
 	s.found.Sequential = sofar
 	return err
 }
 
-// finder makes the finder of the plan, or the one that holds its only pair.
 func (a *Audit) finder() (audit.Finder, error) {
 	p := a.Plan
 	if p.Pair != nil {
@@ -228,7 +221,7 @@ func (a *Audit) Problem(s *stream.Stream) audit.FinderProblem {
 	return problem
 }
 
-// prepare fixes all that the bounds need, on a worker: it may take a second.
+// prepare and certificate work on a worker: they may take a second.
 func (s *state) prepare(ctx context.Context) error {
 	e, m := s.best.Evidence, s.best.model
 	results, err := engine.Do(ctx, s.on.Pool, []Prepare{{s.of(), e}}, engine.Events[Prepared]{})
@@ -243,7 +236,6 @@ func (s *state) prepare(ctx context.Context) error {
 	return nil
 }
 
-// certificate computes the bounds on a worker: it may take a second.
 func (s *state) certificate(ctx context.Context) error {
 	if s.counted.Rows != s.Plan.Samples {
 		return nil // a replay of a run that ended before

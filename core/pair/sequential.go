@@ -17,7 +17,7 @@ import (
 	"github.com/dpscope/dpscope/estimators/classifier"
 )
 
-// SequentialResult is what the sequential stage found: all that its wealth follows from.
+// SequentialResult is all that the wealth of a sequential stage follows from.
 type SequentialResult struct {
 	Pairs  []audit.Pair `json:"pairs"` // in the order in which they were first drawn from
 	Epochs []Epoch      `json:"epochs"`
@@ -27,32 +27,29 @@ type SequentialResult struct {
 	Chart *SequentialChart `json:"chart,omitempty"`
 }
 
-// SequentialChart is a chart that a sequential stage counted, of outputs of one pair that came
-// after its bins were chosen.
+// SequentialChart counts outputs of one pair that came after its bins were chosen.
 type SequentialChart struct {
 	Pair  int         `json:"pair"`  // place in the list of pairs
 	Share float64     `json:"share"` // of the error, for limits of its counts: those of all pairs' charts hold together
 	Chart chart.Chart `json:"chart"`
 }
 
-// Epoch is a number of outputs of one pair, of each side, that were bet on together.
+// Epoch is outputs of one pair that were bet on together.
 type Epoch struct {
 	Pair    int `json:"pair"`    // place in the list of pairs
 	Outputs int `json:"outputs"` // a side
 	// Limits that are bet against, ascending: 64 k + j is 2^(k + j/64) times the claim's.
 	Limits []int `json:"limits,omitempty"`
-	// Witness is what gave the log odds, Candidates those of its learners that were bet
-	// by; absent where nothing was bet.
+	// Witness gave the log odds, Candidates are its learners that were bet by; absent without bets.
 	Witness    json.RawMessage `json:"witness,omitempty"`
 	Candidates []string        `json:"candidates,omitempty"`
 	Bets       []Bet           `json:"bets,omitempty"`
-	// Counts are, for each candidate, the counts of the outputs by the cell of their log
-	// odds, of the first side and then of the second, packed.
+	// Counts are packed, of each candidate: outputs by the cell of their log odds, first side first.
 	Counts [][]byte `json:"counts,omitempty"`
 }
 
-// Bet is a share of an account's wealth that was staked in one way. In JSON it is a text such as
-// "0 1 r12 0.25": account, candidate, stake, with an r before it where it is reversed, and share.
+// Bet is a share of an account's wealth that was staked in one way. In JSON it is a text: account,
+// candidate, stake, with an r before it if reversed, and share, as in "0 1 r12 0.25".
 type Bet struct {
 	Account   int  // place in the epoch's list of limits
 	Candidate int  // place in the epoch's list
@@ -98,13 +95,12 @@ const (
 	sequentialOthers   = 12   // bets against each of these, at most
 	sequentialGrowth   = 2    // of what a pair has, one part in so many more makes its next epoch
 	sequentialPenalty  = 3.0  // nats that a bet against the claim must have grown in the past to get half of the wealth
-	sequentialLess     = 1.0  // and one against another limit
+	sequentialLess     = 1.0  // one against another limit
 	sequentialGrows    = 1.0  // nats that a bet against a limit must have grown for one to look above it
 	sequentialFull     = 16   // one place in so many may have all bets tried against it
 	purposeSequential  = "sequential"
 )
 
-// candidatePair is a pair in the race.
 type candidatePair struct {
 	pair    audit.Pair
 	steps   int // by which it differs
@@ -118,10 +114,10 @@ type candidatePair struct {
 	limits  []int     // places that it bets against, ascending
 	bets    []Bet     // against these, candidates by their own number
 	growths []float64 // of the best bet against each, on past outputs that its model had not seen
-	chart   *armChart
+	chart   armChart
 }
 
-// growth is what the best bet against a limit, or the next that was tried, would have made, in nats.
+// growth is of the best bet against a limit, or the next that was tried, in nats.
 func (a *candidatePair) growth(place int) float64 {
 	if i, _ := slices.BinarySearch(a.limits, place); i < len(a.limits) {
 		return a.growths[i]
@@ -129,7 +125,6 @@ func (a *candidatePair) growth(place int) float64 {
 	return 0
 }
 
-// sequentialRun is a race under way.
 type sequentialRun struct {
 	audit      *Audit
 	accounts   *accounts
@@ -144,7 +139,6 @@ type sequentialRun struct {
 	result     SequentialResult
 }
 
-// climb is the bound after so many outputs a side.
 type climb struct {
 	used  int
 	bound float64
@@ -174,9 +168,9 @@ func (t SequentialTest) run(hook engine.Hook, tell func(part any)) (*SequentialR
 	return &r.result, nil
 }
 
-// ended reports whether the stage ends before its budget is spent: when the claim is refuted or,
-// where the bound climbs on, once it is above the claim and has gained little in the last three
-// quarters of the outputs. The bound is valid at any time, so it may be looked at for that.
+// ended is when the claim is refuted or, where the bound climbs on, once it is above the claim and has
+// gained little in the last three quarters of the outputs. It is valid at any time: it may be looked
+// at.
 func (r *sequentialRun) ended() bool {
 	if r.result.Refuted == 0 || r.audit.Plan.Mode == UntilRefuted {
 		return r.result.Refuted > 0
@@ -193,7 +187,7 @@ func (r *sequentialRun) ended() bool {
 	return bound <= float64((1+least)*r.climbed[quarter].bound)
 }
 
-// next is the pair that promises most: by how its bets would have grown, and by the finder's order.
+// next promises most: by how its bets would have grown, and by the finder's order.
 func (r *sequentialRun) next() (int, error) {
 	best, most := -1, 0.0
 	place := r.accounts.next()
@@ -240,7 +234,6 @@ func (r *sequentialRun) next() (int, error) {
 	return len(r.candidates) - 1, nil
 }
 
-// epoch draws the next outputs of a pair, bets on them, and learns from them.
 func (r *sequentialRun) epoch(at int) error {
 	a, m := r.candidates[at], r.audit
 	n := a.drawn / sequentialGrowth
@@ -269,7 +262,9 @@ func (r *sequentialRun) epoch(at int) error {
 				return err
 			}
 			bets.count(side, out)
-			a.chart.count(side, out, width)
+			if c := a.chart.binner; c != nil {
+				c.Count(side, out, nil, nil, nil)
+			}
 			if !a.data.Full() {
 				kept[side] = append(kept[side], out...)
 			}
@@ -294,7 +289,7 @@ func (r *sequentialRun) epoch(at int) error {
 	if a.data.Full() || r.used == m.Plan.Samples || r.ended() {
 		return nil
 	}
-	a.charted(m.Columns, kept)
+	a.chart.choose(m.Columns, kept)
 	for side, rows := range kept {
 		a.data.Add(side, rows)
 	}
@@ -320,16 +315,14 @@ type weigher struct {
 	accounts *accounts
 	steps    int
 	tables   [classifier.Candidates]*sparse
-	best     []Bet // of the places at which all were tried: those that the others choose from
+	best     []Bet // of the places at which all were tried: the others choose from them
 }
 
-// grown is a bet, and how much it would have grown.
 type grown struct {
 	Bet
 	growth float64
 }
 
-// weigh chooses what a pair bets against, and its bets.
 func (w *weigher) weigh(a *candidatePair, hook engine.Hook) error {
 	edge, found := w.accounts.edge()
 	claim := !found || edge < 0 // is not refuted
@@ -405,7 +398,6 @@ func (w *weigher) weigh(a *candidatePair, hook engine.Hook) error {
 // ceiling is the least multiple of unit that is no less than n.
 func ceiling(n, unit int) int { return n + ((-n)%unit+unit)%unit }
 
-// all are the bets that would have grown most of all.
 func (w *weigher) all(place int) []grown {
 	stakes := w.accounts.stakesOf(place, w.steps)
 	var list []grown
@@ -422,7 +414,6 @@ func (w *weigher) all(place int) []grown {
 	return list
 }
 
-// among are those of the best.
 func (w *weigher) among(place, keep int) []grown {
 	stakes := w.accounts.stakesOf(place, w.steps)
 	var list []grown
@@ -443,11 +434,10 @@ func ranked(list []grown, b Bet, stakes *bounds.Stakes, s *sparse, keep int) []g
 	return list
 }
 
-// shared are bets with their shares of an account's wealth.
+// shared are bets with their shares of an account's wealth, by exp(growth).
 func shared(list []grown, account int, penalty float64) []Bet {
 	most := list[0].growth
 	whole := stream.Logistic(most - penalty)
-	// Each with its share of exp(growth).
 	list = slices.DeleteFunc(list, func(g grown) bool { return !(g.growth > most-sequentialBehind) })
 	sum := 0.0
 	for i := range list {
@@ -464,7 +454,7 @@ func shared(list []grown, account int, penalty float64) []Bet {
 	return bets
 }
 
-// sparse are the cells of a table that are not empty, and what is in them.
+// sparse are the cells of a table that are not empty.
 type sparse struct {
 	cells         []int
 	first, second []float64

@@ -9,33 +9,26 @@ import (
 	"github.com/dpscope/dpscope/core/pair/threshold"
 )
 
-// The chart of a pair in a race. Its bins are chosen on the pair's first epoch, and again
-// once sequentialChartAgain outputs a side are there; only what comes after that is counted.
+// Bins are chosen on a pair's first epoch, and again once it has sequentialChartAgain outputs a side;
+// what comes after that is counted.
 const (
 	sequentialChartAgain = 192
 	sequentialChartBins  = 24 // inner bins of a histogram
 )
 
-// sequentialChartShares are those of the error that the first chart of a pair and the second have.
+// sequentialChartShares are the error's, of the first chart of a pair and the second.
 var sequentialChartShares = [2]float64{0.1, 0.9}
 
 // armChart counts the outputs of a pair in a race.
 type armChart struct {
 	chart  chart.Chart
-	binner *chart.Binner
-	column int          // of outputs, that a histogram is of
-	chosen int          // how often the bins were chosen
-	seen   [2][]float64 // outputs to choose on
-	counts [2][]int     // by side
+	binner *chart.Binner // nil: nothing is counted
+	chosen int           // how often the bins were chosen
+	seen   [2][]float64  // outputs to choose on
 }
 
-// charted takes the outputs of an epoch, on which bins may be chosen.
-func (a *candidatePair) charted(columns []audit.Column, kept [2][]float64) {
-	c := a.chart
-	if c == nil {
-		c = new(armChart)
-		a.chart = c
-	}
+// choose takes the outputs of an epoch, on which bins may be chosen.
+func (c *armChart) choose(columns []audit.Column, kept [2][]float64) {
 	if c.chosen == len(sequentialChartShares) || len(kept[0]) == 0 || len(kept[1]) == 0 {
 		return
 	}
@@ -50,19 +43,18 @@ func (a *candidatePair) charted(columns []audit.Column, kept [2][]float64) {
 	if c.chosen++; c.chosen == len(sequentialChartShares) {
 		c.seen = [2][]float64{}
 	}
-	var ok bool
-	if c.chart, c.column, ok = sequentialChart(columns, first, second); !ok {
-		c.chosen, c.seen, c.binner = len(sequentialChartShares), [2][]float64{}, nil
+	ch, column, ok := sequentialChart(columns, first, second)
+	if !ok {
+		*c = armChart{chosen: len(sequentialChartShares)}
 		return
 	}
-	c.binner, _ = c.chart.Binner(columns)
-	for side := range c.counts {
-		c.counts[side] = make([]int, c.chart.Bins())
-	}
+	c.chart = ch
+	c.binner, _ = ch.Binner(columns)
+	c.binner.Column = column
 }
 
-// sequentialChart is a chart of the outcomes, or a histogram of the number, of several, that
-// differs most between the samples; false where outputs are neither.
+// sequentialChart is of the outcomes, or a histogram of the number, of several, that differs most
+// between the samples; false where outputs are neither.
 func sequentialChart(columns []audit.Column, first, second audit.Samples) (chart.Chart, int, bool) {
 	if audit.AllSymbols(columns) {
 		return chart.OfOutcomes(columns, first, second), 0, true
@@ -99,42 +91,23 @@ func distance(first, second []float64) (most int) {
 	return most
 }
 
-// count adds outputs of a side.
-func (c *armChart) count(side int, rows []float64, width int) {
-	if c == nil || c.binner == nil {
-		return
-	}
-	counts := c.counts[side]
-	if c.chart.Kind == chart.Outcomes {
-		for i := 0; i < len(rows); i += width {
-			counts[c.binner.Outcome(rows[i:i+width])]++
-		}
-		return
-	}
-	for i := c.column; i < len(rows); i += width {
-		counts[c.binner.Bin(rows[i])]++
-	}
-}
-
 // chart is that of the pair that most outputs were drawn from; nil where it has none.
 func (r *sequentialRun) chart() *SequentialChart {
 	if len(r.candidates) == 0 {
 		return nil
 	}
 	lead := r.result.loudest()
-	c := r.candidates[lead].chart
-	if c == nil || c.binner == nil || !slices.ContainsFunc(c.counts[0], func(n int) bool { return n > 0 }) {
+	c := &r.candidates[lead].chart
+	if c.binner == nil || audit.Total(c.binner.Bins[0]) == 0 {
 		return nil
 	}
 	ch := c.chart
-	ch.First, ch.Second = slices.Clone(c.counts[0]), slices.Clone(c.counts[1])
+	ch.First, ch.Second = slices.Clone(c.binner.Bins[0]), slices.Clone(c.binner.Bins[2])
 	return &SequentialChart{Pair: lead, Share: sequentialChartShares[c.chosen-1] / float64((lead+1)*(lead+2)), Chart: ch}
 }
 
-// rows is how many outputs a side it counted.
 func (c *SequentialChart) rows() int { return audit.Total(c.Chart.First) }
 
-// check refuses a chart that does not fit the stage.
 func (c *SequentialChart) check(r *SequentialResult) error {
 	if err := audit.Within("report: sequential.chart.pair", c.Pair, 0, len(r.Pairs)-1); err != nil {
 		return err

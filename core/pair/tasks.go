@@ -9,14 +9,13 @@ import (
 	"github.com/dpscope/dpscope/core/pair/threshold"
 )
 
-// Outputs are drawn in blocks of BlockRows and streams in shards of ShardRows outputs. If one
-// changes, no report replays.
+// Outputs are drawn in blocks and streams in shards. If a size changes, no report replays.
 const (
 	BlockRows = audit.BlockRows
 	ShardRows = 4 * BlockRows
 )
 
-// of is the audit that a task is of. A worker elsewhere makes it of its plan.
+// of is the audit of a task. A worker elsewhere makes it of its plan.
 type of struct {
 	Plan  Plan `json:"plan"` // resolved
 	audit *Audit
@@ -29,8 +28,7 @@ func (o *of) bind(cat audit.Catalogue) (err error) {
 	return err
 }
 
-// Explore is the task of drawing outputs on both datasets of a pair and learning
-// what tells them apart. It returns an [Explored].
+// Explore draws outputs on both datasets of a pair and learns what tells them apart: an [Explored].
 type Explore struct {
 	of
 	Trial    int        `json:"trial"`
@@ -38,33 +36,31 @@ type Explore struct {
 	Round    int        `json:"round,omitempty"`    // of successive halving; its outputs are its own
 	Outputs  int        `json:"outputs"`            // a side
 	Learners []string   `json:"learners,omitempty"` // default: all that the plan allows
-	// Proven is the bound that another stage came to: the first event that nearly shows it is taken.
-	Proven *float64 `json:"proven,omitempty"`
+	Proven   *float64   `json:"proven,omitempty"`   // by another stage: the first event that nearly shows it does
 }
 
-// Explore is the task of exploring a pair in the first round, as the trial of that number.
+// Explore explores a pair in the first round, as the trial of that number.
 func (a *Audit) Explore(trial int, p audit.Pair, outputs int) Explore {
 	return Explore{of: a.of(), Trial: trial, Pair: p, Outputs: outputs, Proven: a.proven}
 }
 
-// SequentialTest is the task of the sequential stage: outputs of the pairs that a finder proposes
-// are bet on with what was learnt before. It returns a [SequentialResult]; parts are epochs.
+// SequentialTest bets on outputs of the pairs that a finder proposes: a [SequentialResult]; parts are
+// epochs.
 type SequentialTest struct {
 	of
 	Epochs int `json:"epochs,omitempty"` // at most; 0: as the budget has it
 }
 
-// SequentialTest is the task of the whole sequential stage.
+// SequentialTest is the whole sequential stage.
 func (a *Audit) SequentialTest() SequentialTest { return SequentialTest{of: a.of()} }
 
-// Prepare is the task of choosing what the bounds need beside the events. It returns a [Prepared].
+// Prepare chooses what the bounds need beside the events: a [Prepared].
 type Prepare struct {
 	of
 	Evidence
 }
 
-// Certify is the task of drawing one shard of outputs on both datasets and counting
-// how a witness sees them. It returns a [Counted].
+// Certify draws one shard of outputs on both datasets and counts how a witness sees them: [Counted].
 type Certify struct {
 	of
 	Evidence     // without counts
@@ -73,7 +69,7 @@ type Certify struct {
 	model audit.Model // of the witness
 }
 
-// Bound is the task of turning counts into lower confidence bounds. It returns a [Certified].
+// Bound turns counts into lower confidence bounds: a [Certified].
 type Bound struct {
 	of
 	Evidence
@@ -135,11 +131,10 @@ func Codecs(cat audit.Catalogue) engine.Codecs {
 	}
 }
 
-// Explored is what exploring one pair found: evidence of which the events for epsilon are prepared.
+// Explored is evidence of one pair, of which the events for epsilon are prepared.
 type Explored struct {
 	Evidence
-	// Value is about the lower bound on the goal on the validation split, for ranking only.
-	Value float64 `json:"value"`
+	Value float64 `json:"value"` // about the lower bound on the goal on the validation split, for ranking only
 
 	model    audit.Model // of the witness, where it was learnt here
 	expected float64     // ranks learners as Value ranks pairs
@@ -158,10 +153,9 @@ type LearnerNote struct {
 
 // Counted is what one shard of certification adds, or several.
 type Counted struct {
-	Rows  int      `json:"rows"`  // outputs drawn a side
-	Cells packed   `json:"cells"` // counts of pairs of bins
-	Chart [4][]int `json:"chart"` // counts a bin: first, first in the event, second, second in the event
-	// Plane holds the counts of the chart's plane, where the task has one.
+	Rows  int       `json:"rows"`  // outputs drawn a side
+	Cells packed    `json:"cells"` // counts of pairs of bins
+	Chart [4][]int  `json:"chart"` // see [chart.Binner]
 	Plane [2]packed `json:"plane,omitzero"`
 }
 
@@ -175,15 +169,13 @@ const (
 
 // source draws outputs of one side of a pair in blocks.
 type source struct {
-	audit   *Audit
-	data    audit.Dataset
-	side    int
-	purpose string
-	trial   int
-	width   int
-	from    audit.Mechanism
-	most    int         // outputs of one call
-	hook    engine.Hook // called after each of several calls for a block, too
+	audit *Audit
+	data  audit.Dataset
+	key   stream.Key
+	width int
+	from  audit.Mechanism
+	most  int         // outputs of one call
+	hook  engine.Hook // called after each of several calls for a block, too
 }
 
 func newSource(a *Audit, p audit.Pair, purpose string, trial, side int, hook engine.Hook) source {
@@ -191,12 +183,14 @@ func newSource(a *Audit, p audit.Pair, purpose string, trial, side int, hook eng
 	if s, ok := m.(audit.Summariser); ok {
 		m = s.For(p)
 	}
-	return source{audit: a, data: audit.Pick(side == 1, p.Second, p.First), side: side, purpose: purpose, trial: trial, width: audit.Width(a.Columns), from: m, most: a.blockRows(), hook: hook}
+	key := stream.Key{Seed: a.Plan.Seed, Purpose: purpose, Trial: trial, Side: side}
+	return source{a, audit.Pick(side == 1, p.Second, p.First), key, audit.Width(a.Columns), m, a.blockRows(), hook}
 }
 
 // stream is the randomness of one shard.
 func (s source) stream(shard int) *stream.Stream {
-	return stream.New(stream.Key{Seed: s.audit.Plan.Seed, Purpose: s.purpose, Trial: s.trial, Side: s.side, Shard: shard})
+	s.key.Shard = shard
+	return stream.New(s.key)
 }
 
 // block fills out with outputs; what is no number is an outcome of its own.
@@ -204,7 +198,7 @@ func (s source) stream(shard int) *stream.Stream {
 func (s source) block(st *stream.Stream, at int, out []float64) error {
 	var err error
 	if r, ok := s.from.(audit.Recorded); ok {
-		err = r.Recorded(s.audit.Plan.Seed, s.side, at, out)
+		err = r.Recorded(s.key.Seed, s.key.Side, at, out)
 	} else {
 		for left := out; len(left) > 0 && err == nil; {
 			n := min(s.most*s.width, len(left))
@@ -218,7 +212,7 @@ func (s source) block(st *stream.Stream, at int, out []float64) error {
 			left = left[n:]
 		}
 	}
-	where := fmt.Sprintf("mechanism %s on the %s dataset", s.audit.Spec.Name, audit.Pick(s.side == 1, "second", "first"))
+	where := fmt.Sprintf("mechanism %s on the %s dataset", s.audit.Spec.Name, audit.Pick(s.key.Side == 1, "second", "first"))
 	if err != nil {
 		return fmt.Errorf("%s: %w", where, err)
 	}

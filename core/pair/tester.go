@@ -49,8 +49,8 @@ func (a *Audit) testerRows(e *Evidence) []report.Row {
 	return nil
 }
 
-// testerRow is a row with the tester's verdict: what it estimates, if that is the row's
-// quantity, what it takes that to be at least, and how.
+// testerRow has the tester's verdict: what it estimates, if that is the row's quantity, what it
+// takes that to be at least, and how.
 func testerRow(tester audit.Tester, row report.Row, estimate, value float64, how string) report.Row {
 	estimate, value = phrase.Round(estimate, 6), phrase.Floor(value, 6)
 	if row.Value = &value; estimate == estimate {
@@ -98,5 +98,4 @@ func (a *Audit) renyiTester(e *Evidence, beta float64) []report.Row {
 		fmt.Sprintf("theorem 4.3 at C = %.3g, which lacks a factor and half of the exponent", model.Bound))}
 }
 
-// mmdPairs is the most pairs of outputs that are put in an order.
 const mmdPairs = 1 << 24

@@ -13,12 +13,11 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 )
 
-// searched are the fields that exploration makes.
 var searched = []string{"trials", "evidence.pair", "evidence.witness", "evidence.learners", "evidence.edges", "evidence.explored"}
 
-// Verify replays a report, see [report.Verify]. With whole, it runs the audit again from its plan.
-// Without, and where that cannot be, it computes again what follows from the report's counts, and
-// takes what the report says of a file, program or function that the audit was of.
+// Verify replays a report, see [report.Verify]. Without whole, and where nothing can be drawn
+// again, it computes what follows from the report's counts, and takes its word for a file, program
+// or function that the audit was of.
 func Verify(ctx context.Context, cat audit.Catalogue, pool *engine.Pool, r Report, whole bool) (engine.Verification, error) {
 	if err := r.check(); err != nil {
 		return engine.Verification{}, err
@@ -69,7 +68,7 @@ func (a *Audit) Replay(v *engine.Verification, r Report, whole bool) (report.Rep
 	} else if steps, err := a.steps(r.Evidence.Pair); err != nil {
 		return again, fmt.Errorf("the report's pair: %w", err)
 	} else if got := max(1, r.Evidence.Prepared.Steps); got != steps {
-		return again, &audit.InputError{Field: "report: evidence.prepared.steps", Found: fmt.Sprint(got), Want: fmt.Sprintf("%d, as the pair differs", steps)}
+		return again, audit.Require(false, "report: evidence.prepared.steps", got, "%d, as the pair differs", steps)
 	}
 	reason := r.Termination.Reason
 	whole = whole && a.Spec.Unseeded == "" && reason != audit.Failed
@@ -84,11 +83,10 @@ func (a *Audit) Replay(v *engine.Verification, r Report, whole bool) (report.Rep
 	return again, nil
 }
 
-// again does what the report holds, and no more.
 func (a *Audit) again(ctx context.Context, on *engine.Runner, r Report) (Found, error) {
 	b := *a
 	b.most = &limits{trials: len(r.Trials), samples: a.Plan.certifies()}
-	s := newState(&b, on, nil)
+	s := &state{Audit: &b, on: on}
 	if r.Sequential != nil {
 		if b.most.epochs = len(r.Sequential.Epochs); r.Termination.Reason != audit.Stopped {
 			b.most.epochs++
@@ -96,7 +94,7 @@ func (a *Audit) again(ctx context.Context, on *engine.Runner, r Report) (Found, 
 	}
 	if !r.Certified() {
 		s.found.Trials, s.found.Evidence = r.Trials, r.Evidence
-		err := s.testSequentially(ctx, on.Pool)
+		err := s.testSequentially(ctx)
 		return s.found, err
 	}
 	b.most.samples = r.Evidence.Table.Pairs() // less than planned in a run that ended early
@@ -126,7 +124,9 @@ func (a *Audit) take(v *engine.Verification, r Report, again *report.Replay[Foun
 	var fields []string
 	switch {
 	case r.Certified():
-		v.Same(r.chosen(), "trials", "there is no one chosen trial with the result's pair")
+		best := slices.DeleteFunc(slices.Clone(r.Trials), func(t TrialNote) bool { return !t.Chosen })
+		v.Same(len(best) == 1 && audit.EqualJSON(best[0].Pair, r.Evidence.Pair),
+			"trials", "there is no one chosen trial with the result's pair")
 		fields = append(slices.Clone(searched), "evidence.table")
 		drawn := []string{"edges", "outcomes", "first", "firstInEvent", "second", "secondInEvent"}
 		if r.Evidence.Chart.Plane != nil {
@@ -163,14 +163,8 @@ func (a *Audit) take(v *engine.Verification, r Report, again *report.Replay[Foun
 	return nil
 }
 
-// chosen says whether one trial was chosen, of the evidence's pair.
-func (r Report) chosen() bool {
-	chosen := slices.DeleteFunc(slices.Clone(r.Trials), func(t TrialNote) bool { return !t.Chosen })
-	return len(chosen) == 1 && audit.EqualJSON(chosen[0].Pair, r.Evidence.Pair)
-}
-
-// prepareAgain is evidence whose counts are taken for granted, with what follows from the
-// explored ones. What does not follow is chosen: a claim's events, unless it is a curve.
+// prepareAgain takes the counts for granted, with what follows from the explored ones. Only a
+// claim's events were chosen, unless it is a curve.
 func (a *Audit) prepareAgain(e Evidence) (again *Evidence, chosen []string, err error) {
 	p, err := a.prepare(e)
 	if err != nil {
@@ -190,13 +184,13 @@ func (a *Audit) prepareAgain(e Evidence) (again *Evidence, chosen []string, err 
 
 // checkUncertified refuses a report without a second stage that no run of its plan makes.
 func checkUncertified(r Report) error {
-	reason := r.Termination.Reason
-	raced := r.Plan.Mode == UntilRefuted && r.Sequential != nil
-	if reason != audit.Stopped && reason != audit.Failed && !raced || r.Evidence != nil && (r.Evidence.Table != nil || r.Plan.Mode == UntilRefuted) {
-		return &audit.InputError{Field: "report: termination.reason", Found: fmt.Sprintf("%q", reason), Want: "stopped or failed in a report without counts and results"}
-	}
-	if !raced {
-		return nil
+	reason, until := r.Termination.Reason, r.Plan.Mode == UntilRefuted
+	raced := until && r.Sequential != nil
+	ended := reason == audit.Stopped || reason == audit.Failed || raced
+	err := audit.Require(ended && (r.Evidence == nil || r.Evidence.Table == nil && !until), "report: termination.reason",
+		fmt.Sprintf("%q", reason), "stopped or failed in a report without counts and results")
+	if err != nil || !raced {
+		return err
 	}
 	want := []audit.TerminationReason{audit.Stopped, audit.Failed}
 	drawn := r.Sequential.outputs() / 2
@@ -210,7 +204,7 @@ func checkUncertified(r Report) error {
 		fmt.Sprintf("%q after %d of plan.samples = %d outputs a side", reason, drawn, r.Plan.Samples), "one of %v, given these outputs and whether they refute the claim", want)
 }
 
-// checkSizes refuses, before anything is replayed, sizes that no run of these settings has.
+// checkSizes refuses, before a replay, sizes that no run of these settings has.
 func (a *Audit) checkSizes(r Report) error {
 	most := r.Plan.Trials
 	if r.Plan.Pair != nil || r.Plan.Mode == Climbing {
@@ -233,18 +227,14 @@ func (a *Audit) checkSizes(r Report) error {
 	return second.checkSamplesUsed(r)
 }
 
-// checkSamplesUsed refuses counts that no run of these settings makes.
 func (a *Audit) checkSamplesUsed(r Report) error {
 	pairs, n := r.Evidence.Table.Pairs(), a.Plan.Samples
-	var want string
-	var ok bool
+	want, ok := fmt.Sprintf("at most plan.samples = %d, without a bound, in a run that did not complete", n), pairs <= n && !r.bounded()
 	switch r.Termination.Reason {
 	case audit.Completed:
 		want, ok = fmt.Sprintf("plan.samples = %d, with a bound, in a run that completed", n), pairs == n && r.bounded()
 	case audit.Refuted:
 		want, ok = "absent: a run that ends when its claim is refuted certifies nothing", false
-	default:
-		want, ok = fmt.Sprintf("at most plan.samples = %d, without a bound, in a run that did not complete", n), pairs <= n && !r.bounded()
 	}
 	if rows := a.shardRows(); ok && pairs%rows != 0 && pairs != n {
 		want, ok = fmt.Sprintf("a multiple of %d, as runs are counted in shards", rows), false
@@ -253,7 +243,7 @@ func (a *Audit) checkSamplesUsed(r Report) error {
 		audit.Require(ok, "report: evidence.table", fmt.Sprintf("of %d pairs, in a run that ended as %q", pairs, r.Termination.Reason), "%s", want))
 }
 
-// bounded reports whether the second stage came to a bound.
+// bounded: the second stage came to a bound.
 func (r Report) bounded() bool {
 	return slices.ContainsFunc(r.Rows(report.Bounds), func(x report.Row) bool { return x.Method != MethodSequential && x.LowerBound != nil })
 }
@@ -266,7 +256,6 @@ func Named(cat audit.Catalogue, b audit.UserMechanism) (audit.Catalogue, error) 
 	return cat.With(b.Spec(told(b.Columns))), nil
 }
 
-// told is a mechanism of which only its columns are known, by a report.
 type told []audit.Column
 
 // Columns implements [audit.Mechanism].

@@ -17,7 +17,7 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 )
 
-// Reword puts the verdict into words, as the numbers of the report have it.
+// Reword puts the verdict into words, by the numbers of the report.
 func (r *Report) Reword() {
 	claimed := "claimed " + audit.Number(r.Claim.Limit())
 	at, symbol := "", "epsilon"
@@ -33,11 +33,7 @@ func (r *Report) Reword() {
 	}
 	anytime := audit.Pick(r.Plan.isSequential(), ", valid at any time", "")
 	bound := func() string {
-		sign, limit := ">=", r.Claim.Limit()
-		if row.Strict {
-			sign, limit = ">", math.Inf(1)
-		}
-		return fmt.Sprintf("%s %s %s%s with %s confidence%s", symbol, sign, phrase.Bound(*r.LowerBound, limit), at, phrase.Percent(r.Confidence), anytime)
+		return fmt.Sprintf("%s %s%s with %s confidence%s", symbol, r.atLeast(*r.LowerBound, row.Strict), at, phrase.Percent(r.Confidence), anytime)
 	}
 	raced := r.Plan.isSequential() && r.LowerBound != nil && r.Sequential != nil
 	drawn := phrase.Grouped(r.Termination.Outputs) + " outputs"
@@ -72,7 +68,7 @@ func (r *Report) Reword() {
 	case r.Verdict == audit.NoViolation:
 		r.Say(fmt.Sprintf("No violation found: %s; %s.", bound(), claimed), strings.TrimSpace(r.powerWords()+r.moreWords()+" This is not a proof of privacy."))
 	case r.Verdict == audit.Invalid:
-		r.Say("Invalid: the run failed: "+strings.TrimSuffix(r.Termination.Message, ".")+".", "")
+		r.SayInvalid()
 	case r.Termination.Reason == audit.Stopped && r.LowerBound != nil:
 		r.Say(fmt.Sprintf("Inconclusive: %s; so far %s.", used, bound()), upper(claimed)+".")
 	case r.Termination.Reason == audit.Stopped:
@@ -84,12 +80,19 @@ func (r *Report) Reword() {
 	}
 }
 
-// unmeasured says that the claim was refuted and by how much is not known.
-func (r Report) unmeasured() string {
-	if r.Plan.Mode == UntilRefuted {
-		return "An audit until the claim is refuted does not measure by how much the claim is exceeded."
+// atLeast is a bound with its sign, rounded to the side of the claim that it is on.
+func (r Report) atLeast(bound float64, strict bool) string {
+	if strict {
+		return "> " + phrase.Bound(bound, math.Inf(1))
 	}
-	if r.Inputs.Samples != nil {
+	return ">= " + phrase.Bound(bound, r.Claim.Limit())
+}
+
+func (r Report) unmeasured() string {
+	switch {
+	case r.Plan.Mode == UntilRefuted:
+		return "An audit until the claim is refuted does not measure by how much the claim is exceeded."
+	case r.Inputs.Samples != nil:
 		return "The excess is not measured. More rows may show it."
 	}
 	return fmt.Sprintf("The excess is not measured. More: -samples %d.", min(MaxSamples, 10*r.Plan.Samples))
@@ -100,23 +103,21 @@ func (r Report) powerWords() string {
 	if r.Plan.isSequential() {
 		return ""
 	}
-	what, symbol := "the event that was found", "epsilon"
+	what, like, symbol := "event", "an event as frequent as", "epsilon"
 	if row := r.Deciding(); row != nil {
 		if row.Event == nil {
-			what = "the witness that was found"
+			what, like = "witness", "a witness like"
 		}
 		symbol = strings.TrimPrefix(row.ID.Symbol(), "the ")
 	}
 	if r.Power == nil || r.Power.Smallest == nil {
-		return "At this sample size, " + what + " could not have shown a violation."
+		return "At this sample size, the " + what + " that was found could not have shown a violation."
 	}
-	like := audit.Pick(what == "the event that was found", "an event as frequent as the one found", "a witness like the one found")
-	return fmt.Sprintf("At this sample size, a true %s of about %.4g or more would have been detected in at least half of all runs, by %s.", symbol, *r.Power.Smallest, like)
+	return fmt.Sprintf("At this sample size, a true %s of about %.4g or more would have been detected in at least half of all runs, by %s the one found.", symbol, *r.Power.Smallest, like)
 }
 
-// moreWords say about how many more outputs would refute the claim, if all came with the frequencies
-// that were counted; empty where it takes more than nearMiss times what was counted. The report may
-// be a stranger's.
+// moreWords say about how many more outputs with the frequencies that were counted would refute the
+// claim; empty beyond nearMiss times what was counted. The report may be a stranger's.
 func (r Report) moreWords() string {
 	row, limit := r.Deciding(), r.Claim.Limit()
 	if row == nil || row.Counts == nil || row.Group > 1 || row.ID != report.Epsilon && row.ID != report.Mu {
@@ -153,43 +154,46 @@ func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 func (r Report) Facts() []audit.FactRow {
 	var rows report.FactRows
 	add := rows.Add
-	mech := r.Plan.Mechanism
-	if len(r.Plan.Parameters) > 0 {
-		mech += " (" + strings.Join(r.Plan.Parameters.Assignments(), ", ") + ")"
-	}
 	samples := r.Inputs.Samples
-	switch {
+	switch params := r.Plan.Parameters; {
 	case samples != nil:
 		add("Samples", "%s", samples.Words())
 	case r.Inputs.User != nil:
 		add("Mechanism", "%s", r.Inputs.User.Words())
+	case len(params) > 0:
+		add("Mechanism", "%s (%s)", r.Plan.Mechanism, strings.Join(params.Assignments(), ", "))
 	default:
-		add("Mechanism", "%s", mech)
+		add("Mechanism", "%s", r.Plan.Mechanism)
 	}
 	if l := r.Inputs.Labelled; l != nil {
 		add("Table", "%s", l.Words())
 	}
-	if claim := r.Plan.Claim; claim != nil && claim.Kind == audit.Profile {
-		add("Claim", "%s", r.StatedClaim) // with the curve
-	} else {
-		add("Claim", "%s", r.Claim)
+	claim := r.Claim.String()
+	if p := r.Plan.Claim; p != nil && p.Kind == audit.Profile {
+		claim = r.StatedClaim // with the curve
 	}
+	add("Claim", "%s", claim)
 	add("Neighbours", "%s: %s", r.Plan.Relation, r.Inputs.PrivacyUnit)
 	if row := r.Deciding(); row != nil {
-		addDeciding(add, r, *row)
+		r.addDeciding(add, *row)
+	}
+	var pair *audit.Pair
+	if e := r.Evidence; e != nil {
+		pair = &e.Pair
+	} else if s := r.Sequential; s != nil && len(s.Pairs) > 0 {
+		pair = &s.Pairs[s.loudest()]
 	}
 	if samples != nil {
 		for i, name := range []string{"Dataset A", "Dataset B"} {
 			add(name, "%s, %s rows", samples.Datasets[i], phrase.Grouped(samples.Rows[i]))
 		}
+	} else if pair != nil {
+		first, second := pair.Words()
+		add("Dataset A", "%s", first)
+		add("Dataset B", "%s", second)
 	}
 	if e := r.Evidence; e != nil {
-		if samples == nil {
-			addPair(add, e.Pair)
-		}
 		add("Found by", "%s", e.Witness.Learner)
-	} else if s := r.Sequential; s != nil && samples == nil && len(s.Pairs) > 0 {
-		addPair(add, s.Pairs[s.loudest()])
 	}
 	if s := r.Sequential; s != nil {
 		words := fmt.Sprintf("%s outputs of %s, both sides, in %s", phrase.Grouped(s.outputs()), phrase.Count(len(s.Pairs), "pair"), phrase.Count(len(s.Epochs), "epoch"))
@@ -226,23 +230,13 @@ func (r Report) Facts() []audit.FactRow {
 	return rows
 }
 
-func addPair(add func(name, format string, args ...any), p audit.Pair) {
-	first, second := p.Words()
-	add("Dataset A", "%s", first)
-	add("Dataset B", "%s", second)
-}
-
-func addDeciding(add func(name, format string, args ...any), r Report, f report.Row) {
+func (r Report) addDeciding(add func(name, format string, args ...any), f report.Row) {
 	if f.LowerBound != nil {
 		method := f.MethodWords()
 		if e := r.Evidence; f.Beta > 0 && f.Event != nil && e != nil {
 			method += fmt.Sprintf(", %s of the error on this event of %d", phrase.Percent(f.Beta/r.Plan.Beta), len(e.Prepared.Alternatives)+1)
 		}
-		sign, limit := ">=", r.Claim.Limit()
-		if f.Strict {
-			sign, limit = ">", math.Inf(1)
-		}
-		add("Lower bound", "%s %s %s (%s confidence, %s)", f.Quantity, sign, phrase.Bound(*f.LowerBound, limit), phrase.Percent(f.Confidence), method)
+		add("Lower bound", "%s %s (%s confidence, %s)", f.Quantity, r.atLeast(*f.LowerBound, f.Strict), phrase.Percent(f.Confidence), method)
 	}
 	if f.Group > 1 {
 		add("Group", "%s", f.Note)
@@ -261,7 +255,7 @@ func addDeciding(add func(name, format string, args ...any), r Report, f report.
 	}
 	likelier, other := "A", "B"
 	if f.Direction == report.SecondOverFirst {
-		likelier, other = other, likelier
+		likelier, other = "B", "A"
 	}
 	switch e := r.Evidence; {
 	case f.Event != nil:
@@ -274,10 +268,9 @@ func addDeciding(add func(name, format string, args ...any), r Report, f report.
 	}
 }
 
-// eventMost is how much of an event's words is printed, in bytes; the report holds all.
+// eventMost is how many bytes of an event's words are printed.
 const eventMost = 400
 
-// shortened ends a list of words after eventMost bytes, and says how many more there are.
 func shortened(words string) string {
 	if len(words) <= eventMost {
 		return words
@@ -290,8 +283,8 @@ func shortened(words string) string {
 	return strings.ToValidUTF8(words[:eventMost], "") + "..."
 }
 
-// Where an event of one real output begins and ends is looked for on a grid:
-// within the chart's range, and beyond it at growing distances.
+// Where an event of one real output begins and ends is looked for on a grid: within the chart's
+// range, and beyond it at growing distances.
 const (
 	intervalSteps = 2000
 	intervalReach = 60  // steps beyond either end
@@ -372,7 +365,6 @@ func finite(x float64) *float64 {
 	return new(phrase.Figures(x, 6))
 }
 
-// placeWords say where intervals of an axis lie.
 func placeWords(all []report.Interval) string {
 	if len(all) > intervalMost {
 		return fmt.Sprintf("is in one of %d intervals", len(all))
@@ -393,7 +385,7 @@ func placeWords(all []report.Interval) string {
 	return "is " + strings.Join(parts, " or ")
 }
 
-// plainNumber is a number to three figures, as one reads it in a sentence.
+// plainNumber has three figures, as one reads them in a sentence.
 func plainNumber(x float64) string {
 	s := strconv.FormatFloat(x, 'g', 3, 64)
 	if a := math.Abs(x); a >= 1000 && a < 1e6 {
@@ -416,7 +408,7 @@ func plainNumber(x float64) string {
 	return head + "×" + b.String()
 }
 
-// intervals are those of the grid on which the score lies on the event's side, their ends found by
+// intervals are those of the grid in which the score is on the event's side, their ends found by
 // halving. One that reaches the grid's end is taken to go on.
 func intervals(edges []float64, m audit.Model, threshold float64, above bool) [][2]float64 {
 	lo, hi := edges[0], edges[len(edges)-1]
@@ -475,13 +467,12 @@ func intervals(edges []float64, m audit.Model, threshold float64, above bool) []
 	return found
 }
 
-// People names the two datasets of a pair by the person in whom they differ, called Ada, or by
-// the group, where there are several. Under a relation that replaces rows somebody else, called
-// Bob, stands in her place.
+// People names the two datasets of a pair by the person in whom they differ, called Ada, or the
+// group. Under a relation that replaces rows somebody else, called Bob, stands in her place.
 type People struct {
 	// Question is what an audit of the pair asks.
 	Question string `json:"question"`
-	// Names say which dataset it is, as "with Ada"; Again says so after the other was named.
+	// Names say which dataset it is, as "with Ada"; Again does after the other was named.
 	Names [2]string `json:"names"`
 	Again [2]string `json:"again"`
 	// Words say who is in each dataset, and its rows, Ada's in brackets; they may be empty.
@@ -499,15 +490,13 @@ func PeopleOf(p *audit.Pair, relation audit.Relation, recorded *audit.Recording)
 	}
 	n := [2]int{p.First.Len(), p.Second.Len()}
 	rows := [2]string{p.First.Words(), p.Second.Words()}
+	who, she, her, its, bob, his, size := "Ada", "Ada", "her", "her", "Bob", "his", 1
 	if relation != audit.LInfinity { // there all answers may differ
 		rows[0], rows[1] = p.Words()
-	}
-	who, she, her, bob, his, size := "Ada", "Ada", "her", "Bob", "his", 1
-	if relation != audit.LInfinity {
 		size = max(len(p.First.Alone(p.Second)), len(p.Second.Alone(p.First)))
 	}
 	if size > 1 {
-		who, she, her, bob, his = "the group", fmt.Sprintf("The group of %d", size), "it", "others", "their"
+		who, she, her, its, bob, his = "the group", fmt.Sprintf("The group of %d", size), "it", "its", "others", "their"
 	}
 	and := func(name string, others int) string {
 		if others == 0 {
@@ -516,7 +505,6 @@ func PeopleOf(p *audit.Pair, relation audit.Relation, recorded *audit.Recording)
 		return fmt.Sprintf("%s and %s: ", name, phrase.Count(others, "other"))
 	}
 	if relation != audit.LInfinity && n[0] == n[1] {
-		its := map[string]string{"her": "her", "it": "its"}[her]
 		return People{Question: fmt.Sprintf("Can the answer tell %s from %s?", who, bob), Names: [2]string{"with " + who, "with " + bob}, Again: [2]string{fmt.Sprintf("with %s in %s place", who, his), fmt.Sprintf("with %s in %s place", bob, its)},
 			Words: [2]string{and(she, n[0]-size) + rows[0], and(upper(bob), n[0]-size) + rows[1]}}
 	}

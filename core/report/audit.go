@@ -10,11 +10,11 @@ import (
 	"github.com/dpscope/dpscope/core/engine"
 )
 
-// Audit is a plan that was checked, with its defaults. P is what its run tells while it works, F
+// Audit is a plan that was checked, with its defaults. P is what its run tells while it works, F is
 // what it finds: all that its report R follows from, besides the plan and why the run ended.
 type Audit[P, F, R any] interface {
-	// Run draws, and says what it found, if it was stopped or failed all that there is. tell may be
-	// nil, and is called one at a time. The outcome does not depend on the pool.
+	// Run draws, and says what it found, even when stopped. tell may be nil, and is called one at a
+	// time. The outcome does not depend on the pool.
 	Run(ctx context.Context, on *engine.Runner, tell func(P)) (F, audit.Termination, error)
 	// Conclude is a function of its arguments.
 	Conclude(found F, end audit.Termination) (R, error)
@@ -25,7 +25,7 @@ type Audit[P, F, R any] interface {
 
 // Replay is how a report is replayed.
 type Replay[F any] struct {
-	// Draw draws again what the report holds, and no more; nil: the report's evidence is taken.
+	// Draw draws what the report holds, and no more; nil: the report's evidence is taken.
 	Draw  func(ctx context.Context, on *engine.Runner) (F, error)
 	Found F        // that is taken
 	Taken []string // fields that are the report's own word
@@ -33,8 +33,7 @@ type Replay[F any] struct {
 	Warnings []string
 }
 
-// Shared is an audit whose certification several machines share. What they found goes through
-// JSON from one to the other.
+// Shared is an audit whose certification several machines share. What they found goes through JSON.
 type Shared[P, F any] interface {
 	// Search does all that is not shared.
 	Search(ctx context.Context, on *engine.Runner, tell func(P)) (F, error)
@@ -76,7 +75,7 @@ type Different struct{ What, How string }
 func (d *Different) Error() string { return d.What + ": " + d.How }
 
 // Verify replays a report of an audit. With whole it draws again what can be drawn; all other
-// evidence is taken from the report. Either way the report must be what follows.
+// evidence is taken from the report, which must be what follows.
 func Verify[P, F, R any, W Pointer[R]](ctx context.Context, a Audit[P, F, R], on *engine.Runner, r R, whole bool) (v engine.Verification, err error) {
 	replay, err := a.Replay(&v, r, whole)
 	if err != nil {

@@ -14,15 +14,14 @@ import (
 	"github.com/dpscope/dpscope/core/engine"
 )
 
-// mostDifferences are named of each part of a report.
 const mostDifferences = 3
 
-// Compare holds a report against the one, of the same type, that follows from a replay, field by
-// field as their tags say, see [Report]. What stands under the paths that are taken was taken
-// from the report; say why with [engine.Verification.Skip].
+// Compare holds a report against the one that follows from a replay, field by field as their tags
+// say, see [Report]. What is taken was taken from the report; say why with
+// [engine.Verification.Skip].
 //
-// Numbers of want that differ by no more than platforms do become those of the report, before
-// want is put into words.
+// Numbers of want that differ by no more than platforms do become those of the report, before want
+// is put into words.
 func Compare(v *engine.Verification, report, want Replayed, taken ...string) {
 	own, other := report.Common(), want.Common()
 	c := comparison{v: v, taken: taken, found: map[string][]string{}, fieldsOf: map[string]map[string]bool{}}
@@ -45,7 +44,7 @@ type Replayed interface {
 // Common implements [Replayed].
 func (r *Report) Common() *Report { return r }
 
-// comparison is one under way. It walks twice: for all but words, and for words.
+// comparison walks twice: for all but words, and for words.
 type comparison struct {
 	v     *engine.Verification
 	taken []string
@@ -144,7 +143,6 @@ func (c *comparison) walk(path, rule string, a, b reflect.Value) {
 	}
 }
 
-// empty is what omitempty leaves out.
 func empty(x reflect.Value) bool {
 	switch x.Kind() {
 	case reflect.Slice, reflect.Map:
@@ -205,7 +203,6 @@ func (c *comparison) fields(path, rule string, a, b reflect.Value) {
 	}
 }
 
-// tell puts what was found into the verification.
 func (c *comparison) tell() {
 	slices.SortStableFunc(c.parts, engine.Follows) // why before what follows
 	for _, p := range c.parts {
@@ -238,7 +235,6 @@ func (c *comparison) butFor(p string) string {
 	return " (but for " + strings.Join(names, " ") + ")"
 }
 
-// unplaced is a path without its places in lists.
 func unplaced(path string) string {
 	var b strings.Builder
 	for {

@@ -19,8 +19,7 @@ const (
 	// MethodOneRun is [bounds.OneRunEpsilon], MethodOneRunGDP [bounds.OneRunGDPEpsilon].
 	MethodOneRun    Method = "one-run"
 	MethodOneRunGDP Method = "one-run-gdp"
-	// MethodExact is [bounds.Exact], MethodClopperPearson [bounds.ClopperPearson] and
-	// MethodGaussian [bounds.GaussianMu] of the counts of an event.
+	// Of the counts of an event: [bounds.Exact], [bounds.ClopperPearson] and [bounds.GaussianMu].
 	MethodExact          Method = "exact"
 	MethodClopperPearson Method = "clopper-pearson"
 	MethodGaussian       Method = "gaussian-dp"
@@ -42,8 +41,8 @@ const (
 // Assumes is what a method takes for granted under each relation; under others it does not hold.
 type Assumes map[audit.Relation]string
 
-// coinsAlone: with the canary of a coin there and not there two datasets differ by
-// adding or removing it (Steinke, Nasr and Jagielski 2023, section 2).
+// coinsAlone: with the canary of a coin there and not there two datasets differ by adding or
+// removing it (Steinke, Nasr and Jagielski 2023, section 2).
 var coinsAlone = Assumes{audit.AddRemove: "a separate fair coin decided for each canary whether it was in"}
 
 // ownTrainings: scores in and out are independent samples of two laws. The relation is how the
@@ -53,13 +52,12 @@ var ownTrainings = Assumes{
 	audit.Replace:   "each score is from a separate training, with its canary or with another record in its place; canaries are from one distribution",
 }
 
-// ByRuns: under add-remove every run counts, see [bounds.CoinDelta]. Under replace the
-// runs count that have K canaries in and M out, of which the seed draws as many. Why
-// that is valid: let S, the canaries in, be drawn at random, so that given how many
-// they are all such sets are equally likely, or canaries be drawn anew in every run.
-// For i in S and j not, S' = S - i + j is another such set, the datasets of S and S'
-// differ by one record replaced by another, and so P(score_i > t | S) <= e^eps
-// P(score_i > t | S') + delta. The mean over i, j and S is p1 <= e^eps p0 + delta for
+// ByRuns: under add-remove every run counts, see [bounds.CoinDelta]. Under replace the runs count
+// that have K canaries in and M out, of which the seed draws as many. That is valid: let S, the
+// canaries in, be drawn at random, so that given how many they are all such sets are equally
+// likely, or canaries be drawn anew in every run. For i in S and j not, S' = S - i + j is another
+// such set, the datasets of S and S' differ by one record replaced by another, and so P(score_i > t
+// | S) <= e^eps P(score_i > t | S') + delta. The mean over i, j and S is p1 <= e^eps p0 + delta for
 // a canary drawn from those in and one drawn from those out.
 var ByRuns = Assumes{
 	audit.AddRemove: "each run is a separate training, in which a separate fair coin decided for each canary whether it was in",
@@ -91,7 +89,7 @@ func Ended(ctx context.Context, err error) (audit.Termination, error) {
 	return audit.Termination{Reason: audit.Failed, Message: phrase.Block(err.Error())}, err
 }
 
-// MethodWords are titles and assumptions of the methods for scores without runs.
+// MethodWords are of the methods for scores without runs.
 var MethodWords = map[Method]struct {
 	title     string
 	Assumes   Assumes
@@ -109,7 +107,7 @@ var MethodWords = map[Method]struct {
 // OneRunOfReplace says why there is no bound in one run for a claim under replace.
 const OneRunOfReplace = "an audit in one run includes or leaves out a canary by a coin, which adds or removes a record; a mechanism that is private under replace may reveal the number of records"
 
-// NewRow is the row of a method for single trainings, under a relation, without bounds.
+// NewRow is a method's for single trainings, under a relation, without bounds.
 func NewRow(m Method, relation audit.Relation) Row {
 	w := MethodWords[m]
 	return Row{ID: Epsilon, Method: m, Title: w.title, Valid: w.valid, Trainings: w.trainings, Assumption: w.Assumes[relation]}
@@ -142,8 +140,8 @@ func Least(from, most int, enough func(int) bool) int {
 	return hi
 }
 
-// CheckByMethod refuses a report of canaries or of scores whose parts do not fit together. claim
-// is that of its plan.
+// CheckByMethod refuses a report of canaries or of scores whose parts do not fit together. claim is
+// that of its plan.
 func (r Report) CheckByMethod(claim *audit.Claim) error {
 	n := len(r.Tables)
 	return audit.First(
@@ -161,8 +159,8 @@ func (r *Report) SayInvalid() {
 	r.Say("Invalid: the run failed: "+strings.TrimSuffix(r.Termination.Message, ".")+".", "")
 }
 
-// SayByMethod puts a verdict by one of the methods into words. from says what the bound is from,
-// such as "one training with 1 000 canaries".
+// SayByMethod says the verdict by one of the methods. from is what the bound is from, such as "one
+// training with 1 000 canaries".
 func (r *Report) SayByMethod(c StatedClaim, from string) {
 	row := r.Deciding()
 	claimed, at := "claimed "+phrase.Number(c.Epsilon), c.At()
@@ -196,8 +194,8 @@ func (r *Report) SayByMethod(c StatedClaim, from string) {
 	}
 }
 
-// SayTooSmall says that an audit of this size, in words, cannot refute the claim. symbol stands
-// for what is bounded, at for where.
+// SayTooSmall says that an audit of this size cannot refute the claim. symbol stands for what is
+// bounded, at for where.
 func (r *Report) SayTooSmall(size, symbol, at string) {
 	limit, p := r.Claim.Limit(), *r.Power
 	most, needs, rest := "any lower bound above 0", "", "Raise the number of samples."

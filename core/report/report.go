@@ -1,5 +1,5 @@
-// Package report holds what reports of every kind have in common: rows of bounds by
-// method, the verdict that follows from them, and their words.
+// Package report holds what reports of every kind have in common: rows of bounds by method, the
+// verdict that follows from them, and their words.
 package report
 
 import (
@@ -20,22 +20,22 @@ import (
 const SchemaVersion = 1
 
 // Report is what the reports of all kinds have in common. A kind embeds it and adds its plan, its
-// evidence, and what it audited. Everything but generator and timing follows from plan and
-// evidence. Bounds are rounded down. The tag same says how [Compare] holds a field against a
-// replay: exactly where there is none; "near" up to what platforms differ by in a bound, "ratio",
-// "share", "pvalue" and "power" in other numbers; "words" as text; "own" not at all.
+// evidence, and what it audited. All but generator and timing follows from plan and evidence. The
+// tag same says how [Compare] holds a field against a replay: exactly where there is none; "near"
+// up to what platforms differ by in a bound, "ratio", "share", "pvalue" and "power" in other
+// numbers; "words" as text; "own" not at all.
 type Report struct {
 	Schema        string          `json:"$schema"`
 	Kind          string          `json:"kind"`
 	SchemaVersion int             `json:"schemaVersion"`
 	Generator     audit.Generator `json:"generator" same:"own"`
-	Subject       string          `json:"subject"` // what was audited, by name: a mechanism, a source, files of scores
+	Subject       string          `json:"subject"` // by name: a mechanism, a source, files of scores
 	Claim         audit.Claim     `json:"claim"`
 	StatedClaim   string          `json:"promise" same:"words"` // the claim in words, with all that it depends on
 	Verdict       audit.Verdict   `json:"verdict"`
 	Headline      string          `json:"headline" same:"words"` // the verdict in a sentence
-	Summary       string          `json:"summary" same:"words"`  // the headline, and what else there is to say of the verdict
-	// LowerBound is the certified bound on the Quantity that the claim limits, at least 0.
+	Summary       string          `json:"summary" same:"words"`  // the headline, and what else there is to say
+	// LowerBound is certified, of the Quantity that the claim limits, at least 0, rounded down.
 	LowerBound  *float64          `json:"lowerBound,omitempty" same:"near"`
 	Quantity    string            `json:"quantity,omitempty" same:"words"`
 	Confidence  float64           `json:"confidence" same:"near"`         // of the bound: 1 - beta
@@ -60,16 +60,15 @@ type View interface {
 // Head implements [View] for the reports that embed r.
 func (r Report) Head() Report { return r }
 
-// New is a report of a kind, without what follows from an audit.
+// New is a report without what follows from an audit.
 func New(kind, subject string, p StatedClaim, beta float64) Report {
 	return Report{Schema: SchemaName(kind), Kind: kind, SchemaVersion: SchemaVersion, Subject: subject, Claim: p.Claim, StatedClaim: p.String(),
 		Confidence: 1 - beta, Tables: []Table{}, Warnings: []string{}}
 }
 
-// SchemaName names the schema of the reports of a kind, which lies in docs/.
+// SchemaName is of the reports of a kind; the schema lies in docs/.
 func SchemaName(kind string) string { return "dpscope-" + kind + "-v1.schema.json" }
 
-// Say puts the verdict into words: its headline, and what follows that.
 func (r *Report) Say(headline, rest string) {
 	r.Headline, r.Summary = headline, headline
 	if rest != "" {
@@ -107,7 +106,6 @@ func (c StatedClaim) At() string {
 	return s + " under " + string(c.Relation)
 }
 
-// String is the whole claim in words.
 func (c StatedClaim) String() string {
 	s := fmt.Sprintf("epsilon = %s at delta = %s", phrase.Number(c.Epsilon), phrase.Number(c.Delta))
 	if c.Defaulted {
@@ -126,11 +124,11 @@ func CheckRelation(r audit.Relation, known ...audit.Relation) error {
 	if r == "replace-one" { // its name elsewhere
 		return &audit.InputError{Field: "relation", Found: `"replace-one"`, Want: fmt.Sprintf("one of %v", Texts(known)), Remedy: `"replace" is its name here`}
 	}
-	return OneOf("relation", r, known)
+	return OneOf("relation", r, known...)
 }
 
 // OneOf refuses a word that is not among those known.
-func OneOf[T ~string](field string, word T, known []T) error {
+func OneOf[T ~string](field string, word T, known ...T) error {
 	if slices.Contains(known, word) {
 		return nil
 	}
@@ -152,7 +150,7 @@ func ResolveClaim(c *audit.Claim, defaulted bool) (audit.Claim, error) {
 	)
 }
 
-// ReadDefaultDelta completes the claim of a plan that was read from data and names no delta.
+// ReadDefaultDelta completes the claim of a plan, read from data, that names no delta.
 func ReadDefaultDelta(data []byte, claim *audit.Claim, defaulted *bool) {
 	var plan struct {
 		Claim struct {
@@ -173,7 +171,6 @@ func Texts[T ~string](v []T) []string {
 // Pair is the kind of audits of pairs of datasets.
 const Pair = "pair"
 
-// head is what tells how a report is read.
 type head struct {
 	Kind          string          `json:"kind"`
 	SchemaVersion *int            `json:"schemaVersion"`
@@ -191,7 +188,6 @@ func KindOf(data []byte) string {
 	return h.Kind
 }
 
-// readable are the versions of dpscope whose reports this one reads.
 var readable = []string{audit.Version}
 
 // CheckVersion refuses a report by a version of dpscope that this one does not know.
@@ -268,16 +264,12 @@ func parse(data []byte, kind string, r any) error {
 
 // Check refuses a report whose parts do not fit together.
 func (r Report) Check() error {
-	verdicts := []string{string(audit.Violation), string(audit.NoViolation), string(audit.Inconclusive), string(audit.Invalid)}
-	if !slices.Contains(verdicts, string(r.Verdict)) {
-		return audit.UnknownName("report: field verdict", string(r.Verdict), verdicts)
-	}
-	if reasons := []string{string(audit.Completed), string(audit.Refuted), string(audit.Stopped), string(audit.Failed)}; !slices.Contains(reasons, string(r.Termination.Reason)) {
-		return audit.UnknownName("report: termination.reason", string(r.Termination.Reason), reasons)
-	}
 	violates := r.LowerBound != nil && r.above(r.Deciding(), r.Claim.Limit())
 	told := r.Verdict == audit.NoViolation && r.LowerBound != nil && !violates || r.Verdict == audit.Violation && violates
-	err := audit.First(audit.Of("report", r.Claim.Validate()),
+	err := audit.First(
+		OneOf("report: field verdict", r.Verdict, audit.Violation, audit.NoViolation, audit.Inconclusive, audit.Invalid),
+		OneOf("report: termination.reason", r.Termination.Reason, audit.Completed, audit.Refuted, audit.Stopped, audit.Failed),
+		audit.Of("report", r.Claim.Validate()),
 		audit.Require(told || r.Verdict == audit.Inconclusive || r.Verdict == audit.Invalid, "report: verdict", fmt.Sprintf("%q, but the report's own bound contradicts it", r.Verdict), "what the bound says about the claim %s", r.Claim),
 		audit.Require(r.LowerBound == nil || r.Deciding() != nil, "report: tables", "without a row that is chosen", "one, as there is a lower bound"),
 	)
@@ -289,9 +281,7 @@ func (r Report) Check() error {
 					err = audit.First(err, audit.Of(field+".counts", c.Validate()))
 				}
 			}
-			if directions := []string{FirstOverSecond, SecondOverFirst}; x.Direction != "" && !slices.Contains(directions, x.Direction) {
-				err = audit.First(err, audit.UnknownName(field+".direction", x.Direction, directions))
-			}
+			err = audit.First(err, OneOf(field+".direction", cmp.Or(x.Direction, FirstOverSecond), FirstOverSecond, SecondOverFirst))
 		}
 	}
 	return err

@@ -28,8 +28,8 @@ const (
 	TPR             Quantity = "tpr"              // true positive rate of such scores, at a false positive rate
 )
 
-// quantity is how one of them is told: by its symbol in a headline, by its letter where there is
-// little room, by its words and what it is of in a row.
+// quantity is told by its symbol in a headline, by its letter where there is little room, by its
+// words and what it is of in a row.
 type quantity struct {
 	id                    Quantity
 	letter, symbol, words string
@@ -115,8 +115,8 @@ type Row struct {
 	Alpha    float64       `json:"alpha,omitempty"`                 // of a divergence, and of what follows from one
 	FPR      float64       `json:"fpr,omitempty"`                   // of a true positive rate: the false positive rate that it belongs to
 	Estimate *float64      `json:"estimate,omitempty" same:"ratio"` // without any guarantee
-	// LowerBound is certified, rounded down. Absent where nothing is known, and in a run that was
-	// stopped: a bound for a fixed sample size does not hold at a time chosen while looking.
+	// LowerBound is certified, rounded down. It is absent where nothing is known, and in a run that
+	// was stopped: for a fixed sample size it does not hold at a time chosen while looking.
 	LowerBound *float64 `json:"lowerBound,omitempty" same:"near"`
 	UpperBound *float64 `json:"upperBound,omitempty" same:"near"` // of an interval; both ends hold together
 	Strict     bool     `json:"strict,omitempty"`                 // the quantity is above the bound
@@ -126,7 +126,7 @@ type Row struct {
 	PValue     *float64 `json:"pValue,omitempty" same:"pvalue"`
 	Confidence float64  `json:"confidence,omitempty" same:"near"`
 	Beta       float64  `json:"beta,omitempty" same:"near"` // its share of the error, of rows that hold together
-	// Group is by how many steps of the relation the datasets differ, if by more than one: the bound
+	// Group is by how many steps of the relation, if more than one, the datasets differ: the bound
 	// was divided back.
 	Group      int       `json:"group,omitempty"`
 	Mu         *float64  `json:"mu,omitempty" same:"near"`  // bound on mu that the row follows from
@@ -152,7 +152,7 @@ type Event struct {
 	Where *Where `json:"where,omitempty"` // absent where the event has no place in the chart
 }
 
-// Where says where an event lies in the chart of the outputs, for pictures.
+// Where says where an event lies in the chart of the outputs.
 type Where struct {
 	Words     string     `json:"words" same:"words"`               // after "where": "the output is below 2.8"
 	Outcomes  []int      `json:"outcomes,omitempty"`               // places in the chart's list
@@ -171,26 +171,21 @@ const (
 	SecondOverFirst = "second-over-first"
 )
 
-// Table finds a table by its name; it is empty where the report has none.
-func (r Report) Table(name string) Table {
+// Rows are those of the table of that name.
+func (r Report) Rows(name string) []Row {
 	for _, t := range r.Tables {
 		if t.Name == name {
-			return t
+			return t.Rows
 		}
 	}
-	return Table{Name: name}
+	return nil
 }
 
-// Rows are those of the table of that name.
-func (r Report) Rows(name string) []Row { return r.Table(name).Rows }
-
-// Pictured is the row whose event a picture of the outputs shows: that of epsilon, else the one
-// that decides; nil where none has an event.
+// Pictured is the row whose event a picture shows: epsilon's, else the one that decides; nil: none.
 func (r Report) Pictured() *Row {
 	rows := r.Rows(Bounds)
-	at := slices.IndexFunc(rows, func(x Row) bool { return x.ID == Epsilon && x.Event != nil })
-	if at >= 0 {
-		return &rows[at]
+	if i := slices.IndexFunc(rows, func(x Row) bool { return x.ID == Epsilon && x.Event != nil }); i >= 0 {
+		return &rows[i]
 	}
 	if row := r.Deciding(); row != nil && row.Event != nil {
 		return row
@@ -217,7 +212,7 @@ func (r *Report) Choose(m bounds.Method) {
 		row.Chosen = true
 	}
 	if row != nil && row.LowerBound != nil {
-		r.LowerBound = new(math.Max(0, *row.LowerBound))
+		r.LowerBound = new(max(0, *row.LowerBound))
 	}
 	switch limit := r.Claim.Limit(); {
 	case r.Termination.Reason == audit.Failed:
@@ -233,7 +228,6 @@ func (r *Report) Choose(m bounds.Method) {
 	}
 }
 
-// above reports whether the report's bound, which is that of the row, is above a limit.
 func (r Report) above(row *Row, limit float64) bool {
 	return *r.LowerBound > limit || row != nil && row.Strict && *r.LowerBound == limit
 }
@@ -246,7 +240,7 @@ type TableWords struct {
 	Lines   []TableLine `json:"lines"`
 }
 
-// Column is one column of a shown table.
+// Column is one of a shown table.
 type Column struct {
 	Key   string `json:"key"`
 	Title string `json:"title"`
@@ -287,8 +281,8 @@ var columns = []struct {
 		}
 		return fmt.Sprintf("%.6g", *x.Claimed)
 	}},
-	{Column{"value", "value"}, func(x Row) string { return known(x.Value, math.Inf(1)) }},
-	{Column{"largest", "at most possible"}, func(x Row) string { return known(x.Largest, math.Inf(1)) }},
+	{Column{"value", "value"}, func(x Row) string { return bounded(x.Value, math.Inf(1)) }},
+	{Column{"largest", "at most possible"}, func(x Row) string { return bounded(x.Largest, math.Inf(1)) }},
 	{Column{"valid", "valid"}, Row.validWords},
 	{Column{"trainings", "trainings"}, func(x Row) string { return string(x.Trainings) }},
 	{Column{"assumption", "assumes"}, func(x Row) string { return x.Assumption }},
@@ -300,14 +294,13 @@ func (x Row) Exceeds() bool {
 	return x.LowerBound != nil && x.Claimed != nil && (*x.LowerBound > *x.Claimed || x.Strict && *x.LowerBound == *x.Claimed)
 }
 
-func known(v *float64, claim float64) string {
+func bounded(v *float64, claim float64) string {
 	if v == nil {
 		return ""
 	}
 	return phrase.Bound(*v, claim)
 }
 
-// methodTitles are methods of bounds as people call them; reports hold their names.
 var methodTitles = map[bounds.Method]string{
 	bounds.MethodExact:                  "exact test of two shares",
 	bounds.MethodRenyiBetting:           "betting on a Rényi divergence",
@@ -320,9 +313,9 @@ func (x Row) MethodWords() string {
 }
 
 func (x Row) boundWords() string {
-	text := known(x.LowerBound, *cmp.Or(x.Claimed, new(math.Inf(1))))
+	text := bounded(x.LowerBound, *cmp.Or(x.Claimed, new(math.Inf(1))))
 	if text != "" && x.Mu != nil {
-		text += fmt.Sprintf(" (mu >= %s)", phrase.Bound(*x.Mu, math.Inf(1)))
+		text += " (mu >= " + bounded(x.Mu, math.Inf(1)) + ")"
 	}
 	return text
 }

@@ -34,16 +34,18 @@ func (rows *FactRows) Bounded(r Report, by string) {
 // Reasons are the facts that say what was audited and why the verdict is what it is.
 var Reasons = []string{"Samples", "Mechanism", "Table", "Source", "Program", "Scores", "Claim", "Neighbours", "Canaries", "Event", "Divergence", "Counts", "Rates", "Guesses", "Dataset A", "Dataset B"}
 
-// Brief is what a terminal shows of a report: the verdict, one sentence of what tells most, if
-// any, the reasons and the command. In a terminal of enough columns, counts are bars too.
+// Brief is what a terminal shows: the verdict, one sentence of what tells most, if any, the reasons
+// and the command. In enough columns, counts are bars too.
 func Brief(v View, sentence string, columns int) string {
 	var b strings.Builder
 	r := v.Head()
 	b.WriteString(strings.TrimSuffix(r.Summary+"\n"+sentence, "\n") + "\n\n")
-	facts := slices.DeleteFunc(v.Facts(), func(f audit.FactRow) bool { return !slices.Contains(Reasons, f.Name) })
-	if at := slices.IndexFunc(facts, func(f audit.FactRow) bool { return f.Name == "Counts" }); at >= 0 {
-		if bars := r.bars(columns); bars != nil {
-			facts = slices.Replace(facts, at, at+1, bars...)
+	facts, bars := []audit.FactRow{}, r.bars(columns)
+	for _, f := range v.Facts() {
+		if f.Name == "Counts" && bars != nil {
+			facts = append(facts, bars...)
+		} else if slices.Contains(Reasons, f.Name) {
+			facts = append(facts, f)
 		}
 	}
 	writeFacts(&b, facts)
@@ -51,8 +53,8 @@ func Brief(v View, sentence string, columns int) string {
 	return phrase.Visible(b.String())
 }
 
-// bars are the counts of the event that decides, as a bar for each dataset; nil where there is no
-// room. A line in the likelier one's stands where the claim, of an epsilon, allows it to end.
+// bars are the counts of the event that decides, for each dataset; nil without room. A line in the
+// likelier one's stands where the claim, of an epsilon, allows it to end.
 func (r Report) bars(columns int) []audit.FactRow {
 	row := r.Deciding()
 	if columns < 60 || row == nil || row.Counts == nil || row.Counts.X == 0 || row.Direction == "" {
@@ -108,7 +110,6 @@ func writeFacts(b *strings.Builder, facts []audit.FactRow) {
 	}
 }
 
-// writeEnd writes the warnings and how to run the audit again.
 func (r Report) writeEnd(b *strings.Builder) {
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(b, "\nNote: %s\n", warning)
@@ -121,22 +122,16 @@ func (r Report) writeEnd(b *strings.Builder) {
 	}
 }
 
-// Banner is the verdict in a few words, the bound among them, and a line that says what it is of.
+// Banner is the verdict in a few words, with the bound, and a line that says what it is of.
 func (r Report) Banner() (title, detail string) {
-	row, limit := r.Deciding(), r.Claim.Limit()
-	symbol, bound := "the bound", ""
-	if row != nil {
-		symbol = row.ID.Letter()
-		if r.LowerBound != nil {
-			sign, figure := audit.Pick(row.Strict, " > ", " ≥ "), phrase.Side(max(0, *r.LowerBound), limit, 2)
-			if *r.LowerBound == limit {
-				figure = audit.Number(limit)
-			}
-			bound = symbol + sign + figure
+	limit, bound, shown := r.Claim.Limit(), "", ""
+	confidence, claimed := phrase.Percent(r.Confidence)+" confidence.", r.ClaimedWords()+" claimed."
+	if row := r.Deciding(); row != nil && r.LowerBound != nil {
+		figure := phrase.Side(max(0, *r.LowerBound), limit, 2)
+		if *r.LowerBound == limit {
+			figure = audit.Number(limit)
 		}
-	}
-	confidence, claimed, shown := phrase.Percent(r.Confidence)+" confidence.", r.ClaimedWords()+" claimed.", ""
-	if bound != "" {
+		bound = row.ID.Letter() + audit.Pick(row.Strict, " > ", " ≥ ") + figure
 		shown = fmt.Sprintf("%s shown of the %s claimed. %s", bound, audit.Number(limit), confidence)
 	}
 	switch r.Verdict {
@@ -145,11 +140,8 @@ func (r Report) Banner() (title, detail string) {
 	case audit.NoViolation:
 		return "No violation found", cmp.Or(shown, claimed) + " Not a proof of privacy."
 	case audit.Inconclusive:
-		title = "Not decided: too few outputs"
-		if r.Termination.Reason == audit.Stopped {
-			title = "Not decided: stopped early"
-		}
-		return title, cmp.Or(shown, claimed+" Nothing was certified.")
+		why := audit.Pick(r.Termination.Reason == audit.Stopped, "stopped early", "too few outputs")
+		return "Not decided: " + why, cmp.Or(shown, claimed+" Nothing was certified.")
 	}
 	return "The run failed", phrase.Visible(r.Termination.Message)
 }

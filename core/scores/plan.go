@@ -89,7 +89,7 @@ func (p Plan) resolve(s Shape, files []ScoreFile) (Plan, error) {
 	p.Claim = &claim
 	methods := s.methods()
 	p.Method = cmp.Or(p.Method, methods[0])
-	if err := report.OneOf("method", p.Method, methods); err != nil {
+	if err := report.OneOf("method", p.Method, methods...); err != nil {
 		return p, err
 	}
 	k, m, _, _ := s.counted(p.Relation, 0)

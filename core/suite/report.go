@@ -13,7 +13,6 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 )
 
-// The JSON form of what a plan's audits came to.
 const (
 	ReportKind       = "plan-report"
 	ReportSchemaName = "dpscope-plan-report-v1.schema.json"
@@ -118,7 +117,6 @@ func ParseReport(data []byte) (Report, error) {
 	return report.Read(data, ReportKind, Report.check)
 }
 
-// check refuses audits that are not the plan's.
 func (r Report) check() error {
 	n, planned := len(r.Audits), len(r.Plan.Names)
 	err := audit.Require(n > 0 && planned > 0 && planned <= MaxAudits, "report: audits", fmt.Sprintf("%d of a plan of %d", n, planned), "at least one")
@@ -131,8 +129,8 @@ func (r Report) check() error {
 	return err
 }
 
-// Verify checks what the report says of all its audits together, against the plan where f is not
-// nil. What the audits found is checked by replaying each.
+// Verify checks what the report says of all its audits together, against the plan unless f is nil.
+// What each found is checked by its replay.
 func (r Report) Verify(f *File) engine.Verification {
 	worst := verdict(r.Audits)
 	v := engine.Verification{Summary: r.words()}

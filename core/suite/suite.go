@@ -1,5 +1,5 @@
-// Package suite is several audits in one run, from one file: a plan. All of them
-// together err with probability beta at most.
+// Package suite is several audits in one run, from one file: a plan. All of them together err with
+// probability beta at most.
 //
 // A plan of k audits gives each the share beta/k of the error. By the union bound (Boole) the
 // probability that any of the k certified bounds is above the truth is beta at most, however the
@@ -36,7 +36,6 @@ const (
 	SchemaName = "dpscope-plan-v1.schema.json"
 )
 
-// Limits of a plan, and its default.
 const (
 	MaxAudits   = 1000
 	maxName     = 200
@@ -53,8 +52,8 @@ type Plan struct {
 	Audits     []Entry `json:"audits"`
 }
 
-// Entry is one audit: the fields of a [pair.Plan] but for those that the whole plan
-// decides. Zero values mean the documented defaults.
+// Entry is one audit: a [pair.Plan] but for what the whole plan decides. Zero values mean the
+// defaults.
 type Entry struct {
 	Name string `json:"name"` // distinct within the plan
 	pair.Plan
@@ -110,14 +109,14 @@ func Parse(data []byte, what string) (*File, error) {
 	return f, err
 }
 
-// wholePlan are fields of a single audit that the whole plan decides.
+// wholePlan are fields of a single audit that the whole plan decides, and why.
 var wholePlan = [][2]string{
 	{"seed", "it follows from the plan's seed and the audit's name"},
 	{"beta", "it is the plan's beta over the number of audits"},
 	{"version", "it is the plan's"},
 }
 
-// parts are the objects of an audit, by their names in it; "" is the audit itself.
+// parts are the objects of an audit, by their names; "" is the audit itself.
 var parts = []struct {
 	name string
 	of   any
@@ -146,7 +145,8 @@ func place(name, in string) string {
 	return ""
 }
 
-// checkFields refuses unknown fields by name. What is not of the right shape is left to the decoder.
+// checkFields refuses unknown fields by name. What is not of the right shape is left to the
+// decoder.
 func checkFields(top map[string]json.RawMessage, audits []json.RawMessage, what string) error {
 	if err := known(top, what, audit.FieldNames(Plan{})); err != nil {
 		return err
@@ -178,7 +178,6 @@ func checkFields(top map[string]json.RawMessage, audits []json.RawMessage, what 
 	return nil
 }
 
-// object is a JSON object's fields, nil for anything else.
 func object(data []byte) (m map[string]json.RawMessage) {
 	if json.Unmarshal(data, &m) != nil {
 		return nil
@@ -293,7 +292,7 @@ func checkName(name string) string {
 	return ""
 }
 
-// lines are the numbers of the lines in which the audits begin, each found by its own text.
+// lines are those in which the audits begin, each found by its own text.
 func lines(data, all []byte, audits []json.RawMessage) []int {
 	out, at := make([]int, len(audits)), bytes.Index(data, all)
 	for i, text := range audits {
@@ -313,12 +312,8 @@ func Share(beta float64, n int) float64 {
 	return s
 }
 
-// Seed is the seed of the audit of that name: the first 53 bits of SHA-256 over
-//
-//	"dpscope/plan/v1"   15 bytes
-//	0x00                 1 byte
-//	seed                 8 bytes, big-endian
-//	name
+// Seed is that of the audit of a name: the first 53 bits of SHA-256 over "dpscope/plan/v1", a byte
+// 0, seed in 8 bytes, big-endian, and name.
 func Seed(seed uint64, name string) uint64 {
 	sum := sha256.Sum256(append(binary.BigEndian.AppendUint64([]byte("dpscope/plan/v1\x00"), seed), name...))
 	return binary.BigEndian.Uint64(sum[:8]) >> 11
@@ -362,7 +357,7 @@ func (f *File) Names() []string {
 	return audit.Each(f.Audits, func(e Entry) string { return e.Name })
 }
 
-// Choose returns the indices of the audits of those names, in the plan's order; of none, all.
+// Choose are the indices of the audits of those names, in the plan's order; of none, all.
 func (f *File) Choose(only []string) ([]int, error) {
 	var out []int
 	names := f.Names()

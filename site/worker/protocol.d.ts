@@ -225,7 +225,7 @@ export interface BoundRow {
   fpr?: number;
   /** without any guarantee */
   estimate?: number;
-  /** LowerBound is certified, rounded down. Absent where nothing is known, and in a run that was stopped: a bound for a fixed sample size does not hold at a time chosen while looking. */
+  /** LowerBound is certified, rounded down. It is absent where nothing is known, and in a run that was stopped: for a fixed sample size it does not hold at a time chosen while looking. */
   lowerBound?: number;
   /** of an interval; both ends hold together */
   upperBound?: number;
@@ -241,7 +241,7 @@ export interface BoundRow {
   confidence?: number;
   /** its share of the error, of rows that hold together */
   beta?: number;
-  /** Group is by how many steps of the relation the datasets differ, if by more than one: the bound was divided back. */
+  /** Group is by how many steps of the relation, if more than one, the datasets differ: the bound was divided back. */
   group?: number;
   /** bound on mu that the row follows from */
   mu?: number;
@@ -581,7 +581,7 @@ export interface CanaryReport {
   kind: string;
   schemaVersion: number;
   generator: Generator;
-  /** what was audited, by name: a mechanism, a source, files of scores */
+  /** by name: a mechanism, a source, files of scores */
   subject: string;
   claim: Claim;
   /** the claim in words, with all that it depends on */
@@ -589,9 +589,9 @@ export interface CanaryReport {
   verdict: Verdict;
   /** the verdict in a sentence */
   headline: string;
-  /** the headline, and what else there is to say of the verdict */
+  /** the headline, and what else there is to say */
   summary: string;
-  /** LowerBound is the certified bound on the Quantity that the claim limits, at least 0. */
+  /** LowerBound is certified, of the Quantity that the claim limits, at least 0, rounded down. */
   lowerBound?: number;
   quantity?: string;
   /** of the bound: 1 - beta */
@@ -646,14 +646,14 @@ export interface CanaryTrainer {
   repeats?: CanaryRepeats;
 }
 
-/** Chart is what the two output distributions look like, as counts of the certification samples, and how much of each bin lies in the event. The bins are chosen on exploration samples. */
+/** Chart has counts of the certification samples by bins, which were chosen on exploration samples, and how much of each bin lies in the event. */
 export interface Chart {
   kind: ChartKind;
-  /** what the bins are bins of, see Chart.AxisWords */
+  /** what the bins are of, see Chart.AxisWords */
   axis: string;
   /** Edges of histogram and score, ascending. Bin i lies in [Edges[i-1], Edges[i]). */
   edges?: number[];
-  /** Outcomes of kind outcomes, as output rows; the last bin holds all others. */
+  /** Outcomes are rows; the last bin holds all others. */
   outcomes?: number[][];
   /** words for Outcomes */
   labels?: string[];
@@ -758,7 +758,7 @@ export interface Dataset {
   values: number[];
 }
 
-/** DirectedPlan is the plan of a Rényi bound on the divergence of the first dataset from the second or, reversed, of the second from the first. */
+/** DirectedPlan is of a Rényi bound on the divergence of the first dataset from the second; reversed, of the second from the first. */
 export interface DirectedPlan {
   alpha: number;
   method: string;
@@ -769,7 +769,7 @@ export interface DirectedPlan {
   reversed?: boolean;
 }
 
-/** Epoch is a number of outputs of one pair, of each side, that were bet on together. */
+/** Epoch is outputs of one pair that were bet on together. */
 export interface Epoch {
   /** place in the list of pairs */
   pair: number;
@@ -777,11 +777,11 @@ export interface Epoch {
   outputs: number;
   /** Limits that are bet against, ascending: 64 k + j is 2^(k + j/64) times the claim's. */
   limits?: number[];
-  /** Witness is what gave the log odds, Candidates those of its learners that were bet by; absent where nothing was bet. */
+  /** Witness gave the log odds, Candidates are its learners that were bet by; absent without bets. */
   witness?: unknown;
   candidates?: string[];
   bets?: string[];
-  /** Counts are, for each candidate, the counts of the outputs by the cell of their log odds, of the first side and then of the second, packed. */
+  /** Counts are packed, of each candidate: outputs by the cell of their log odds, first side first. */
   counts?: string[];
 }
 
@@ -795,17 +795,18 @@ export interface Event {
   where?: Where;
 }
 
-/** Evidence is what all bounds were certified on: they are functions of Table and Prepared. */
+/** Evidence is what all bounds follow from: they are functions of Table and Prepared. */
 export interface Evidence {
   pair: Pair;
   witness: Witness;
   /** how the learners did on the pair's validation split */
   learners?: LearnerNote[];
-  /** Edges of the bins of the score: bin k holds scores above Edges[k-1] and at or below Edges[k]. */
+  /** bin k holds scores above Edges[k-1] and at or below Edges[k] */
   edges: number[];
   prepared: Prepared;
-  /** Explored counts the validation pairs, Table the certification pairs. */
+  /** of the validation pairs */
   explored: BoundsTable;
+  /** of the certification pairs */
   table?: BoundsTable;
   chart: Chart;
 }
@@ -1011,24 +1012,25 @@ export interface LinkSummary {
   table?: BoundRow[];
   /** Pair is what the outputs are from; absent where it is large or recorded elsewhere. */
   pair?: Pair;
-  /** Chart is that of the report, without its words and its plane; absent where there is none. Share is of that of a sequential stage. */
+  /** Chart is the report's, without its words and its plane; Share is a sequential stage's. */
   chart?: Chart;
   share?: number;
 }
 
-/** Live is the chart of a run on its way: of its certification or, before, of its sequential stage, where it is that of the pair in the lead. */
+/** Live is the chart so far of the certification or, before, of the sequential stage's pair in the lead. */
 export interface Live {
   chart: Chart;
   claim: Claim;
   /** of the event, as in a report.Row */
   direction: string;
-  /** Event is what is certified, absent in the sequential stage, which bets on all outputs. */
+  /** absent in the sequential stage, which bets on all outputs */
   event?: Event;
   /** outputs counted a side, of Samples */
   rows: number;
   samples: number;
-  /** Beta is the error that limits of the shares may have, of all charts together that the run shows; Share is what this one has of it, absent where it has all. */
+  /** error of the limits of the shares, in all charts of the run */
   beta: number;
+  /** of Beta, that this chart has; absent where it has all */
   share?: number;
   /** of the pair that is counted */
   people: People;
@@ -1221,11 +1223,11 @@ export interface Part {
   options?: Option[];
 }
 
-/** People names the two datasets of a pair by the person in whom they differ, called Ada, or by the group, where there are several. Under a relation that replaces rows somebody else, called Bob, stands in her place. */
+/** People names the two datasets of a pair by the person in whom they differ, called Ada, or the group. Under a relation that replaces rows somebody else, called Bob, stands in her place. */
 export interface People {
   /** Question is what an audit of the pair asks. */
   question: string;
-  /** Names say which dataset it is, as "with Ada"; Again says so after the other was named. */
+  /** Names say which dataset it is, as "with Ada"; Again does after the other was named. */
   names: [string, string];
   again: [string, string];
   /** Words say who is in each dataset, and its rows, Ada's in brackets; they may be empty. */
@@ -1283,11 +1285,11 @@ export interface Plan {
   version: number;
   mechanism: string;
   parameters?: Record<string, number | string>;
-  /** default: what the mechanism claims at its parameters, or what that implies */
+  /** default: the mechanism's own at its parameters, or what that implies */
   claim?: Claim;
   /** default: the mechanism's first */
   relation?: Relation;
-  /** default: the finder searches; given: no search */
+  /** instead of a search */
   pair?: Pair;
   /** steps by which a pair may differ, default 1 */
   group?: number;
@@ -1297,11 +1299,11 @@ export interface Plan {
   learner?: string;
   /** outputs a side: at most, of all pairs; of a fixed audit those that certify; default 200000, of recorded outputs all rows */
   samples?: number;
-  /** of a fixed audit: outputs a side that it explores of all pairs, default 1.5 times Samples; of one that climbs: outputs a side that show an event, default Samples, at most 10000; of recorded outputs half of the rows */
+  /** outputs a side: of a fixed audit that all pairs are explored with, default 1.5 times Samples; of one that climbs those that show an event, default Samples, at most 10000; of recorded outputs half of the rows */
   explore?: number;
   /** pairs to explore, default 10 */
   trials?: number;
-  /** allowed error of the certificate, in (0, 0.5]; default 0.05 */
+  /** allowed error, in (0, 0.5]; default 0.05 */
   beta?: number;
   /** at most audit.MaxSeed */
   seed: number;
@@ -1311,7 +1313,7 @@ export interface Plan {
   throughRenyi?: number;
 }
 
-/** Plane is what outputs of several numbers look like by the witness's score and one more direction, as counts of the first certification outputs. The direction is the leading principal component of the standardised numbers of an output after what the score explains of them is taken out, by linear regression; a symbol is a number, 1 where it is the column's commonest and else 0. Chosen on training samples, it decides nothing: where the score holds all that tells the datasets apart, their ratio does not change along it. */
+/** Plane has counts of the first certification outputs by the witness's score and by one more direction: the leading principal component of an output's standardised numbers, less what the score explains of them by linear regression. A symbol is a number: 1 where it is the column's commonest, else 0. Chosen on training samples, it decides nothing: where the score holds all that tells the datasets apart, their ratio does not change along it. */
 export interface Plane {
   /** The direction's value is offset + sum of weight x/deviation - slope score. */
   terms: PlaneTerm[];
@@ -1323,7 +1325,7 @@ export interface Plane {
   scoreEdges: number[];
   /** of the direction */
   edges: number[];
-  /** Border is the score at which the event of the first result begins, which lies above it or, if Above is false, at and below it. */
+  /** Border is the score that the event of the first result lies above or, unless Above, at and below. */
   border?: number;
   above?: boolean;
   /** Outputs a cell: cell i, j at i (len(scoreEdges)+1) + j, i by the direction, j by the score. */
@@ -1337,7 +1339,7 @@ export interface PlaneTerm {
   at: number;
   /** 1 where the number is this symbol, else 0 */
   symbol?: number;
-  /** Deviation is the standard deviation, Weight the number's in units of it: the squares of a plane's weights sum to 1, but for rounding. */
+  /** Deviation is the standard deviation, Weight the number's in units of it. The squares of a plane's weights sum to 1, but for rounding. */
   deviation: number;
   weight: number;
 }
@@ -1367,7 +1369,7 @@ export interface Power {
 export interface Prepared {
   /** for epsilon */
   event: ThresholdEvent;
-  /** Steps is by how many steps of the relation the pair differs, where it is more than one. */
+  /** of the relation by which the pair differs, if more than one */
   steps?: number;
   /** other events for epsilon, with their shares of the error; the rest is Event's */
   hedges?: ThresholdAlternative[];
@@ -1375,7 +1377,7 @@ export interface Prepared {
   deltaEvent: ThresholdEvent;
   /** for mu */
   muEvent: ThresholdEvent;
-  /** Point is that of a claim's curve at which the audit is. */
+  /** of a claim's curve, that is audited */
   point?: ProfilePoint;
   /** of the claim's own order, with all of the error */
   goal?: DirectedPlan;
@@ -1429,9 +1431,9 @@ export interface ProgressValue {
   rows: number;
   /** outputs to draw in all, both sides */
   total: number;
-  /** Left is how many seconds the run still takes if what it has to do costs what the epochs, pairs and shards of this phase that are done did; absent while too few are. */
+  /** Left is how many seconds the run still takes, by what was done in this phase; absent while that is little. */
   left?: number;
-  /** AtMost says that Left is the most: what follows costs less, or need not be done at all. */
+  /** what follows may cost less than Left, or need not be done */
   atMost?: boolean;
   /** Provisional is the bound on the goal so far: in exploration the best value of a trial, in certification a bound as if the run ended here. It is no certificate, unless Valid: then it holds whenever the run is stopped. Once the claim is refuted it is absent until above it. */
   provisional?: number;
@@ -1446,11 +1448,10 @@ export interface ProgressValue {
   pairs?: number;
   /** a worker was lost */
   message?: string;
-  /** Refuted, above 0, is after how many outputs of all pairs and sides the sequential stage refuted the claim: that stands, whatever else the run finds. */
+  /** Refuted, above 0, is after how many outputs of all pairs and sides the sequential stage refuted the claim, whatever else the run finds. */
   refuted?: number;
-  /** Betted is how far the sequential stage came, once it is there. */
   betted?: Betted;
-  /** Live is what certification has counted so far, absent before. It holds during the call. */
+  /** holds during the call */
   live?: Live;
 }
 
@@ -1549,7 +1550,7 @@ export interface Refusal {
 /** Relation says which datasets are neighbours. */
 export type Relation = "given" | "add-remove" | "replace" | "l-infinity" | "bounded-replace";
 
-/** RenyiCurve is the lower bounds on the Rényi divergence against its order. The divergence may not lie above the polyline Claimed. */
+/** RenyiCurve is the lower bounds on the Rényi divergence by order; it may not lie above Claimed. */
 export interface RenyiCurve {
   points: BoundRow[];
   claimed: [number, number][];
@@ -1571,7 +1572,7 @@ export interface Report {
   kind: string;
   schemaVersion: number;
   generator: Generator;
-  /** what was audited, by name: a mechanism, a source, files of scores */
+  /** by name: a mechanism, a source, files of scores */
   subject: string;
   claim: Claim;
   /** the claim in words, with all that it depends on */
@@ -1579,9 +1580,9 @@ export interface Report {
   verdict: Verdict;
   /** the verdict in a sentence */
   headline: string;
-  /** the headline, and what else there is to say of the verdict */
+  /** the headline, and what else there is to say */
   summary: string;
-  /** LowerBound is the certified bound on the Quantity that the claim limits, at least 0. */
+  /** LowerBound is certified, of the Quantity that the claim limits, at least 0, rounded down. */
   lowerBound?: number;
   quantity?: string;
   /** of the bound: 1 - beta */
@@ -1703,7 +1704,7 @@ export interface ScoresReport {
   kind: string;
   schemaVersion: number;
   generator: Generator;
-  /** what was audited, by name: a mechanism, a source, files of scores */
+  /** by name: a mechanism, a source, files of scores */
   subject: string;
   claim: Claim;
   /** the claim in words, with all that it depends on */
@@ -1711,9 +1712,9 @@ export interface ScoresReport {
   verdict: Verdict;
   /** the verdict in a sentence */
   headline: string;
-  /** the headline, and what else there is to say of the verdict */
+  /** the headline, and what else there is to say */
   summary: string;
-  /** LowerBound is the certified bound on the Quantity that the claim limits, at least 0. */
+  /** LowerBound is certified, of the Quantity that the claim limits, at least 0, rounded down. */
   lowerBound?: number;
   quantity?: string;
   /** of the bound: 1 - beta */
@@ -1784,7 +1785,7 @@ export interface ScoresShape {
   certifiedIn?: number;
 }
 
-/** SequentialChart is a chart that a sequential stage counted, of outputs of one pair that came after its bins were chosen. */
+/** SequentialChart counts outputs of one pair that came after its bins were chosen. */
 export interface SequentialChart {
   /** place in the list of pairs */
   pair: number;
@@ -1793,7 +1794,7 @@ export interface SequentialChart {
   chart: Chart;
 }
 
-/** SequentialResult is what the sequential stage found: all that its wealth follows from. */
+/** SequentialResult is all that the wealth of a sequential stage follows from. */
 export interface SequentialResult {
   /** in the order in which they were first drawn from */
   pairs: Pair[];
@@ -1827,7 +1828,7 @@ export interface Table {
   rows: string[][];
 }
 
-/** Column is one column of a shown table. */
+/** Column is one of a shown table. */
 export interface TableColumn {
   key: string;
   title: string;
@@ -1919,7 +1920,7 @@ export interface Trace {
   overDelta: [number, number][];
 }
 
-/** TradeoffCurve is the false negative rate against the false positive rate of the test that takes an output for one of the numerator's dataset. No test may lie below the polyline Claimed. */
+/** TradeoffCurve is the false negative rate against the false positive rate of the test that takes an output for one of the numerator's dataset. No test may lie below Claimed. */
 export interface TradeoffCurve {
   points: BoundsTradeoffPoint[];
   claimed: [number, number][];
@@ -2001,7 +2002,7 @@ export interface Wanted {
   settings: Record<string, string>;
 }
 
-/** Where says where an event lies in the chart of the outputs, for pictures. */
+/** Where says where an event lies in the chart of the outputs. */
 export interface Where {
   /** after "where": "the output is below 2.8" */
   words: string;

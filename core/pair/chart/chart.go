@@ -24,14 +24,14 @@ const (
 	Score     Kind = "score"     // bins of the witness's score, where outputs have several columns
 )
 
-// Chart is what the two output distributions look like, as counts of the certification samples,
-// and how much of each bin lies in the event. The bins are chosen on exploration samples.
+// Chart has counts of the certification samples by bins, which were chosen on exploration samples,
+// and how much of each bin lies in the event.
 type Chart struct {
 	Kind Kind   `json:"kind"`
-	Axis string `json:"axis"` // what the bins are bins of, see [Chart.AxisWords]
+	Axis string `json:"axis"` // what the bins are of, see [Chart.AxisWords]
 	// Edges of histogram and score, ascending. Bin i lies in [Edges[i-1], Edges[i]).
 	Edges []float64 `json:"edges,omitempty"`
-	// Outcomes of kind outcomes, as output rows; the last bin holds all others.
+	// Outcomes are rows; the last bin holds all others.
 	Outcomes [][]float64 `json:"outcomes,omitempty"`
 	Labels   []string    `json:"labels,omitempty"` // words for Outcomes
 
@@ -48,22 +48,19 @@ const (
 	innerBins    = 48    // inner bins of a histogram
 	mostOutcomes = 16    // outcomes shown before "others"
 	tailShare    = 0.005 // of exploration samples, left to either overflow bin at least
-	// mostReach is how many interquartile ranges beyond the quartiles the inner bins reach, so that
-	// heavy tails do not squeeze the rest into one bin.
+	// mostReach is how many interquartile ranges beyond the quartiles the inner bins reach, at most.
 	mostReach = 4
-	// Where farShare of the outputs lie beyond farReach interquartile ranges, a histogram's bins
-	// grow outwards, from middleReach interquartile ranges on.
+	// A histogram with farShare of the outputs beyond farReach such ranges has bins that grow
+	// outwards, from middleReach of them on.
 	farReach    = 10
 	farShare    = 0.01
 	middleReach = 1.5
 )
 
 // Called is an output's only column in words: c1 is one that nobody named.
-func Called(name string) string {
-	return audit.Pick(name == "c1", "output", name)
-}
+func Called(name string) string { return audit.Pick(name == "c1", "output", name) }
 
-// AxisWords is the chart's axis in words.
+// AxisWords are the axis in words.
 func (ch Chart) AxisWords() string { return Called(ch.Axis) }
 
 // New chooses the bins on training samples.
@@ -79,7 +76,7 @@ func New(columns []audit.Column, first, second audit.Samples, m audit.Model) Cha
 	return Chart{Kind: Score, Edges: Edges(innerBins, s[0], s[1]), Plane: newPlane(first, second, s)}.Named(columns)
 }
 
-// Bordered marks the event on the chart's plane, if it has one.
+// Bordered marks the event on the chart's plane.
 func (ch Chart) Bordered(edges []float64, event threshold.Event) Chart {
 	if p := ch.Plane.copy(); p != nil {
 		p.Border, p.Above = new(edges[event.Edge]), event.Above
@@ -110,7 +107,7 @@ func (ch Chart) Named(columns []audit.Column) Chart {
 	return ch
 }
 
-// HistogramEdges are those that grow where the tails are far out, else of one width.
+// HistogramEdges have bins that grow where the tails are far out, else of one width.
 func HistogramEdges(bins int, first, second []float64) []float64 {
 	if edges := GrowingEdges(bins, first, second); edges != nil {
 		return edges
@@ -148,9 +145,9 @@ func Edges(bins int, first, second []float64) []float64 {
 	return edges
 }
 
-// GrowingEdges spans all but tailShare of both samples on either side with so many bins, half of
-// them of one width over the middle, the others each wider than the last by a factor. Nil where
-// the tails are not far enough out for that.
+// GrowingEdges spans all but tailShare of both samples on either side: half of the bins of one width
+// over the middle, the others each wider than the last by a factor. It is nil where the tails are not
+// far out.
 func GrowingEdges(bins int, first, second []float64) []float64 {
 	all := slices.Sorted(slices.Values(slices.Concat(first, second)))
 	n := len(all)
@@ -171,7 +168,7 @@ func GrowingEdges(bins int, first, second []float64) []float64 {
 	from, to := low-reach, high+reach
 	middle := bins / 2
 	width := (to - from) / float64(middle)
-	// The distances beyond either end of the middle, in its bins.
+	// Beyond either end of the middle, in its bins.
 	ends := [2]float64{max(0, (from-all[k])/width), max(0, (all[n-1-k]-to)/width)}
 	tails := [2]int{(bins - middle) / 2, bins - middle - (bins-middle)/2}
 	for side := range ends {
@@ -236,7 +233,7 @@ func OfOutcomes(columns []audit.Column, first, second audit.Samples) Chart {
 		return cmp.Or(cmp.Compare(all[j].rank, all[i].rank), slices.Compare(all[i].row, all[j].row)) < 0
 	})
 	all = all[:min(len(all), mostOutcomes)]
-	// Shown by likelihood ratio, the likeliest on the first dataset first.
+	// By likelihood ratio, the likeliest on the first dataset first.
 	sort.SliceStable(all, func(i, j int) bool {
 		return float64(all[i].n[0]+1)*float64(all[j].n[1]+1) > float64(all[j].n[0]+1)*float64(all[i].n[1]+1)
 	})
@@ -246,9 +243,8 @@ func OfOutcomes(columns []audit.Column, first, second audit.Samples) Chart {
 
 // OutcomeWords puts an output row into words, by its columns' labels.
 func OutcomeWords(columns []audit.Column, row []float64) string {
-	words := make([]string, 0, len(columns))
-	short := true
-	at := 0
+	var words []string
+	short, at := true, 0
 	for _, c := range columns {
 		var w string
 		switch {
@@ -265,16 +261,14 @@ func OutcomeWords(columns []audit.Column, row []float64) string {
 		words = append(words, w)
 		at += c.Width()
 	}
-	if short {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words, ", ")
+	return strings.Join(words, audit.Pick(short, "", ", "))
 }
 
 // Binner counts rows into the bins of a chart, and into the cells of its plane.
 type Binner struct {
-	Bins  [4][]int // counts: first, first in the event, second, second in the event
-	Cells [2][]int // of the plane, by side; nil where there is none
+	Bins   [4][]int // counts: first, first in the event, second, second in the event
+	Cells  [2][]int // of the plane, by side; nil where there is none
+	Column int      // of a row, that a histogram is of
 
 	chart Chart
 	width int
@@ -332,22 +326,19 @@ func (ch Chart) Binner(columns []audit.Column) (*Binner, error) {
 
 // Check refuses a chart that cannot be drawn.
 func (ch Chart) Check() error {
+	var err error
 	switch ch.Kind {
 	case Outcomes:
 	case Histogram, Score:
-		if err := checkEdges("chart.edges", ch.Edges, math.MaxInt); err != nil {
-			return err
-		}
+		err = checkEdges("chart.edges", ch.Edges, math.MaxInt)
 	default:
 		return audit.UnknownName("chart.kind", string(ch.Kind), []string{string(Histogram), string(Outcomes), string(Score)})
 	}
-	if p := ch.Plane; p != nil {
+	if p := ch.Plane; p != nil && err == nil {
 		score := audit.Require(ch.Kind == Score, "chart.plane", fmt.Sprintf("there in a chart of kind %q", ch.Kind), "only in one of kind %q", Score)
-		if err := cmp.Or(score, p.check()); err != nil {
-			return err
-		}
+		err = cmp.Or(score, p.check())
 	}
-	return checkCounts("chart", ch.Bins(), ch.First, ch.FirstIn, ch.Second, ch.SecondIn)
+	return cmp.Or(err, checkCounts("chart", ch.Bins(), ch.First, ch.FirstIn, ch.Second, ch.SecondIn))
 }
 
 func checkEdges(field string, e []float64, most int) error {
@@ -358,7 +349,6 @@ func checkEdges(field string, e []float64, most int) error {
 	return audit.Require(n >= 2 && n <= most && slices.IsSorted(e) && e[0] != e[n-1] && !math.IsInf(e[n-1]-e[0], 0), field, fmt.Sprintf("%d numbers", n), "%s", want)
 }
 
-// checkCounts refuses lists that are there and do not count so many bins.
 func checkCounts(field string, bins int, lists ...[]int) error {
 	for _, counts := range lists {
 		if counts != nil && len(counts) != bins {
@@ -403,45 +393,45 @@ func (ch Chart) Bins() int {
 }
 
 // Count adds a block of rows to a side, and where their bin of the score is in the event to that.
+// Without an event bins may be nil, and so may be scores, where the chart is not of them.
 func (b *Binner) Count(side int, rows, scores []float64, bins []uint16, event []bool) {
 	all, hit := b.Bins[2*side], b.Bins[2*side+1]
-	for i, bin := range bins {
+	for i := range len(rows) / b.width {
+		row := rows[i*b.width : (i+1)*b.width]
 		var k int
 		switch b.chart.Kind {
 		case Outcomes:
-			k = b.Outcome(rows[i*b.width : (i+1)*b.width])
+			k = b.outcome(row)
 		case Histogram:
-			k = b.Bin(rows[i])
+			k = b.Bin(row[b.Column])
 		default:
 			k = b.Bin(scores[i])
 		}
 		all[k]++
-		if event[bin] {
+		if event != nil && event[bins[i]] {
 			hit[k]++
 		}
 		if p := b.chart.Plane; p != nil {
-			v := p.along(b.weights, rows[i*b.width:], scores[i])
+			v := p.along(b.weights, row, scores[i])
 			b.Cells[side][b.edge.Bin(v)*(len(p.ScoreEdges)+1)+b.score.Bin(scores[i])]++
 		}
 	}
 }
 
-// Outcome is the bin of a row, of a chart of outcomes.
-func (b *Binner) Outcome(row []float64) int {
+func (b *Binner) outcome(row []float64) int {
 	if k, ok := b.index[audit.RowKey(row)]; ok {
 		return int(k)
 	}
 	return len(b.chart.Outcomes)
 }
 
-// Bin finds the bin of v: a guess from equal widths, mended against the edges.
+// Bin is that of v: a guess from equal widths, mended against the edges.
 func (a *axis) Bin(v float64) int {
 	edges := a.edges
 	if !a.even {
 		return sort.Search(len(edges), func(i int) bool { return v < edges[i] })
 	}
-	guess := (v - a.lo) * a.scale
-	k := len(edges)
+	k, guess := len(edges), (v-a.lo)*a.scale
 	if guess < 0 {
 		k = 0
 	} else if guess < float64(len(edges)) {
@@ -456,7 +446,7 @@ func (a *axis) Bin(v float64) int {
 	return k
 }
 
-// With returns the chart with its counts filled in.
+// With is the chart with its counts filled in.
 func (ch Chart) With(counts [4][]int, plane [2][]int) Chart {
 	ch.First, ch.FirstIn, ch.Second, ch.SecondIn = counts[0], counts[1], counts[2], counts[3]
 	if ch.Plane = ch.Plane.copy(); ch.Plane != nil {

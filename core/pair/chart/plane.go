@@ -13,12 +13,11 @@ import (
 	"github.com/dpscope/dpscope/audit/stream/linalg"
 )
 
-// Plane is what outputs of several numbers look like by the witness's score and one more
-// direction, as counts of the first certification outputs. The direction is the leading principal
-// component of the standardised numbers of an output after what the score explains of them is
-// taken out, by linear regression; a symbol is a number, 1 where it is the column's commonest and
-// else 0. Chosen on training samples, it decides nothing: where the score holds all that tells
-// the datasets apart, their ratio does not change along it.
+// Plane has counts of the first certification outputs by the witness's score and by one more
+// direction: the leading principal component of an output's standardised numbers, less what the
+// score explains of them by linear regression. A symbol is a number: 1 where it is the column's
+// commonest, else 0. Chosen on training samples, it decides nothing: where the score holds all that
+// tells the datasets apart, their ratio does not change along it.
 type Plane struct {
 	// The direction's value is offset + sum of weight x/deviation - slope score.
 	Terms  []PlaneTerm `json:"terms"`
@@ -28,8 +27,7 @@ type Plane struct {
 
 	ScoreEdges []float64 `json:"scoreEdges"` // as a chart's
 	Edges      []float64 `json:"edges"`      // of the direction
-	// Border is the score at which the event of the first result begins, which
-	// lies above it or, if Above is false, at and below it.
+	// Border is the score that the event of the first result lies above or, unless Above, at and below.
 	Border *float64 `json:"border,omitempty"`
 	Above  bool     `json:"above,omitempty"`
 
@@ -42,8 +40,8 @@ type Plane struct {
 type PlaneTerm struct {
 	At     int      `json:"at"`               // number At of the row
 	Symbol *float64 `json:"symbol,omitempty"` // 1 where the number is this symbol, else 0
-	// Deviation is the standard deviation, Weight the number's in units of it: the
-	// squares of a plane's weights sum to 1, but for rounding.
+	// Deviation is the standard deviation, Weight the number's in units of it. The squares of a
+	// plane's weights sum to 1, but for rounding.
 	Deviation float64 `json:"deviation"`
 	Weight    float64 `json:"weight"`
 }
@@ -53,24 +51,21 @@ const (
 	planeTerms    = 32   // of wider outputs, numbers evenly apart
 	planeTraining = 2048 // training samples a side that choose
 	planeSteps    = 100  // of the power iteration
-	// planeRare is the least share of a symbol and of all others, and planeLeft the
-	// least share of a number's variance that the score leaves unexplained.
-	planeRare = 0.01
-	planeLeft = 1e-6
+	planeRare     = 0.01 // least share of a symbol and of all others
+	planeLeft     = 1e-6 // least share of a number's variance that the score leaves unexplained
 	// PlaneRows is how many certification outputs a side are counted, at most: the first shards.
-	PlaneRows = 1 << 16
-	// mostPlaneEdges is what is read of either axis.
+	PlaneRows      = 1 << 16
 	mostPlaneEdges = 128
 )
 
-// newPlane chooses direction and bins on training samples, of which scores are
-// the scores. Nil where the score does not vary, or nothing does besides it.
+// newPlane chooses direction and bins on training samples with these scores. It is nil where the
+// score does not vary, or nothing does besides it.
 func newPlane(first, second audit.Samples, scores [2][]float64) *Plane {
 	width := audit.Width(first.Columns)
 	n := min(first.Len(), planeTraining)
-	rows := joined(first.Rows[:n*width], second.Rows[:min(second.Len(), planeTraining)*width])
-	given := joined(scores[0][:n], scores[1][:len(rows)/width-n])
-	score := joined(given, nil)
+	rows := slices.Concat(first.Rows[:n*width], second.Rows[:min(second.Len(), planeTraining)*width])
+	given := slices.Concat(scores[0][:n], scores[1][:len(rows)/width-n])
+	score := slices.Clone(given)
 	middle, spread := standardise(score)
 	p := &Plane{}
 	var left [][]float64 // of every term, what the score leaves
@@ -107,9 +102,7 @@ func newPlane(first, second audit.Samples, scores [2][]float64) *Plane {
 	return p
 }
 
-func joined(a, b []float64) []float64 { return append(append([]float64{}, a...), b...) }
-
-// planeNumbers are the numbers of a row that may have a weight.
+// planeNumbers are those of a row that may have a weight.
 func planeNumbers(columns []audit.Column, rows []float64) (out []PlaneTerm) {
 	var all []int // places, those of symbols below 0
 	width := 0
@@ -155,17 +148,15 @@ func commonest(rows []float64, at, width int) (symbol float64, ok bool) {
 }
 
 func (t *PlaneTerm) of(row []float64) float64 {
+	x := row[t.At]
 	if t.Symbol == nil {
-		return row[t.At]
+		return x
 	}
-	if row[t.At] == *t.Symbol {
-		return 1
-	}
-	return 0
+	return audit.Pick(x == *t.Symbol, 1.0, 0)
 }
 
-// standardise puts values in their own standard deviations from their mean. Where
-// they do not vary, or by more than floats hold, the deviation is 0 and so are they.
+// standardise puts values in their own standard deviations from their mean. Where they do not vary,
+// or by more than floats hold, the deviation is 0 and so are they.
 func standardise(values []float64) (middle, deviation float64) {
 	at, sum := values[0], 0.0 // equal values deviate by nothing, not even by rounding
 	for i := range values {
@@ -188,12 +179,10 @@ func standardise(values []float64) (middle, deviation float64) {
 }
 
 // mean is that of products.
-func mean(a, b []float64) float64 {
-	return linalg.Dot(a, b) / float64(len(a))
-}
+func mean(a, b []float64) float64 { return linalg.Dot(a, b) / float64(len(a)) }
 
-// leading is the leading principal component of lists of mean 0, of length 1, its
-// largest weight positive: by power iteration.
+// leading is the leading principal component of lists of mean 0, of length 1, its largest weight
+// positive, by power iteration.
 func leading(lists [][]float64) []float64 {
 	w, next := make([]float64, len(lists)), make([]float64, len(lists))
 	covariance := make([][]float64, len(lists))
@@ -227,7 +216,6 @@ func (p *Plane) copy() *Plane {
 	return &q
 }
 
-// named is the plane with its direction in words.
 func (p *Plane) named(columns []audit.Column) *Plane {
 	const shown = 3
 	p = p.copy()
@@ -289,7 +277,7 @@ func (p *Plane) Fits(width int) error {
 	return nil
 }
 
-// NewCounts are room for the outputs in the cells, none where there is no plane.
+// NewCounts have room for the outputs in the cells; none where there is no plane.
 func (p *Plane) NewCounts() (counts [2][]int) {
 	if p != nil {
 		for side := range counts {
@@ -301,7 +289,7 @@ func (p *Plane) NewCounts() (counts [2][]int) {
 
 func (p *Plane) cells() int { return (len(p.Edges) + 1) * (len(p.ScoreEdges) + 1) }
 
-// weights are those of the numbers as they are.
+// weights are of the numbers as they are.
 func (p *Plane) weights() []float64 {
 	return audit.Listed(len(p.Terms), func(i int) float64 { return p.Terms[i].Weight / p.Terms[i].Deviation })
 }
@@ -315,7 +303,6 @@ func (p *Plane) along(weights, row []float64, score float64) float64 {
 	return v
 }
 
-// values are those of rows with their scores.
 func (p *Plane) values(rows, scores []float64, width int) []float64 {
 	weights := p.weights()
 	return audit.Listed(len(scores), func(i int) float64 { return p.along(weights, rows[i*width:], scores[i]) })

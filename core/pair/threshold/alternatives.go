@@ -7,8 +7,8 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// The bound spends most of the error on one event and the rest on alternatives: the report has the
-// largest of their bounds, each at its share. All are chosen on exploration. Constants weigh power only.
+// The bound spends most of the error on one event and the rest on alternatives: it is the largest
+// of theirs, each at its share. All are chosen on exploration. Constants weigh power only.
 const (
 	AlternativeShare = 0.05 // of the error, for each of the alternatives; the main event has the rest
 	MostAlternatives = 3
@@ -74,9 +74,9 @@ type candidate struct {
 	second      bool       // which side that is
 }
 
-// candidates are all events of the steps, likelier on either side. The rate on the rarer side has,
-// before the counts, a gamma law whose mean is the fit's and whose shape is [trust] of that end of
-// the scores, and is its mean thereafter; without a fit half a count is added.
+// candidates are all events of the steps, likelier on either side. The rarer side's rate has,
+// before the counts, a gamma law whose mean is the fit's and whose shape is that end's [trust], and
+// is its mean thereafter; without a fit half a count is added.
 func candidates(s1, s2 []float64) []candidate {
 	all := steps(s1, s2)
 	n := [2]float64{float64(len(s1)), float64(len(s2))}
@@ -127,10 +127,10 @@ func endOf(all []step, above bool) []candidate {
 	return end
 }
 
-// expect says which side of every event is the rarer one, and how many outputs it has: by the fit
-// for the smallest events, whose number is returned, by the counts for all others. Log odds are the
-// mean of two fits: over the score, which a learner may stretch or squeeze in the tail, and over
-// the log of the rank, over which those of a Laplace tail are a line.
+// expect says which side of every event is rarer, and how many outputs it has: by the fit for the
+// smallest events, whose number is returned, else by the counts. Log odds are the mean of two fits:
+// over the score, which a learner may stretch or squeeze in the tail, and over the log of the rank,
+// over which those of a Laplace tail are a line.
 func expect(end []candidate, n [2]float64) (fitted int) {
 	for fitted < len(end) && end[fitted].size <= max(fitTail*(n[0]+n[1]), fitEnough) {
 		fitted++
@@ -168,8 +168,8 @@ func expect(end []candidate, n [2]float64) (fitted int) {
 	return fitted
 }
 
-// trust is the shape that makes the rare counts of events that double in size likeliest.
-// Counts are negative binomial.
+// trust is the shape that makes the rare counts of events that double in size likeliest: they are
+// negative binomial.
 func trust(end []candidate) float64 {
 	var doubled []candidate
 	for _, r := range end {
@@ -202,7 +202,7 @@ const (
 )
 
 // bend is a line of log odds a + b (x - mean) scale of x, how far out an output lies. Beyond hi
-// they do not change, as those of a mechanism do not that keeps pure DP.
+// they do not change, like those of a mechanism that keeps pure DP.
 type bend struct{ hi, a, b, mean, scale, deviance float64 }
 
 func (m bend) logOdds(x float64) float64 {
@@ -275,7 +275,7 @@ func improves(mean, deviation float64) float64 {
 	return deviation / wide * stream.Log(1+stream.Exp(u))
 }
 
-// like says whether events are alike: of one direction, their sizes no more than a factor apart.
+// like is of events of one direction, their sizes no more than a factor apart.
 func (r candidate) like(c candidate, factor float64) bool {
 	return c.above == r.above && c.reversed == r.reversed && max(c.size, r.size) < factor*min(c.size, r.size)
 }
@@ -285,7 +285,7 @@ const Nearly = 0.02
 
 // Choose returns the main event and its alternatives, the best first, on sorted scores, for a
 // certification by so many outputs with error beta. Of events that promise nearly as much as the
-// best, the one of fewest pieces is taken; where pieces is nil, all are alike.
+// best, the one of fewest pieces is taken; nil: all are alike.
 func Choose(s1, s2 []float64, delta, beta float64, samples int, pieces func(Choice) int) (main Choice, others []Choice) {
 	main = bestCut(s1, s2, delta) // where nothing else is said
 	all := candidates(s1, s2)
@@ -345,8 +345,8 @@ func Choose(s1, s2 []float64, delta, beta float64, samples int, pieces func(Choi
 	return main, others
 }
 
-// normalUpper is the normal quantile that is exceeded with probability beta, to three
-// digits (Abramowitz and Stegun 26.2.22), alike on every platform.
+// normalUpper is the normal quantile exceeded with probability beta, to three digits (Abramowitz
+// and Stegun 26.2.22), alike on every platform.
 func normalUpper(beta float64) float64 {
 	t := math.Sqrt(-2 * stream.Log(beta))
 	return t - (2.30753+float64(0.27061*t))/(1+float64(t*(0.99229+float64(0.04481*t))))

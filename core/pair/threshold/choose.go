@@ -1,6 +1,5 @@
-// Package threshold has the bins of a witness's score, the events {score above an edge} and
-// their complements, and the choice among them on explored outputs. Bounds are functions of
-// counts of bins; what is chosen here weighs power only.
+// Package threshold has the bins of a witness's score, the events {score above an edge} and their
+// complements, and the choice among them on explored outputs, which weighs power only.
 package threshold
 
 import (
@@ -24,15 +23,15 @@ type Choice struct {
 	Value     float64
 }
 
-// Constants of the search for a threshold: whatever they are, the certificate holds.
+// Whatever these are, the certificate holds.
 const (
 	cutZ    = 2.5  // normal quantile of the Wilson limits: larger favours events with many counts
 	cutStep = 0.01 // relative distance, from either end, between the ranks that are tried
 )
 
-// bestCut returns the threshold on sorted scores whose event, in either direction, shows the largest
-// lower limit for log((p1-delta)/p0), at Wilson limits of each side. Only the four operations and
-// the square root decide, so the choice is the same on every platform.
+// bestCut is the threshold on sorted scores whose event, in either direction, has the largest lower
+// limit for log((p1-delta)/p0), at Wilson limits of each side. Only the four operations and the
+// square root decide: it is the same on every platform.
 func bestCut(s1, s2 []float64, delta float64) Choice {
 	n1, n2 := len(s1), len(s2)
 	best, most := Choice{Value: Worthless, above: true, Threshold: max(s1[n1-1], s2[n2-1])}, 0.0
@@ -47,7 +46,8 @@ func bestCut(s1, s2 []float64, delta float64) Choice {
 	return best
 }
 
-// eachEvent tells the counts of both events of a threshold in both directions, from those below it.
+// eachEvent tells the counts of both events of a threshold, in both directions, from those below
+// it.
 func eachEvent(below bounds.Counts, tell func(above, reversed bool, c bounds.Counts)) {
 	for _, above := range []bool{true, false} {
 		c := below
@@ -81,7 +81,7 @@ func Values(s1, s2 []float64) iter.Seq2[float64, [2]int] {
 	}
 }
 
-// smallest is the smallest number of the lists but for the first n of either.
+// smallest is that of the lists but for the first n of either.
 func smallest(s1, s2 []float64, n [2]int) float64 {
 	switch {
 	case n[0] == len(s1):
@@ -101,10 +101,10 @@ func between(u, v float64) float64 {
 	return u
 }
 
-// Wilson gives the Wilson limits of k successes in n at cutZ.
+// Wilson are the Wilson limits of k successes in n at cutZ.
 func Wilson(k, n int) (lo, up float64) { return wilson(float64(k), float64(n), cutZ) }
 
-// wilson gives the limits at z of a rate by x successes, not all of them whole, in n.
+// wilson are the limits at z of a rate by x successes, not all of them whole, in n.
 func wilson(x, n, z float64) (lo, up float64) {
 	z2 := float64(z * z)
 	mid := x + float64(z2/2)
@@ -119,7 +119,7 @@ func ratioLimit(c bounds.Counts, delta float64) float64 {
 	return (lo - delta) / up
 }
 
-// scoreBin is a bin of scores: counts of both sides and the mean score.
+// scoreBin has counts of both sides and the mean score.
 type scoreBin struct {
 	n     [2]float64
 	score float64
@@ -170,10 +170,9 @@ func lineThrough(bins []scoreBin) (a, b, mean, scale float64, ok bool) {
 	return 0, 0, 0, 0, false
 }
 
-// Has says whether a score lies in the event.
 func (c Choice) Has(score float64) bool { return (score > c.Threshold) == c.above }
 
-// CountsOf are the counts of the event in other scores, sorted.
+// CountsOf are the counts of the event in sorted scores.
 func (c Choice) CountsOf(s1, s2 []float64) bounds.Counts {
 	count := func(s []float64) int {
 		below := sort.Search(len(s), func(i int) bool { return s[i] > c.Threshold })
@@ -186,24 +185,24 @@ func (c Choice) CountsOf(s1, s2 []float64) bounds.Counts {
 	return x
 }
 
-// Scores are counted in bins: bin k holds the scores above Edges[k-1] and at or below Edges[k]. So
 // {score > Edges[k]} is a union of bins, and every bound is a function of a table of pairs of bins.
 const (
 	scoreBins  = 48 // about: more carry more, fewer are easier to learn from
 	binOutputs = 24 // exploration outputs a bin, both sides together, on average and at least
-	// binTail is the size of the smallest bin at either end, where a Rényi divergence and a small
-	// delta live: from there bins double until they have the usual size.
+	// binTail is the smallest bin at either end, where a Rényi divergence and a small delta live:
+	// from there bins double until they have the usual size.
 	binTail  = 32
 	maxEdges = 255 // keeps what certification holds in memory small
 )
 
-// Worthless is the value of a witness that shows nothing: finite, as JSON has no infinity.
+// Worthless is the value of a witness that shows nothing: JSON has no infinity.
 const Worthless = -99.0
 
-// ValueMargin is how much better a trial must be to displace an earlier one: last bits decide nothing.
+// ValueMargin is how much better a trial must be to displace an earlier one: last bits decide
+// nothing.
 const ValueMargin = 2.5e-9
 
-// Edges cuts sorted scores at ranks that are dense at the ends. Those in keep are always among them.
+// Edges cuts sorted scores at ranks that are dense at the ends, and at those in keep.
 func Edges(first, second []float64, keep ...float64) []float64 {
 	total := len(first) + len(second)
 	usual := max(total/scoreBins, binOutputs)
@@ -237,7 +236,7 @@ func CheckEdges(edges []float64) error {
 // BinOf is the bin of a score: the number of edges below it.
 func BinOf(edges []float64, score float64) int { return sort.SearchFloat64s(edges, score) }
 
-// BinScores writes the bins of the scores into out.
+// BinScores writes the bins of scores.
 func BinScores(edges, scores []float64, out []uint16) {
 	for i, s := range scores {
 		out[i] = uint16(BinOf(edges, s))
@@ -277,7 +276,7 @@ func (c Event) Counts(t bounds.Table) bounds.Counts {
 	return c.Side(t).Event(c.Bins(t.Bins))
 }
 
-// Side turns the table so that the side in the numerator is the first.
+// Side is the table with the numerator's side first.
 func (c Event) Side(t bounds.Table) bounds.Table { return Turned(t, c.Reversed) }
 
 func Turned(t bounds.Table, reversed bool) bounds.Table {

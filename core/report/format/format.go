@@ -1,6 +1,5 @@
-// Package format writes the reports of one or several audits: SARIF for code scanning, JUnit XML
-// for test runners, Markdown, workflow commands for GitHub Actions, a page of HTML, a picture,
-// text and JSON. All tell the verdict in words, the facts behind it, the seed and the command.
+// Package format writes the reports of one or several audits. All forms tell the verdict in words,
+// the facts behind it, the seed and the command.
 package format
 
 import (
@@ -16,7 +15,7 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 )
 
-// Names of the formats.
+// SARIF is for code scanning, JUnit for test runners, GitHub for workflow commands of its Actions.
 const (
 	Text     = "text"
 	JSON     = "json"
@@ -62,7 +61,7 @@ type Page struct {
 
 type Link struct{ Name, Address string }
 
-// Broken is an audit of which there is no report, as the user's program is at fault.
+// Broken is an audit without a report, as the user's program is at fault.
 type Broken struct{ Name, Why string }
 
 // Audit is one report. Its names are distinct within a run.
@@ -91,7 +90,7 @@ func ParseLocation(s string) (Location, error) {
 	return l, audit.Require(l.File != "", "-location", strconv.Quote(s), "FILE or FILE:LINE")
 }
 
-// Write writes the run in that format; an unknown one is a *audit.InputError.
+// Write refuses an unknown format with a *audit.InputError.
 func Write(w io.Writer, format string, run Run) error {
 	var data []byte
 	var err error
@@ -126,13 +125,11 @@ func Write(w io.Writer, format string, run Run) error {
 	return err
 }
 
-// failed reports what fails a build.
 func (r Run) failed(a Audit) bool {
 	v := a.Report.Head().Verdict
 	return v == audit.Violation || v == audit.Invalid || r.Strict && v == audit.Inconclusive
 }
 
-// text is the reports one after another and, of several, what they come to.
 func text(run Run) string {
 	write, more := report.Text, ""
 	if run.Sentence != nil {
@@ -164,7 +161,7 @@ func details(a Audit) string {
 	return strings.Join(lines, "\n")
 }
 
-// seconds prints a duration with milliseconds, as an xs:decimal.
+// seconds prints milliseconds too, as an xs:decimal.
 func seconds(x float64) string {
 	if !(x >= 0) || math.IsInf(x, 1) {
 		x = 0

@@ -19,13 +19,13 @@ type Picture struct {
 	Title, Words string
 	Headline     string // of the report, where the picture stands without it
 	// Wide, Narrow and, where it may be made a card, Middle are elements svg, written as they are.
-	// Their colours are custom properties of the page, see [cardColours].
+	// Their colours are custom properties, see [cardColours].
 	Wide, Narrow, Middle template.HTML
 	MiddleHeight         float64 // of Middle, in px
 	Table                PictureTable
 }
 
-// PictureTable holds the numbers that a picture shows; the first column heads its rows.
+// PictureTable holds the numbers of a picture; the first column heads its rows.
 type PictureTable struct {
 	Title string
 	Head  []string
@@ -105,7 +105,7 @@ func html(run Run) ([]byte, error) {
 	return []byte(phrase.Visible(b.String())), nil
 }
 
-// marked is a table without the column that marks the row that decides: the row says it.
+// marked has no column that marks the row that decides: the row says it.
 func marked(t report.TableWords) report.TableWords {
 	if at := slices.IndexFunc(t.Columns, func(c report.Column) bool { return c.Key == "chosen" }); at >= 0 {
 		t.Columns = slices.Delete(t.Columns, at, at+1)

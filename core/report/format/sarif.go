@@ -22,7 +22,6 @@ func message(s string) object {
 	return object{"text": strings.NewReplacer("{", "{{", "}", "}}").Replace(s)}
 }
 
-// ruleWords say what the rule of a kind of claim is.
 var ruleWords = map[audit.ClaimKind]struct{ name, claim string }{
 	audit.Pure:        {"PureDifferentialPrivacy", "(epsilon, 0)-differential privacy"},
 	audit.Approximate: {"ApproximateDifferentialPrivacy", "(epsilon, delta)-differential privacy"},
@@ -31,13 +30,12 @@ var ruleWords = map[audit.ClaimKind]struct{ name, claim string }{
 	audit.GaussianDP:  {"GaussianDifferentialPrivacy", "mu-Gaussian differential privacy"},
 }
 
-// ruleHelp is what a reader of an alert needs to know.
 const ruleHelp = "dpscope certified a lower bound on how well the mechanism's outputs on neighbouring datasets can be told apart. " +
 	"An error means that the bound exceeds the claim: if the claim were true, this would happen with probability at most 1 minus the stated confidence. " +
 	"A note means that the audit was inconclusive. The absence of results is not a proof of privacy. The command in the message repeats the audit with the same counts."
 
-// sarif is one run. Code scanning shows every result as an alert, so only what somebody should look
-// at is one. All verdicts are properties of the run; an audit that failed is a notification.
+// sarif is one run. Code scanning shows every result as an alert: only what somebody should look at
+// is one. All verdicts are properties of the run; an audit that failed is a notification.
 func sarif(run Run) object {
 	var kinds []audit.ClaimKind
 	verdicts, results, rules, notes := []object{}, []object{}, []object{}, []object{}

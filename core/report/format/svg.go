@@ -25,7 +25,7 @@ const (
 	cardLines   = 2
 )
 
-// cardColours are the colours of [htmlStyle] that cards and pictures use, light and dark.
+// cardColours are those of [htmlStyle] that cards and pictures use, light and dark.
 var cardColours = sync.OnceValue(func() (of [2]string) {
 	light, dark, _ := strings.Cut(htmlStyle, "(prefers-color-scheme: dark)")
 	for i, style := range []string{light, dark} {
@@ -41,9 +41,8 @@ var cardColours = sync.OnceValue(func() (of [2]string) {
 	return of
 })
 
-// svg is a card for each audit, one below the other: what was audited, the verdict, the report's
-// first picture, and what recorded it. Of a single audit, its metadata is the fragment of the
-// page's address that runs it again.
+// svg is a card for each audit, one below the other. Of a single audit, its metadata is the
+// fragment of the page's address that runs it again.
 func svg(run Run) ([]byte, error) {
 	var b strings.Builder
 	title := run.Summary
@@ -105,8 +104,8 @@ func card(b *strings.Builder, r report.View, p Picture) {
 	line(CardHeight-14, `fill="var(--muted)" font-size="12"`, lines(words, 80, 1)[0])
 }
 
-// lines breaks words into at most so many lines of at most so many letters. What does
-// not fit ends in an ellipsis; the title has it all.
+// lines breaks words into at most so many lines of at most so many letters. What does not fit ends
+// in an ellipsis; the title has it all.
 func lines(words string, letters, most int) []string {
 	out := []string{""}
 	for word := range strings.FieldsSeq(words) {
