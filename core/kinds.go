@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
@@ -48,19 +49,16 @@ func (g Env) Codecs() engine.Codecs {
 
 // Audit is an audit of any kind: a plan that was checked, with its defaults.
 type Audit interface {
-	Plan() any  // of the kind's own type
-	Cost() Cost // of drawing it; none where it draws nothing
-	// TooSmall says that no outcome refutes the claim; empty where one may.
-	TooSmall() string
+	Plan() any        // of the kind's own type
+	Cost() Cost       // of drawing it; none where it draws nothing
+	TooSmall() string // says that no outcome refutes the claim; empty where one may
 	// FirstTraining is what the program that trains is asked first: who is a member, and the seed.
 	FirstTraining() (members []bool, seed uint64, err error)
-	// Run does the audit, see [report.Do].
-	Run(ctx context.Context, g Env) (report.View, error)
+	Run(ctx context.Context, g Env) (report.View, error) // see [report.Do]
 
 	// Search does what machines that share the audit do not divide, see [report.Shared].
 	Search(ctx context.Context, g Env) (found json.RawMessage, err error)
-	// Shared is the audit after a search that found this.
-	Shared(found json.RawMessage) (Shared, error)
+	Shared(found json.RawMessage) (Shared, error) // the audit after a search that found this
 }
 
 // Shared is an audit that machines share.
@@ -106,7 +104,8 @@ func Kinds() []Kind {
 				}
 				p = a.Plan
 				size := p.K + p.M
-				return audited(a, p, Cost{(p.Runs + p.Explore) * size, 8 * max(1, p.Explore) * size}, func(g Env) func(canary.Progress) { return g.Canaries }), nil
+				cost := Cost{(p.Runs + p.Explore) * size, 8 * max(1, p.Explore) * size}
+				return audited(a, p, cost, func(g Env) func(canary.Progress) { return g.Canaries }), nil
 			},
 			func(ctx context.Context, r canary.Report, g Env, whole bool) (v engine.Verification, err error) {
 				a, err := r.Plan.Resolve(g.sources(), g.File)
@@ -156,25 +155,15 @@ func kind[P any, R report.View, W report.Pointer[R]](name string, parse func([]b
 	}
 }
 
-// find is the kind for which is holds; there is one.
-func find(what string, is func(Kind) bool) Kind {
-	for _, k := range Kinds() {
-		if is(k) {
-			return k
-		}
-	}
-	panic("core: of no known kind: " + what)
+func find(is func(Kind) bool) Kind {
+	all := Kinds()
+	return all[slices.IndexFunc(all, is)]
 }
 
-func of(r report.View) Kind {
-	name := r.Head().Kind
-	return find("a report of "+name, func(k Kind) bool { return k.Name == name })
-}
+func of(r report.View) Kind { return find(func(k Kind) bool { return k.Name == r.Head().Kind }) }
 
 // KindOf is the kind of a plan.
-func KindOf(plan any) Kind {
-	return find(fmt.Sprintf("a plan of type %T", plan), func(k Kind) bool { return k.owns(plan) })
-}
+func KindOf(plan any) Kind { return find(func(k Kind) bool { return k.owns(plan) }) }
 
 // ParseReport reads a report of any kind.
 func ParseReport(data []byte) (report.View, error) {
@@ -213,7 +202,6 @@ func Verify(ctx context.Context, r report.View, g Env, whole bool) (engine.Verif
 	return of(r).verify(ctx, r, g, whole)
 }
 
-// typed is an audit of a kind with progress T, findings F and reports R.
 type typed[T, F any, R report.View, W report.Pointer[R]] struct {
 	report.Audit[T, F, R]
 	plan any

@@ -84,9 +84,8 @@ func Tally(c Cell, outcomes []Outcome) Row {
 		case audit.Inconclusive:
 			r.Inconclusive++
 		case audit.Invalid:
-			if r.Failed++; r.Note == "" {
-				r.Note = o.Note
-			}
+			r.Failed++
+			r.Note = cmp.Or(r.Note, o.Note)
 		}
 	}
 	if len(shares) > 0 {
@@ -118,8 +117,8 @@ func (p Plan) Judge(rows []Row, left []string) Result {
 	r := Result{Bench: "calibration", Plan: p, Settings: Settings(cells), Rows: rows, Groups: groups(rows), Left: append([]string{}, left...), Error: JudgeError, Above: []string{}}
 	r.Tests = len(r.Groups) + audit.Count(rows, func(row Row) bool { return row.Unjudged == "" })
 	level := JudgeError / float64(max(1, r.Tests))
-	for i := range r.Rows {
-		row := &r.Rows[i]
+	for i := range rows {
+		row := &rows[i]
 		row.judge(p.Beta, level)
 		if row.Above = row.Above && row.Unjudged == ""; row.Above {
 			r.Above = append(r.Above, row.Name)
@@ -194,9 +193,9 @@ func (c Count) Sentence(beta float64) string {
 		return "No audit has ended."
 	}
 	audits := audit.Pick(c.Of == 1, "audit of a mechanism that keeps its claim raised", "audits of mechanisms that keep their claim raised")
-	count := fmt.Sprintf("%d of %d %s a false alarm", c.Alarms, c.Of, audits)
-	if c.Alarms == 0 {
-		count = fmt.Sprintf("%d %s no false alarm", c.Of, audits)
+	count := fmt.Sprintf("%d %s no false alarm", c.Of, audits)
+	if c.Alarms > 0 {
+		count = fmt.Sprintf("%d of %d %s a false alarm", c.Alarms, c.Of, audits)
 	}
 	return fmt.Sprintf("%s: %s (99\u00a0%% interval: %s), allowed %s.", count, c.RateWords(), c.IntervalWords(), Percent(beta))
 }
@@ -228,12 +227,8 @@ func rounded(share float64, to func(float64) float64) string {
 	if share < 0.01 {
 		decimals, unit = 2, 100
 	}
-	switch v := to(100*share*unit) / unit; v {
-	case 0, 100:
-		return strconv.FormatFloat(v, 'f', 0, 64)
-	default:
-		return strconv.FormatFloat(v, 'f', decimals, 64)
-	}
+	v := to(100*share*unit) / unit
+	return strconv.FormatFloat(v, 'f', audit.Pick(v == 0 || v == 100, 0, decimals), 64)
 }
 
 // Command measures the same, but for [Plan.Cheap].

@@ -15,15 +15,14 @@ import (
 
 // Plan is what is to be measured.
 type Plan struct {
-	Runs    int     `json:"runs"` // of a cell whose audits are cheap
-	Samples int     `json:"samples"`
-	Explore int     `json:"explore"`
-	Trials  int     `json:"trials"`
-	Beta    float64 `json:"beta"`
-	Seed    uint64  `json:"seed"`
-	Cheap   bool    `json:"cheap,omitempty"` // without learners that take more than a tenth of a second
-	// Mechanisms are names; where they are given, no other is audited.
-	Mechanisms []string `json:"mechanisms,omitempty"`
+	Runs       int      `json:"runs"` // of a cell whose audits are cheap
+	Samples    int      `json:"samples"`
+	Explore    int      `json:"explore"`
+	Trials     int      `json:"trials"`
+	Beta       float64  `json:"beta"`
+	Seed       uint64   `json:"seed"`
+	Cheap      bool     `json:"cheap,omitempty"`      // without learners that take more than a tenth of a second
+	Mechanisms []string `json:"mechanisms,omitempty"` // names; where they are given, no other is audited
 	// Learners and Finders are names; where either is given, nothing else is measured.
 	Learners []string `json:"learners,omitempty"`
 	Finders  []string `json:"finders,omitempty"`
@@ -110,7 +109,6 @@ type list struct {
 // marginal is added to exact losses, so that rounding leaves no claim below the truth.
 const marginal = 1e-9
 
-// base is the plan of a mechanism at its setting.
 func (l *list) base(m audit.MechanismSpec, s audit.Tight) pair.Plan {
 	p := pair.Plan{Version: pair.PlanVersion, Mechanism: m.Name, Parameters: s.Params, Samples: l.Samples, Explore: l.Explore,
 		Trials: l.Trials, Beta: l.Beta, Mode: pair.Fixed, Finder: audit.Auto, Learner: audit.Auto}
@@ -147,13 +145,12 @@ func (l *list) learners(m audit.MechanismSpec) error {
 	if s.Exact > 0 {
 		plan.Pair = &m.Pairs(a.Plan.Parameters, a.Plan.Relation)[0]
 	}
-	names := audit.Each(l.cat.Learners, func(k audit.LearnerSpec) string { return k.Name })
-	for _, name := range append([]string{audit.Auto}, names...) {
-		share := max(1, expensive[name])
-		if asked := slices.Contains(l.Learners, name); len(l.Learners) > 0 && !asked || l.Cheap && share > 1 && !asked {
+	for _, k := range append([]audit.LearnerSpec{{Name: audit.Auto}}, l.cat.Learners...) {
+		name, share := k.Name, max(1, expensive[k.Name])
+		if asked := slices.Contains(l.Learners, name); (len(l.Learners) > 0 || l.Cheap && share > 1) && !asked {
 			continue
 		}
-		if k, err := l.cat.Learner(name); err == nil && k.Applies(a.Columns) != nil {
+		if name != audit.Auto && k.Applies(a.Columns) != nil {
 			continue
 		}
 		c := Cell{Block: Learners, Name: fmt.Sprintf("learner %s on %s", name, m.Name), Subject: name, Plan: plan, Runs: l.Runs / share, tight: s}
@@ -263,14 +260,13 @@ func (c Cell) AuditOn(ctx context.Context, cat audit.Catalogue, pool *engine.Poo
 		return Outcome{}, err
 	}
 	report, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pool}.Do(ctx)
-	if err == nil && report.Termination.Reason == audit.Stopped {
-		return Outcome{}, context.Cause(ctx)
-	}
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, engine.ErrWorkerLost) {
-		return Outcome{}, err
-	}
 	o := Outcome{Verdict: report.Verdict}
-	if err != nil {
+	switch {
+	case err == nil && report.Termination.Reason == audit.Stopped:
+		return Outcome{}, context.Cause(ctx)
+	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, engine.ErrWorkerLost):
+		return Outcome{}, err
+	case err != nil:
 		o.Note = err.Error()
 	}
 	if report.LowerBound != nil {
@@ -340,8 +336,7 @@ func (l *list) guarantees() error {
 				continue // a catalogue may be without it
 			}
 			plan := l.base(m, audit.Tight{Params: g.parameters})
-			claim := g.claim
-			plan.Claim, plan.ThroughRenyi, plan.Learner, plan.Mode = &claim, g.through, "histogram", pair.Fixed
+			plan.Claim, plan.ThroughRenyi, plan.Learner = &g.claim, g.through, "histogram"
 			runs := guaranteeRuns * l.Runs
 			if anytime {
 				runs = anytimeRuns * l.Runs
@@ -353,9 +348,9 @@ func (l *list) guarantees() error {
 				return err
 			}
 			plan.Pair = &m.Pairs(a.Plan.Parameters, a.Plan.Relation)[0]
-			name, kind := fmt.Sprintf("%s on %s", claim, g.mechanism), string(g.claim.Kind)
+			name, kind := fmt.Sprintf("%s on %s", g.claim, g.mechanism), string(g.claim.Kind)
 			if g.through > 0 {
-				name, kind = fmt.Sprintf("%s through alpha = %g on %s", claim, g.through, g.mechanism), "pure, through Rényi"
+				name, kind = fmt.Sprintf("%s through alpha = %g on %s", g.claim, g.through, g.mechanism), "pure, through Rényi"
 			}
 			if err := l.add(Cell{Block: Guarantees, Name: name, Subject: kind, Plan: plan, Runs: runs, Met: true}); err != nil {
 				return err

@@ -22,16 +22,14 @@ type Certified struct {
 	Power     *report.Power          `json:"power,omitempty"` // absent where the claim is refuted
 }
 
+// certificate is the bounds of an audit, of one step or of a group, that follow from evidence.
 type certificate struct {
-	audit    *Audit
-	prepared Prepared
-	table    bounds.Table
-	explored bounds.Table
-	beta     float64
+	*Audit
+	*Evidence
 }
 
 func (c certificate) all() Certified {
-	p := c.audit.Plan
+	p := c.Plan
 	out := Certified{Renyi: c.renyi()}
 	goal := p.goal()
 	for i, id := range []report.Quantity{goal, report.Epsilon, report.Delta, report.RenyiEpsilon, report.Rho, report.Mu, report.GaussianEpsilon} {
@@ -50,9 +48,9 @@ func (c certificate) all() Certified {
 }
 
 func (c certificate) finding(id report.Quantity, sofar Certified) (report.Row, bool) {
-	p, pr := c.audit.Plan, c.prepared
-	eps, delta := c.audit.dpLimits()
-	f := report.Row{ID: id, Confidence: 1 - c.beta, Valid: true}
+	p, pr := c.Plan, c.Prepared
+	eps, delta := c.dpLimits()
+	f := report.Row{ID: id, Confidence: 1 - c.Plan.Beta, Valid: true}
 	var lower float64
 	switch id {
 	case report.Epsilon:
@@ -62,7 +60,7 @@ func (c certificate) finding(id report.Quantity, sofar Certified) (report.Row, b
 		n := c.onEvent(&f, pr.DeltaEvent)
 		f.Epsilon, f.Method = eps, bounds.MethodExact
 		f.Estimate = new(float64(n.X)/float64(n.N1) - float64(math.Exp(eps)*(float64(n.Y)/float64(n.N0))))
-		lower = bounds.ExactDelta(n, eps, c.beta)
+		lower = bounds.ExactDelta(n, eps, c.Plan.Beta)
 	case report.Mu:
 		n := c.onEvent(&f, pr.MuEvent)
 		f.Method, f.Assumption = bounds.MethodExact, assumeMu
@@ -70,9 +68,9 @@ func (c certificate) finding(id report.Quantity, sofar Certified) (report.Row, b
 			f.Estimate = &e
 		}
 		if p.goal() == id {
-			f.PValue = new(bounds.MuPValue(n, c.audit.Claim.Mu, c.beta))
+			f.PValue = new(bounds.MuPValue(n, c.Claim.Mu, c.Plan.Beta))
 		}
-		lower = bounds.ExactMu(n, c.beta)
+		lower = bounds.ExactMu(n, c.Plan.Beta)
 	case report.GaussianEpsilon:
 		if delta == 0 {
 			return f, false
@@ -109,20 +107,20 @@ const (
 )
 
 func (c certificate) onEvent(f *report.Row, cut threshold.Event) bounds.Counts {
-	n, explored := cut.Counts(c.table), cut.Counts(c.explored)
+	n, explored := cut.Counts(*c.Table), cut.Counts(c.Explored)
 	f.Event, f.Counts, f.Explored, f.Direction = &report.Event{Edge: cut.Edge, Above: cut.Above}, &n, &explored, cut.Direction()
 	return n
 }
 
 func (c certificate) epsilon(f *report.Row) float64 {
-	p := c.audit.Plan
-	eps, at := c.prepared.bound(c.table, f.Delta, c.beta)
-	f.Method, f.Beta = bounds.MethodExact, at.Share*c.beta
+	p := c.Plan
+	eps, at := c.Prepared.bound(*c.Table, f.Delta, c.Plan.Beta)
+	f.Method, f.Beta = bounds.MethodExact, at.Share*c.Plan.Beta
 	n := c.onEvent(f, at.Event)
 	if p.goal() == report.Epsilon {
 		least := 1.0
-		for _, h := range c.prepared.events() {
-			least = min(least, bounds.ClaimPValue(h.Counts(c.table), p.Claim.Epsilon, f.Delta, h.Share*c.beta)/h.Share)
+		for _, h := range c.Prepared.events() {
+			least = min(least, bounds.ClaimPValue(h.Counts(*c.Table), p.Claim.Epsilon, f.Delta, h.Share*c.Plan.Beta)/h.Share)
 		}
 		f.PValue = &least
 	}
@@ -133,18 +131,18 @@ func (c certificate) epsilon(f *report.Row) float64 {
 }
 
 func (c certificate) goalRenyi(f *report.Row) float64 {
-	d := *c.prepared.Goal
-	t := d.side(c.table)
+	d := *c.Prepared.Goal
+	t := d.side(*c.Table)
 	f.Alpha, f.Method, f.Direction = d.Alpha, d.Method, threshold.DirectionOf(d.Reversed)
 	if f.ID == report.RenyiDivergence {
-		f.Alpha = c.audit.Claim.Alpha // a bound of a lower order holds here too
+		f.Alpha = c.Claim.Alpha // a bound of a lower order holds here too
 	}
 	e, _ := renyiEstimate(t, d.H, d.Alpha)
 	f.Estimate = new(fromDivergence(f.ID, e, d.Alpha))
-	claimed, _ := c.audit.Claim.ImpliedRenyi(d.Alpha)
-	v, lower := bounds.RenyiPValue(t, d.RenyiPlan, claimed), bounds.Renyi(t, d.RenyiPlan, c.beta)
-	if v <= c.beta && lower <= claimed {
-		v = math.Nextafter(c.beta, 1) // the bound decides; larger is valid
+	claimed, _ := c.Claim.ImpliedRenyi(d.Alpha)
+	v, lower := bounds.RenyiPValue(t, d.RenyiPlan, claimed), bounds.Renyi(t, d.RenyiPlan, c.Plan.Beta)
+	if v <= c.Plan.Beta && lower <= claimed {
+		v = math.Nextafter(c.Plan.Beta, 1) // the bound decides; larger is valid
 	}
 	f.PValue = &v
 	return lower
@@ -161,11 +159,11 @@ func fromDivergence(to report.Quantity, d, alpha float64) float64 {
 }
 
 func (c certificate) renyi() []report.Row {
-	out := make([]report.Row, len(c.prepared.Renyi))
-	share := c.beta / float64(len(out))
-	for i, d := range c.prepared.Renyi {
+	out := make([]report.Row, len(c.Prepared.Renyi))
+	share := c.Plan.Beta / float64(len(out))
+	for i, d := range c.Prepared.Renyi {
 		f := report.Row{ID: report.RenyiDivergence, Alpha: d.Alpha, Method: d.Method, Beta: share, Valid: true, Direction: threshold.DirectionOf(d.Reversed)}
-		t := d.side(c.table)
+		t := d.side(*c.Table)
 		lower := max(0, bounds.Renyi(t, d.RenyiPlan, share))
 		estimate, _ := renyiEstimate(t, d.H, d.Alpha)
 		for _, below := range out[:i] {
@@ -183,11 +181,11 @@ func (c certificate) renyi() []report.Row {
 // tradeoff is the band of the event's direction. Bins enter from where the numerator's side is
 // likelier.
 func (c certificate) tradeoff() []bounds.TradeoffPoint {
-	order := audit.Listed(c.table.Bins, func(k int) int { return k })
-	if !c.prepared.Event.Reversed {
+	order := audit.Listed(c.Table.Bins, func(k int) int { return k })
+	if !c.Prepared.Event.Reversed {
 		slices.Reverse(order)
 	}
-	points := bounds.TradeoffBand(c.prepared.Event.Side(c.table), order, c.beta)
+	points := bounds.TradeoffBand(c.Prepared.Event.Side(*c.Table), order, c.Plan.Beta)
 	for i, q := range points {
 		points[i].FPRLower, points[i].FNRLower = phrase.Floor(q.FPRLower, 9), phrase.Floor(q.FNRLower, 9)
 		points[i].FPRUpper, points[i].FNRUpper = min(1, -phrase.Floor(-q.FPRUpper, 9)), min(1, -phrase.Floor(-q.FNRUpper, 9))
@@ -199,8 +197,8 @@ func (c certificate) tradeoff() []bounds.TradeoffPoint {
 const katzDeltaFault = "certifies nothing: Katz' interval, extended to delta by the delta method; its error exceeds the nominal one near p = delta; no interval if the event never occurred on the second side"
 
 func (c certificate) published() []report.Row {
-	eps, delta := c.audit.dpLimits()
-	t := c.prepared.Event.Side(c.table)
+	eps, delta := c.dpLimits()
+	t := c.Prepared.Event.Side(*c.Table)
 	var out []report.Row
 	add := func(p report.Row, value float64) {
 		if !math.IsInf(value, 0) && !math.IsNaN(value) {
@@ -213,28 +211,28 @@ func (c certificate) published() []report.Row {
 	if delta == 0 {
 		katz.Method, katz.Note = published.MethodKatz, "valid only in the limit of many outputs; no interval if the event never occurred on the second side"
 	}
-	add(katz, published.Katz(c.prepared.Event.Counts(c.table), delta, c.beta))
-	d := c.prepared.Goal
-	if i := slices.IndexFunc(c.prepared.Renyi, func(r DirectedPlan) bool { return r.Alpha == 2 }); d == nil && i >= 0 {
-		d = &c.prepared.Renyi[i]
+	add(katz, published.Katz(c.Prepared.Event.Counts(*c.Table), delta, c.Plan.Beta))
+	d := c.Prepared.Goal
+	if i := slices.IndexFunc(c.Prepared.Renyi, func(r DirectedPlan) bool { return r.Alpha == 2 }); d == nil && i >= 0 {
+		d = &c.Prepared.Renyi[i]
 	}
 	if d != nil {
-		if v := published.Renyi(d.side(c.table), d.H, d.Alpha, c.beta); !math.IsInf(v, 0) {
+		if v := published.Renyi(d.side(*c.Table), d.H, d.Alpha, c.Plan.Beta); !math.IsInf(v, 0) {
 			add(report.Row{ID: report.RenyiDivergence, Alpha: d.Alpha, Method: published.MethodRenyiPublished,
 				Note: "a factor alpha/(alpha-1) and half of the exponent are missing; it fails on rare events"}, max(0, v))
 		}
 		add(report.Row{ID: report.RenyiDivergence, Alpha: d.Alpha, Method: published.MethodRenyiCorrected, Note: "corrected, and far looser than the bound that certifies"},
-			published.CorrectedRenyi(d.side(c.table), d.H, d.Alpha, c.beta))
+			published.CorrectedRenyi(d.side(*c.Table), d.H, d.Alpha, c.Plan.Beta))
 	}
 	if n := t.Pairs(); n > 0 {
 		// The eta at which this many outputs are what algorithm 3 asks for.
 		eta := math.Sqrt(12 * (1 + math.Exp(2*eps)) / float64(n))
-		if float64(n) >= published.HistogramSamples(t.Bins, eps, eta, c.beta)*(1-1e-12) {
+		if float64(n) >= published.HistogramSamples(t.Bins, eps, eta, c.Plan.Beta)*(1-1e-12) {
 			add(report.Row{ID: report.Delta, Epsilon: eps, Method: published.MethodHistogramPublished, Note: "its bias is not below eta: with many bins it reports a violation for equal distributions"},
 				max(0, published.HistogramDivergence(t.First(), t.Second(), eps)-eta))
 		}
 		add(report.Row{ID: report.Delta, Epsilon: eps, Method: published.MethodHistogram, Note: "corrected; its slack grows with the square root of the number of bins"},
-			published.HistogramDelta(t.First(), t.Second(), eps, c.beta))
+			published.HistogramDelta(t.First(), t.Second(), eps, c.Plan.Beta))
 	}
 	return out
 }

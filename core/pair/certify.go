@@ -212,7 +212,6 @@ func (t Certify) certify(hook engine.Hook) (*Counted, error) {
 	return &Counted{Rows: n, Cells: table.N, Chart: binner.Bins, Plane: [2]packed{binner.Cells[0], binner.Cells[1]}}, nil
 }
 
-// tally is the sum of shards: what one shard of all would count.
 type tally struct {
 	Counted
 	of Evidence

@@ -31,23 +31,21 @@ type Found struct {
 }
 
 func (a *Audit) certified(e *Evidence) *Certified {
-	c := certificate{audit: a.at(e.Prepared.Point), prepared: e.Prepared, table: *e.Table, explored: e.Explored, beta: a.Plan.Beta}
 	if steps := e.Prepared.Steps; steps > 1 {
-		c.audit = a.grouped(steps)
-		return new(c.inGroup(a.Claim))
+		return new(certificate{a.grouped(steps), e}.inGroup(a.Claim))
 	}
-	return new(c.all())
+	return new(certificate{a.at(e.Prepared.Point), e}.all())
 }
 
 // Conclude implements [report.Audit]. The second stage has bounds only if the run completed: one
 // for a fixed number of samples does not hold for a run that was stopped.
 func (a *Audit) Conclude(f Found, end audit.Termination) (Report, error) {
 	p, spec, e := a.Plan, a.Spec, f.Evidence
-	var c *Certified
-	if e != nil && e.Table != nil && end.Reason == audit.Completed {
-		if c = f.certified; c == nil {
-			c = a.second(f.Sequential).certified(e)
-		}
+	c := f.certified
+	if e == nil || e.Table == nil || end.Reason != audit.Completed {
+		c = nil
+	} else if c == nil {
+		c = a.second(f.Sequential).certified(e)
 	}
 	whole := a
 	var point *audit.ProfilePoint

@@ -376,7 +376,6 @@ func (c *accounts) follow(pairs []audit.Pair, e Epoch) error {
 	return nil
 }
 
-// outputs are of both sides.
 func (r *SequentialResult) outputs() int {
 	return 2 * audit.Total(audit.Listed(len(r.Epochs), func(i int) int { return r.Epochs[i].Outputs }))
 }
@@ -399,7 +398,6 @@ func (r *SequentialResult) pairsUntil(outputs int) (pairs int) {
 	return pairs
 }
 
-// drawn is how many outputs a side each pair has.
 func (r *SequentialResult) drawn() []int {
 	drawn := make([]int, len(r.Pairs))
 	for _, e := range r.Epochs {

@@ -39,7 +39,6 @@ func (p Plan) divergent() bool {
 	return slices.Contains([]report.Quantity{report.RenyiDivergence, report.RenyiEpsilon, report.Rho}, p.goal())
 }
 
-// goalRow is the goal's, without a bound.
 func (a *Audit) goalRow() report.Row {
 	f := report.Row{ID: a.Plan.goal()}
 	switch f.ID {
@@ -166,7 +165,6 @@ func (a *Audit) bestOrder(halves [2]bounds.Table) (alpha, value float64) {
 	return alpha, value
 }
 
-// muWorth is the mu of an event at Wilson limits.
 func muWorth(c bounds.Counts) float64 {
 	lo, _ := threshold.Wilson(c.X, c.N1)
 	_, up := threshold.Wilson(c.Y, c.N0)
@@ -240,7 +238,6 @@ func (a *Audit) at(point *audit.ProfilePoint) *Audit {
 	return a.claiming(audit.DPClaim(point.Epsilon, point.Delta))
 }
 
-// betPoints are at how many points of a curve the sequential stage bets against it.
 const betPoints = 4
 
 // stretched are points evenly along the curve, their epsilons times a factor. What keeps them at one
@@ -254,7 +251,6 @@ func (a *Audit) stretched(factor float64) []bounds.Point {
 	})
 }
 
-// statedClaim is the claim in words, with the curve that a point belongs to.
 func (a *Audit) statedClaim(point *audit.ProfilePoint) string {
 	words := a.at(point).Claim.String()
 	if point != nil {

@@ -122,14 +122,14 @@ func perStep(claim audit.Claim, steps int, of func(delta float64) float64) (lowe
 
 // inGroup are the bounds where the pair differs by more than a step: of the claim's epsilon alone.
 func (c certificate) inGroup(claim audit.Claim) Certified {
-	k := c.prepared.Steps
+	k := c.Prepared.Steps
 	f, _ := c.finding(report.Epsilon, Certified{})
 	if f.Delta >= mostDelta { // a claim that allows anything
 		f.PValue = new(1.0)
 	}
 	f.Delta, f.Group = claim.Delta, k
 	lower, above := perStep(claim, k, func(delta float64) float64 {
-		eps, _ := c.prepared.bound(c.table, delta, c.beta)
+		eps, _ := c.Prepared.bound(*c.Table, delta, c.Plan.Beta)
 		return eps
 	})
 	lower = max(0, lower)
@@ -147,8 +147,8 @@ func (c certificate) inGroup(claim audit.Claim) Certified {
 	}
 	if !(lower > claim.Epsilon || above && lower == claim.Epsilon) {
 		out.Power = c.power()
-		beta := c.beta * c.prepared.events()[0].Share
-		n := c.audit.Plan.Samples
+		beta := c.Plan.Beta * c.Prepared.events()[0].Share
+		n := c.Plan.Samples
 		most, _ := perStep(claim, k, func(delta float64) float64 { return bounds.MaxCertifiable(n, n, delta, beta) })
 		out.Power.Largest = max(0, most)
 		if s := out.Power.Smallest; s != nil {

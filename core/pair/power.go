@@ -16,32 +16,32 @@ import (
 const searchedReach = 100_000_000
 
 func (c certificate) power() *report.Power {
-	p := c.audit.Plan
+	p := c.Plan
 	n, limit := p.Samples, p.Claim.Limit()
 	out := &report.Power{}
 	var smallest float64
-	share := c.prepared.events()[0].Share
+	share := c.Prepared.events()[0].Share
 	switch p.goal() {
 	case report.Epsilon:
-		_, delta := c.audit.dpLimits()
-		out.Largest = c.audit.largest(n, share)
+		_, delta := c.dpLimits()
+		out.Largest = c.largest(n, share)
 		if n > searchedReach {
 			smallest = math.Inf(1) // it would take longer than the audit
 			break
 		}
-		rare := c.prepared.Event.Counts(c.explored)
-		smallest = bounds.SmallestDetectable(limit, delta, c.beta*share, n, n, roughRate(rare.Y, rare.N0))
+		rare := c.Prepared.Event.Counts(c.Explored)
+		smallest = bounds.SmallestDetectable(limit, delta, c.Plan.Beta*share, n, n, roughRate(rare.Y, rare.N0))
 	case report.Mu:
-		out.Largest = c.audit.largest(n, 1)
-		rare := c.prepared.MuEvent.Counts(c.explored)
-		smallest = smallestMu(limit, n, c.beta, roughRate(rare.Y, rare.N0))
+		out.Largest = c.largest(n, 1)
+		rare := c.Prepared.MuEvent.Counts(c.Explored)
+		smallest = smallestMu(limit, n, c.Plan.Beta, roughRate(rare.Y, rare.N0))
 	default:
-		d := *c.prepared.Goal
+		d := *c.Prepared.Goal
 		out.Largest = fromDivergence(p.goal(), c.largestRenyi(d, n), d.Alpha)
 		smallest = c.smallestRenyi(d, n)
 	}
 	if out.Largest = max(0, out.Largest); out.Largest <= limit && (p.goal() == report.Epsilon || p.goal() == report.Mu) {
-		out.Needed, out.Unit = report.Least(n+1, MaxSamples, func(n int) bool { return c.audit.largest(n, share) > limit }), "samples a side"
+		out.Needed, out.Unit = report.Least(n+1, MaxSamples, func(n int) bool { return c.largest(n, share) > limit }), "samples a side"
 	}
 	if !math.IsInf(smallest, 0) && !math.IsNaN(smallest) && out.Largest > limit {
 		// Rounded up: it is what could have been seen, not what was.
@@ -84,9 +84,9 @@ func (a *Audit) TooSmall() string {
 // largestRenyi is the most that an outcome of n pairs certifies: every pair is the one of most wealth.
 func (c certificate) largestRenyi(d DirectedPlan, n int) float64 {
 	low, high := slices.Index(d.H, slices.Min(d.H)), slices.Index(d.H, slices.Max(d.H))
-	best := bounds.NewTable(c.table.Bins)
+	best := bounds.NewTable(c.Table.Bins)
 	best.N[high*best.Bins+low] = n
-	return bounds.Renyi(best, d.RenyiPlan, c.beta)
+	return bounds.Renyi(best, d.RenyiPlan, c.Plan.Beta)
 }
 
 const (
@@ -97,9 +97,9 @@ const (
 // smallestRenyi is about the smallest value of the goal that shows in half of all runs of n pairs: by
 // bisection over distributions whose ratio by bin is a power of the explored one. +Inf if none does.
 func (c certificate) smallestRenyi(d DirectedPlan, n int) float64 {
-	t := d.side(c.explored)
+	t := d.side(c.Explored)
 	q := bounds.Smoothed(t.Second())
-	h := renyiWitness(c.explored, d.Alpha, d.Reversed) // the explored log ratio
+	h := renyiWitness(c.Explored, d.Alpha, d.Reversed) // the explored log ratio
 	louder := func(s float64) []float64 {
 		p := make([]float64, len(q))
 		top, sum := slices.Max(h), 0.0
@@ -112,9 +112,9 @@ func (c certificate) smallestRenyi(d DirectedPlan, n int) float64 {
 		}
 		return p
 	}
-	p := c.audit.Plan
+	p := c.Plan
 	shows := func(s float64) bool {
-		return fromDivergence(p.goal(), bounds.Renyi(expectedTable(louder(s), q, n), d.RenyiPlan, c.beta), d.Alpha) > p.Claim.Limit()
+		return fromDivergence(p.goal(), bounds.Renyi(expectedTable(louder(s), q, n), d.RenyiPlan, c.Plan.Beta), d.Alpha) > p.Claim.Limit()
 	}
 	low, high := 0.0, 1.0
 	for !shows(high) {
@@ -142,7 +142,7 @@ func binDivergence(p, q []float64, alpha float64) float64 {
 	return math.Log(sum) / (alpha - 1)
 }
 
-// expectedTable is the table of n pairs of independent outputs; sums along its cells are exact.
+// expectedTable is of n pairs of independent outputs; sums along its cells are exact.
 func expectedTable(p, q []float64, n int) bounds.Table {
 	t := bounds.NewTable(len(p))
 	sum, done := 0.5, 0

@@ -157,7 +157,7 @@ func (p Prepared) bound(t bounds.Table, delta, beta float64) (eps float64, at th
 	return eps, at
 }
 
-// events are the main event and the hedges. Their shares sum to 1.
+// events are the main event and its alternatives, whose shares sum to 1.
 func (p Prepared) events() []threshold.Alternative {
 	main := threshold.Alternative{Event: p.Event, Share: 1}
 	for _, h := range p.Alternatives {

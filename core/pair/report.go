@@ -112,14 +112,9 @@ func (a *Audit) arguments() (args, params []audit.Argument) {
 // otherwise is a plan with what does not have to be said.
 func (a *Audit) otherwise() Plan {
 	p := a.Plan
+	explore := map[Mode]int{Fixed: p.Samples + p.Samples/2, Climbing: shown(p.Samples)}
 	out := Plan{Claim: &audit.Claim{}, Relation: a.Spec.Relations(p.Parameters)[0], Finder: audit.Auto, Learner: audit.Auto,
-		Samples: 200_000, Explore: p.Samples + p.Samples/2, Trials: 10, Beta: 0.05}
-	switch p.Mode {
-	case UntilRefuted:
-		out.Explore = 0
-	case Climbing:
-		out.Explore = shown(p.Samples)
-	}
+		Samples: 200_000, Explore: explore[p.Mode], Trials: 10, Beta: 0.05}
 	if a.Claim.Kind == audit.Profile {
 		out.Mode = Fixed
 	}

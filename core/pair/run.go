@@ -123,14 +123,6 @@ func (s *state) do(ctx context.Context) error {
 		s.Audit = &second
 		s.tell(func(g *Progress) { g.Phase = Exploring })
 	}
-	err := s.stages(ctx)
-	if err == nil {
-		s.tell(func(g *Progress) { g.Total = s.rows[0] + s.rows[1] + s.rows[2] })
-	}
-	return err
-}
-
-func (s *state) stages(ctx context.Context) error {
 	t := &s.on.Timing
 	spent := []*float64{&t.Explore, &t.Explore, &t.Certify, &t.Bound}
 	for i, run := range []func(context.Context) error{s.explore, s.prepare, s.certify, s.certificate} {
@@ -141,6 +133,7 @@ func (s *state) stages(ctx context.Context) error {
 			return err
 		}
 	}
+	s.tell(func(g *Progress) { g.Total = s.rows[0] + s.rows[1] + s.rows[2] })
 	return nil
 }
 

@@ -22,9 +22,8 @@ type SequentialResult struct {
 	Pairs  []audit.Pair `json:"pairs"` // in the order in which they were first drawn from
 	Epochs []Epoch      `json:"epochs"`
 	// Refuted, above 0, is after how many outputs of both sides the claim was refuted.
-	Refuted int `json:"refuted,omitempty"`
-	// Chart is that of the pair that most outputs were drawn from.
-	Chart *SequentialChart `json:"chart,omitempty"`
+	Refuted int              `json:"refuted,omitempty"`
+	Chart   *SequentialChart `json:"chart,omitempty"` // that of the pair that most outputs were drawn from
 }
 
 // SequentialChart counts outputs of one pair that came after its bins were chosen.
@@ -83,7 +82,7 @@ func (b *Bet) UnmarshalText(text []byte) error {
 const (
 	sequentialFirst    = 48   // outputs a side of a pair's first epoch
 	sequentialLarge    = 2048 // what a pair has, from where its next epoch is as large: learning takes most of the time
-	sequentialOptimism = 0.25 // nats that a pair is given for nothing, over its rank
+	sequentialOptimism = 0.25 // nats that a pair is given for nothing, over its place
 	sequentialChunks   = 6    // of an epoch, after each of which the wealth is looked at
 	sequentialLeast    = 1e-3 // share of a bet, at least
 	sequentialBehind   = 7.0  // nats behind the best, at which a bet gets nothing
@@ -104,7 +103,6 @@ const (
 type candidatePair struct {
 	pair    audit.Pair
 	steps   int // by which it differs
-	rank    int
 	epochs  int
 	drawn   int // outputs a side
 	data    *classifier.Data
@@ -192,7 +190,7 @@ func (r *sequentialRun) next() (int, error) {
 	best, most := -1, 0.0
 	place := r.accounts.next()
 	for i, a := range r.candidates {
-		index := (max(a.growth(place), 0) + sequentialOptimism/float64(a.rank)) / float64(2*a.drawn+sequentialFirst)
+		index := (max(a.growth(place), 0) + sequentialOptimism/float64(i+1)) / float64(2*a.drawn+sequentialFirst)
 		if best < 0 || index > most {
 			best, most = i, index
 		}
@@ -229,7 +227,7 @@ func (r *sequentialRun) next() (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("finder %s proposed: %w", r.audit.Plan.Finder, err)
 	}
-	r.candidates = append(r.candidates, &candidatePair{pair: r.queue[0], steps: steps, rank: len(r.candidates) + 1, top: gridDouble, data: classifier.NewData(r.audit.Columns)})
+	r.candidates = append(r.candidates, &candidatePair{pair: r.queue[0], steps: steps, top: gridDouble, data: classifier.NewData(r.audit.Columns)})
 	r.result.Pairs, r.queue = append(r.result.Pairs, r.queue[0]), r.queue[1:]
 	return len(r.candidates) - 1, nil
 }
@@ -296,11 +294,11 @@ func (r *sequentialRun) epoch(at int) error {
 	if err := r.hook(0); err != nil {
 		return err
 	}
-	var tables [classifier.Candidates]*classifier.Table
-	a.model, tables = a.learn.Learn(a.data)
+	model, tables := a.learn.Learn(a.data)
 	if err := r.hook(0); err != nil {
 		return err
 	}
+	a.model = model
 	w := &weigher{accounts: r.accounts, steps: a.steps}
 	for c, t := range tables { // once, for all limits
 		if t != nil {
@@ -363,7 +361,7 @@ func (w *weigher) weigh(a *candidatePair, hook engine.Hook) error {
 		}
 	}
 	a.top = top
-	a.limits, a.bets = a.limits[:0:0], nil
+	a.limits, a.bets = nil, nil
 	unit := 1 // a power of two: places that come again need not be worked out again
 	for top-low > sequentialLimits*unit {
 		unit *= 2

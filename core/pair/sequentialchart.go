@@ -19,7 +19,6 @@ const (
 // sequentialChartShares are the error's, of the first chart of a pair and the second.
 var sequentialChartShares = [2]float64{0.1, 0.9}
 
-// armChart counts the outputs of a pair in a race.
 type armChart struct {
 	chart  chart.Chart
 	binner *chart.Binner // nil: nothing is counted

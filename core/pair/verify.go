@@ -136,11 +136,14 @@ func (a *Audit) take(v *engine.Verification, r Report, again *report.Replay[Foun
 			}
 		}
 		fields = append(fields, audit.Each(drawn, func(field string) string { return "evidence.chart." + field })...)
-		e, chosen, err := a.second(r.Sequential).prepareAgain(*r.Evidence)
+		if a.Claim.Kind != audit.Profile { // else they follow
+			fields = append(fields, "evidence.prepared.event", "evidence.prepared.hedges")
+		}
+		e, err := a.second(r.Sequential).prepareAgain(*r.Evidence)
 		if err != nil {
 			return err
 		}
-		again.Found.Evidence, fields = e, append(fields, chosen...)
+		again.Found.Evidence = e
 	case r.Plan.Mode != UntilRefuted:
 		why := audit.Pick(r.Sequential == nil, ", so there is nothing to replay", "")
 		skip("the run ended before certification"+why, append(slices.Clone(searched), "evidence.prepared", "evidence.chart")...)
@@ -165,21 +168,16 @@ func (a *Audit) take(v *engine.Verification, r Report, again *report.Replay[Foun
 
 // prepareAgain takes the counts for granted, with what follows from the explored ones. Only a
 // claim's events were chosen, unless it is a curve.
-func (a *Audit) prepareAgain(e Evidence) (again *Evidence, chosen []string, err error) {
+func (a *Audit) prepareAgain(e Evidence) (*Evidence, error) {
 	p, err := a.prepare(e)
+	if err == nil && e.Chart.Plane != nil {
+		err = e.Chart.Plane.Fits(audit.Width(a.Columns))
+	}
 	if err != nil {
-		return nil, nil, err
-	}
-	if a.Claim.Kind != audit.Profile {
-		chosen = []string{"evidence.prepared.event", "evidence.prepared.hedges"}
-	}
-	if e.Chart.Plane != nil {
-		if err := e.Chart.Plane.Fits(audit.Width(a.Columns)); err != nil {
-			return nil, nil, err
-		}
+		return nil, err
 	}
 	e.Chart, e.Prepared = e.Chart.Named(a.Columns).Bordered(e.Edges, p.Event), *p
-	return &e, chosen, nil
+	return &e, nil
 }
 
 // checkUncertified refuses a report without a second stage that no run of its plan makes.
@@ -243,7 +241,6 @@ func (a *Audit) checkSamplesUsed(r Report) error {
 		audit.Require(ok, "report: evidence.table", fmt.Sprintf("of %d pairs, in a run that ended as %q", pairs, r.Termination.Reason), "%s", want))
 }
 
-// bounded: the second stage came to a bound.
 func (r Report) bounded() bool {
 	return slices.ContainsFunc(r.Rows(report.Bounds), func(x report.Row) bool { return x.Method != MethodSequential && x.LowerBound != nil })
 }

@@ -397,15 +397,14 @@ func plainNumber(x float64) string {
 		return s
 	}
 	power, _ := strconv.Atoi(tail)
-	var b strings.Builder
-	b.WriteString("10")
-	for _, c := range strconv.Itoa(power) {
-		b.WriteRune([]rune("⁻⁰¹²³⁴⁵⁶⁷⁸⁹")[strings.IndexRune("-0123456789", c)])
+	raised := func(c rune) rune {
+		return []rune("⁻⁰¹²³⁴⁵⁶⁷⁸⁹")[strings.IndexRune("-0123456789", c)]
 	}
+	ten := "10" + strings.Map(raised, strconv.Itoa(power))
 	if head == "1" || head == "−1" {
-		return strings.TrimSuffix(head, "1") + b.String()
+		return strings.TrimSuffix(head, "1") + ten
 	}
-	return head + "×" + b.String()
+	return head + "×" + ten
 }
 
 // intervals are those of the grid in which the score is on the event's side, their ends found by
@@ -451,18 +450,16 @@ func intervals(edges []float64, m audit.Model, threshold float64, above bool) []
 	var found [][2]float64
 	inside := false
 	for i, x := range grid {
-		switch now := in(x); {
+		now := in(x)
+		switch {
+		case now && i == 0:
+			found = append(found, [2]float64{math.Inf(-1), math.Inf(1)})
 		case now && !inside:
-			from := math.Inf(-1)
-			if i > 0 {
-				from = end(grid[i-1], x)
-			}
-			found = append(found, [2]float64{from, math.Inf(1)})
-			inside = true
+			found = append(found, [2]float64{end(grid[i-1], x), math.Inf(1)})
 		case !now && inside:
 			found[len(found)-1][1] = end(x, grid[i-1])
-			inside = false
 		}
+		inside = now
 	}
 	return found
 }
@@ -470,13 +467,11 @@ func intervals(edges []float64, m audit.Model, threshold float64, above bool) []
 // People names the two datasets of a pair by the person in whom they differ, called Ada, or the
 // group. Under a relation that replaces rows somebody else, called Bob, stands in her place.
 type People struct {
-	// Question is what an audit of the pair asks.
-	Question string `json:"question"`
+	Question string `json:"question"` // what an audit of the pair asks
 	// Names say which dataset it is, as "with Ada"; Again does after the other was named.
 	Names [2]string `json:"names"`
 	Again [2]string `json:"again"`
-	// Words say who is in each dataset, and its rows, Ada's in brackets; they may be empty.
-	Words [2]string `json:"words"`
+	Words [2]string `json:"words"` // who is in each dataset, and its rows, Ada's in brackets; they may be empty
 }
 
 // PeopleOf names the datasets of a pair, or of outputs that were recorded elsewhere.

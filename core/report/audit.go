@@ -16,8 +16,7 @@ type Audit[P, F, R any] interface {
 	// Run draws, and says what it found, even when stopped. tell may be nil, and is called one at a
 	// time. The outcome does not depend on the pool.
 	Run(ctx context.Context, on *engine.Runner, tell func(P)) (F, audit.Termination, error)
-	// Conclude is a function of its arguments.
-	Conclude(found F, end audit.Termination) (R, error)
+	Conclude(found F, end audit.Termination) (R, error) // a function of its arguments
 	// Replay refuses a report that no run of the audit makes. Without whole, nothing is drawn. What
 	// it skips it notes in v.
 	Replay(v *engine.Verification, r R, whole bool) (Replay[F], error)
@@ -26,19 +25,17 @@ type Audit[P, F, R any] interface {
 // Replay is how a report is replayed.
 type Replay[F any] struct {
 	// Draw draws what the report holds, and no more; nil: the report's evidence is taken.
-	Draw  func(ctx context.Context, on *engine.Runner) (F, error)
-	Found F        // that is taken
-	Taken []string // fields that are the report's own word
-	// Warnings of the report that nothing follows from.
-	Warnings []string
+	Draw     func(ctx context.Context, on *engine.Runner) (F, error)
+	Found    F        // that is taken
+	Taken    []string // fields that are the report's own word
+	Warnings []string // of the report, that nothing follows from
 }
 
 // Shared is an audit whose certification several machines share. What they found goes through JSON.
 type Shared[P, F any] interface {
 	// Search does all that is not shared.
 	Search(ctx context.Context, on *engine.Runner, tell func(P)) (F, error)
-	// Pieces are how many there are to draw. It refuses what no search of the audit finds.
-	Pieces(found F) (int, error)
+	Pieces(found F) (int, error) // how many there are to draw. It refuses what no search of the audit finds.
 	// Draw draws the pieces in [first, end).
 	Draw(ctx context.Context, on *engine.Runner, tell func(P), found F, first, end int) (any, error)
 	// Join is all that was found, with what all pieces came to.

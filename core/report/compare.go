@@ -46,14 +46,13 @@ func (r *Report) Common() *Report { return r }
 
 // comparison walks twice: for all but words, and for words.
 type comparison struct {
-	v     *engine.Verification
-	taken []string
-	words bool
-	parts []string            // of reports, in their order
-	found map[string][]string // differences of each part
-	// fieldsOf are the paths that were compared of each part, without places in lists.
-	fieldsOf map[string]map[string]bool
-	own      []string // what is never compared
+	v        *engine.Verification
+	taken    []string
+	words    bool
+	parts    []string                   // of reports, in their order
+	found    map[string][]string        // differences of each part
+	fieldsOf map[string]map[string]bool // the paths that were compared of each part, without places in lists
+	own      []string                   // what is never compared
 }
 
 // withLost are the warnings that follow, with those about workers that the report has.
@@ -75,7 +74,6 @@ func part(path string) string {
 	return name
 }
 
-// near are the comparisons of numbers by the tag same.
 var near = map[string]func(x, y float64) bool{
 	"":       func(x, y float64) bool { return x == y },
 	"near":   audit.Near,
@@ -86,7 +84,6 @@ var near = map[string]func(x, y float64) bool{
 	"pvalue": audit.NearPValue,
 }
 
-// walk compares the value a of the report at path with b, by the rule that holds there.
 func (c *comparison) walk(path, rule string, a, b reflect.Value) {
 	kind, words := a.Kind(), rule == "words"
 	raw := a.Type() == reflect.TypeFor[json.RawMessage]()
@@ -221,7 +218,6 @@ func (c *comparison) tell() {
 	c.v.Skip("only the report says it", c.own...)
 }
 
-// butFor names what of a part was taken.
 func (c *comparison) butFor(p string) string {
 	var names []string
 	for _, path := range c.taken {

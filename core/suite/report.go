@@ -32,12 +32,11 @@ type Report struct {
 
 // Note says which plan it was.
 type Note struct {
-	SHA256 string  `json:"sha256"` // of the plan file
-	Seed   uint64  `json:"seed"`
-	Beta   float64 `json:"beta"`  // of all audits together
-	Share  float64 `json:"share"` // of each
-	// Names are all audits of the plan; fewer may have run.
-	Names []string `json:"names"`
+	SHA256 string   `json:"sha256"` // of the plan file
+	Seed   uint64   `json:"seed"`
+	Beta   float64  `json:"beta"`  // of all audits together
+	Share  float64  `json:"share"` // of each
+	Names  []string `json:"names"` // all audits of the plan; fewer may have run
 }
 
 // Audited is the report of one audit.

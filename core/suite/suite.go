@@ -96,12 +96,12 @@ func Parse(data []byte, what string) (*File, error) {
 	if err := audit.DecodeStrict(data, what, &f.Plan); err != nil {
 		return nil, err
 	}
-	for i, own := range audits { // which claims of other kinds name no delta
-		if p := f.Audits[i].Canaries; p != nil {
-			report.ReadDefaultDelta(object(own)["canaries"], p.Claim, &p.DeltaDefaulted)
+	for i, e := range f.Audits { // which claims of other kinds name no delta
+		if p := e.Canaries; p != nil {
+			report.ReadDefaultDelta(object(audits[i])["canaries"], p.Claim, &p.DeltaDefaulted)
 		}
-		if p := f.Audits[i].Scores; p != nil {
-			report.ReadDefaultDelta(object(own)["scores"], p.Claim, &p.DeltaDefaulted)
+		if p := e.Scores; p != nil {
+			report.ReadDefaultDelta(object(audits[i])["scores"], p.Claim, &p.DeltaDefaulted)
 		}
 	}
 	f.Lines = lines(data, top["audits"], audits)
@@ -148,7 +148,7 @@ func place(name, in string) string {
 // checkFields refuses unknown fields by name. What is not of the right shape is left to the
 // decoder.
 func checkFields(top map[string]json.RawMessage, audits []json.RawMessage, what string) error {
-	if err := known(top, what, audit.FieldNames(Plan{})); err != nil {
+	if err := known(slices.Sorted(maps.Keys(top)), what+": field", audit.FieldNames(Plan{})); err != nil {
 		return err
 	}
 	for i, raw := range audits {
@@ -164,13 +164,13 @@ func checkFields(top map[string]json.RawMessage, audits []json.RawMessage, what 
 					return &audit.InputError{Field: within + "." + x[0], Found: "given", Want: "absent", Remedy: x[1]}
 				}
 			}
-			own := audit.FieldNames(part.of)
-			for _, name := range slices.Sorted(maps.Keys(fields)) {
+			own, names := audit.FieldNames(part.of), slices.Sorted(maps.Keys(fields))
+			for _, name := range names {
 				if where := place(name, part.name); where != "" && !slices.Contains(own, name) {
 					return &audit.InputError{Field: within + "." + name, Found: "given", Want: "absent", Remedy: where}
 				}
 			}
-			if err := known(fields, within, own); err != nil {
+			if err := known(names, within+": field", own); err != nil {
 				return err
 			}
 		}
@@ -185,10 +185,10 @@ func object(data []byte) (m map[string]json.RawMessage) {
 	return m
 }
 
-func known(m map[string]json.RawMessage, at string, fields []string) error {
-	for _, name := range slices.Sorted(maps.Keys(m)) {
-		if !slices.Contains(fields, name) {
-			return audit.UnknownName(at+": field", name, fields)
+func known(names []string, what string, all []string) error {
+	for _, name := range names {
+		if !slices.Contains(all, name) {
+			return audit.UnknownName(what, name, all)
 		}
 	}
 	return nil
@@ -279,14 +279,13 @@ func (f *File) check(what string) error {
 	return nil
 }
 
-// checkName says what is wrong with a name, or "".
 func checkName(name string) string {
 	switch {
 	case name == "":
 		return "absent"
 	case len(name) > maxName:
 		return fmt.Sprintf("%d bytes long", len(name))
-	case strings.IndexFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) >= 0:
+	case strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }):
 		return fmt.Sprintf("%q", name)
 	}
 	return ""
@@ -361,10 +360,8 @@ func (f *File) Names() []string {
 func (f *File) Choose(only []string) ([]int, error) {
 	var out []int
 	names := f.Names()
-	for _, name := range only {
-		if !slices.Contains(names, name) {
-			return nil, audit.UnknownName("-only", name, names)
-		}
+	if err := known(only, "-only", names); err != nil {
+		return nil, err
 	}
 	for i, name := range names {
 		if len(only) == 0 || slices.Contains(only, name) {

@@ -30,18 +30,16 @@ type Chart struct {
 	Kind Kind   `json:"kind"`
 	Axis string `json:"axis"` // what the bins are of, see [Chart.AxisWords]
 	// Edges of histogram and score, ascending. Bin i lies in [Edges[i-1], Edges[i]).
-	Edges []float64 `json:"edges,omitempty"`
-	// Outcomes are rows; the last bin holds all others.
-	Outcomes [][]float64 `json:"outcomes,omitempty"`
-	Labels   []string    `json:"labels,omitempty"` // words for Outcomes
+	Edges    []float64   `json:"edges,omitempty"`
+	Outcomes [][]float64 `json:"outcomes,omitempty"` // rows; the last bin holds all others
+	Labels   []string    `json:"labels,omitempty"`   // words for Outcomes
 
 	First    []int `json:"first,omitempty"` // outputs a bin on the first dataset
 	FirstIn  []int `json:"firstInEvent,omitempty"`
 	Second   []int `json:"second,omitempty"`
 	SecondIn []int `json:"secondInEvent,omitempty"`
 
-	// Plane is there for kind score, where the outputs vary besides the score.
-	Plane *Plane `json:"plane,omitempty"`
+	Plane *Plane `json:"plane,omitempty"` // there for kind score, where the outputs vary besides the score
 }
 
 const (
@@ -279,7 +277,6 @@ type Binner struct {
 	score, edge axis      // of the plane
 }
 
-// axis finds bins between edges, at once where they have about equal distances.
 type axis struct {
 	edges     []float64
 	lo, scale float64 // first edge, and bins per unit

@@ -127,7 +127,6 @@ func planeNumbers(columns []audit.Column, rows []float64) (out []PlaneTerm) {
 	return out
 }
 
-// commonest is the commonest value of a number of the rows; false where it or the rest are rare.
 func commonest(rows []float64, at, width int) (symbol float64, ok bool) {
 	values := make([]float64, 0, len(rows)/width)
 	for ; at < len(rows); at += width {
@@ -294,7 +293,6 @@ func (p *Plane) weights() []float64 {
 	return audit.Listed(len(p.Terms), func(i int) float64 { return p.Terms[i].Weight / p.Terms[i].Deviation })
 }
 
-// along is a row's value in the direction.
 func (p *Plane) along(weights, row []float64, score float64) float64 {
 	v := p.Offset - float64(p.Slope*score)
 	for k, w := range weights {

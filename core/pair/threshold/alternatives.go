@@ -232,8 +232,7 @@ func bent(end []candidate, by int) (best bend, ok bool) {
 		for i := range k {
 			kept[i].score = m.hi
 		}
-		var fits bool
-		m.a, m.b, m.mean, m.scale, fits = lineThrough(kept)
+		fits := m.fit(kept)
 		for _, b := range kept {
 			p := 1 / (1 + stream.Exp(-m.logOdds(b.score)))
 			fits = fits && p > 0 && p < 1

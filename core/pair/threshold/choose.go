@@ -81,7 +81,6 @@ func Values(s1, s2 []float64) iter.Seq2[float64, [2]int] {
 	}
 }
 
-// smallest is that of the lists but for the first n of either.
 func smallest(s1, s2 []float64, n [2]int) float64 {
 	switch {
 	case n[0] == len(s1):
@@ -119,34 +118,33 @@ func ratioLimit(c bounds.Counts, delta float64) float64 {
 	return (lo - delta) / up
 }
 
-// scoreBin has counts of both sides and the mean score.
 type scoreBin struct {
 	n     [2]float64
 	score float64
 }
 
-// lineThrough fits the logistic regression: log odds a + b (score - mean) scale.
-func lineThrough(bins []scoreBin) (a, b, mean, scale float64, ok bool) {
+// fit fits the line by logistic regression.
+func (m *bend) fit(bins []scoreBin) bool {
 	var squares, all float64
 	for _, b := range bins {
 		n := b.n[0] + b.n[1]
 		all += n
-		mean += float64(n * b.score)
+		m.mean += float64(n * b.score)
 	}
-	mean /= all
+	m.mean /= all
 	for _, b := range bins {
-		d := b.score - mean
+		d := b.score - m.mean
 		squares += float64((b.n[0] + b.n[1]) * float64(d*d))
 	}
 	if !(squares > 0) || len(bins) < 4 {
-		return 0, 0, 0, 0, false
+		return false
 	}
-	scale = 1 / math.Sqrt(squares/all)
-	for step := 0; step < 30; step++ {
+	m.scale = 1 / math.Sqrt(squares/all)
+	for range 30 {
 		var g0, g1, h00, h01, h11 float64
 		for _, bin := range bins {
-			x := float64((bin.score - mean) * scale)
-			p := 1 / (1 + stream.Exp(-(a + float64(b*x))))
+			x := float64((bin.score - m.mean) * m.scale)
+			p := 1 / (1 + stream.Exp(-(m.a + float64(m.b*x))))
 			n := bin.n[0] + bin.n[1]
 			r := bin.n[0] - float64(n*p)
 			w := float64(n * float64(p*(1-p)))
@@ -158,16 +156,16 @@ func lineThrough(bins []scoreBin) (a, b, mean, scale float64, ok bool) {
 		}
 		det := float64(h00*h11) - float64(h01*h01)
 		if !(det > 0) {
-			return 0, 0, 0, 0, false
+			return false
 		}
 		da := (float64(h11*g0) - float64(h01*g1)) / det
 		db := (float64(h00*g1) - float64(h01*g0)) / det
 		if math.Abs(da)+math.Abs(db) < 1e-9 {
-			return a, b, mean, scale, true
+			return true
 		}
-		a, b = a+da, b+db
+		m.a, m.b = m.a+da, m.b+db
 	}
-	return 0, 0, 0, 0, false
+	return false
 }
 
 func (c Choice) Has(score float64) bool { return (score > c.Threshold) == c.above }
@@ -253,8 +251,8 @@ func CountPairs(t bounds.Table, first, second []uint16) {
 // TableOf counts pairs of scores.
 func TableOf(edges, first, second []float64) bounds.Table {
 	t := bounds.NewTable(len(edges) + 1)
-	for i := range first {
-		t.N[BinOf(edges, first[i])*t.Bins+BinOf(edges, second[i])]++
+	for i, a := range first {
+		t.N[BinOf(edges, a)*t.Bins+BinOf(edges, second[i])]++
 	}
 	return t
 }

@@ -147,7 +147,6 @@ func text(run Run) string {
 	return b.String()
 }
 
-// details are the headline, the event, the counts, the seed and the command.
 func details(a Audit) string {
 	lines := []string{a.Name + ": " + a.Report.Head().Summary}
 	for _, row := range a.Report.Facts() {

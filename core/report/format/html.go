@@ -82,9 +82,7 @@ func html(run Run) ([]byte, error) {
 		} else if l != nil {
 			h.Place = l.File
 		}
-		for _, t := range h.Words() {
-			h.Shown = append(h.Shown, marked(t))
-		}
+		h.Shown = audit.Each(h.Words(), marked)
 		if h.Pictures, err = run.pictures(a.Report); err != nil {
 			return nil, err
 		}

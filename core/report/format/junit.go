@@ -17,7 +17,6 @@ type element struct {
 	Kids    []element
 }
 
-// elementOf has the attributes of names and values in turn.
 func elementOf(name, text string, attributes ...string) element {
 	e := element{XMLName: xml.Name{Local: name}, Text: text}
 	for i := 0; i < len(attributes); i += 2 {

@@ -11,7 +11,6 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// sarifSchema is the address of the schema of SARIF 2.1.0 with errata 01.
 const sarifSchema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 // object of SARIF 2.1.0 (OASIS Standard, section 3).

@@ -25,7 +25,6 @@ const (
 	cardLines   = 2
 )
 
-// cardColours are those of [htmlStyle] that cards and pictures use, light and dark.
 var cardColours = sync.OnceValue(func() (of [2]string) {
 	light, dark, _ := strings.Cut(htmlStyle, "(prefers-color-scheme: dark)")
 	for i, style := range []string{light, dark} {
