@@ -7,6 +7,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/calibration"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/try"
 )
@@ -60,7 +61,7 @@ func (l lab) calibrate(plan calibration.Plan, cells []calibration.Cell, left []s
 		if run == 0 {
 			l.say("%s: cell %d of %d", c.Name, cell+1, len(cells))
 		}
-		in(fmt.Sprintf("%s, run %d", c.Name, run), func() { o = try.Get(c.Audit(ctx, catalogue, plan.Seed, run)) })
+		in(fmt.Sprintf("%s, run %d", c.Name, run), func() { o = try.Get(c.Audit(ctx, catalogue, engine.LocalPool(1), plan.Seed, run)) })
 		return o
 	})
 	rows := audit.Listed(len(cells), func(i int) calibration.Row { return calibration.Tally(cells[i], outcomes[i]) })

@@ -400,7 +400,7 @@ func TestAuditsAreIndependentOfEachOther(t *testing.T) {
 	p.Mechanisms, p.Learners, p.Samples, p.Explore = []string{"noisy-histogram"}, []string{"histogram", "logistic-vector"}, 500, 500
 	cells := cellsOf(t, p)
 	judge := func(c calibration.Cell, seed uint64, run int) float64 {
-		o := must.Get(c.Audit(context.Background(), catalogue, seed, run))(t)
+		o := must.Get(c.Audit(context.Background(), catalogue, engine.LocalPool(1), seed, run))(t)
 		if o.Verdict == audit.Violation != (o.Share > 1) {
 			t.Errorf("%+v", o)
 		}
@@ -419,12 +419,12 @@ func TestAuditsAreIndependentOfEachOther(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
-	if _, err := cells[0].Audit(ctx, catalogue, 1, 0); !errors.Is(err, context.Canceled) {
+	if _, err := cells[0].Audit(ctx, catalogue, engine.LocalPool(1), 1, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("stopped: %v", err)
 	}
 	refused := cells[0]
 	refused.Plan.Samples = 5
-	must.Input(t, must.Err(refused.Audit(context.Background(), catalogue, 1, 0)), "", "a plan that is refused")
+	must.Input(t, must.Err(refused.Audit(context.Background(), catalogue, engine.LocalPool(1), 1, 0)), "", "a plan that is refused")
 }
 
 // A learner that learns nothing makes runs that fail, which are no alarms and
@@ -438,7 +438,7 @@ func TestFailuresAreTold(t *testing.T) {
 	cells, _ := must.Get2(p.Cells(cat))(t)
 	var outcomes []calibration.Outcome
 	for run := range cells[0].Runs {
-		o := must.Get(cells[0].Audit(context.Background(), cat, 1, run))(t)
+		o := must.Get(cells[0].Audit(context.Background(), cat, engine.LocalPool(1), 1, run))(t)
 		outcomes = append(outcomes, o)
 	}
 	if r := calibration.Tally(cells[0], outcomes); r.Failed != 2 || r.Alarms != 0 || !strings.Contains(r.Note, "has nothing to say") {
@@ -482,11 +482,11 @@ func TestStopIsNoOutcome(t *testing.T) {
 	for _, why := range []error{context.Canceled, errors.New("another run failed")} {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		cancel(why)
-		if o, err := cell.Audit(ctx, catalogue, 1, 0); !errors.Is(err, why) {
+		if o, err := cell.Audit(ctx, catalogue, engine.LocalPool(1), 1, 0); !errors.Is(err, why) {
 			t.Errorf("%+v, %v; want %v", o, err, why)
 		}
 	}
-	if o, err := cell.AuditOn(context.Background(), catalogue, engine.NewPool(lost{}), 1, 0); !errors.Is(err, engine.ErrWorkerLost) {
+	if o, err := cell.Audit(context.Background(), catalogue, engine.NewPool(lost{}), 1, 0); !errors.Is(err, engine.ErrWorkerLost) {
 		t.Errorf("%+v, %v; want a lost worker", o, err)
 	}
 }

@@ -246,14 +246,9 @@ type Outcome struct {
 	Note    string  // why it failed
 }
 
-// Audit does run number run, from 0, in this process. A run that fails, as where a learner learns
-// nothing, is an outcome; one that was stopped, and a plan that is refused, are errors.
-func (c Cell) Audit(ctx context.Context, cat audit.Catalogue, seed uint64, run int) (Outcome, error) {
-	return c.AuditOn(ctx, cat, engine.LocalPool(1), seed, run)
-}
-
-// AuditOn is [Cell.Audit] on a pool, to the same outcome. Workers that were lost are an error.
-func (c Cell) AuditOn(ctx context.Context, cat audit.Catalogue, pool *engine.Pool, seed uint64, run int) (Outcome, error) {
+// Audit does run number run, from 0. A run that fails, as where a learner learns nothing, is an outcome;
+// one that was stopped, workers that were lost, and a plan that is refused, are errors.
+func (c Cell) Audit(ctx context.Context, cat audit.Catalogue, pool *engine.Pool, seed uint64, run int) (Outcome, error) {
 	plan := c.Plan
 	plan.Seed = stream.New(stream.Key{Seed: seed, Purpose: "calibration/" + c.Name, Trial: run}).Uint64() & audit.MaxSeed
 	if _, err := plan.Resolve(cat); err != nil {

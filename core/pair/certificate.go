@@ -120,7 +120,8 @@ func (c certificate) epsilon(f *report.Row) float64 {
 	if p.goal() == report.Epsilon {
 		least := 1.0
 		for _, h := range c.Prepared.events() {
-			least = min(least, bounds.ClaimPValue(h.Counts(*c.Table), p.Claim.Epsilon, f.Delta, h.Share*c.Plan.Beta)/h.Share)
+			v := bounds.ClaimPValue(h.Counts(*c.Table), p.Claim.Epsilon, f.Delta, h.Share*p.Beta)
+			least = min(least, v/h.Share)
 		}
 		f.PValue = &least
 	}

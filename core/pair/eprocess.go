@@ -126,14 +126,14 @@ func (c *accounts) next() int {
 
 // bound is the largest limit that is refuted, 0 where none is.
 func (c *accounts) bound() float64 {
-	switch place, ok := c.edge(); {
+	place, ok := c.edge()
+	switch {
 	case !ok:
 		return 0
 	case place == 0:
 		return c.audit.limit(0) // exactly: rounded down it would not refute a claim of more decimals
-	default:
-		return phrase.Floor(c.audit.limit(place), 6)
 	}
+	return phrase.Floor(c.audit.limit(place), 6)
 }
 
 // refutes reports whether the claim is refuted, were the wealths multiplied by that.
@@ -191,27 +191,25 @@ func (a *Audit) stakesOf(limit float64, steps int) *bounds.Stakes {
 	case report.Stretch:
 		return bounds.NewStakes(a.stretched(limit), cellOdds)
 	case report.Mu:
-		var points []bounds.Point
-		for _, times := range []float64{0, 0.5, 1, 2, 3} {
+		return bounds.NewStakes(audit.Each([]float64{0, 0.5, 1, 2, 3}, func(times float64) bounds.Point {
 			e := float64(times * limit)
-			points = append(points, bounds.Point{Epsilon: e, Delta: -phrase.Floor(-bounds.GaussianDelta(limit, e), 12)})
-		}
-		return bounds.NewStakes(points, cellOdds)
+			return bounds.Point{Epsilon: e, Delta: -phrase.Floor(-bounds.GaussianDelta(limit, e), 12)}
+		}), cellOdds)
 	}
 	s := new(bounds.Stakes)
 	for i, alpha := range a.Plan.orders() {
 		if i > 0 && !slices.Contains(betOrders, alpha) {
 			continue
 		}
+		d, ok := limit, true
 		switch a.Plan.goal() {
 		case report.Rho:
-			s.AddRenyi(alpha, float64(limit*alpha), cellOdds)
-		case report.RenyiDivergence:
-			s.AddRenyi(alpha, limit, cellOdds)
-		default:
-			if d, ok := audit.DPClaim(limit, 0).ImpliedRenyi(alpha); ok {
-				s.AddRenyi(alpha, d, cellOdds)
-			}
+			d = float64(limit * alpha)
+		case report.RenyiEpsilon:
+			d, ok = audit.DPClaim(limit, 0).ImpliedRenyi(alpha)
+		}
+		if ok {
+			s.AddRenyi(alpha, d, cellOdds)
 		}
 	}
 	return s
@@ -425,9 +423,8 @@ func (a *Audit) second(r *SequentialResult) *Audit {
 const MethodSequential bounds.Method = "sequential-betting"
 
 func (a *Audit) sequentialRow(r *SequentialResult) (report.Row, error) {
-	f := a.goalRow()
+	f, accounts := a.goalRow(), a.accounts()
 	f.Method, f.Confidence, f.Valid = MethodSequential, 1-a.Plan.Beta, true
-	accounts := a.accounts()
 	for _, e := range r.Epochs {
 		if err := accounts.follow(r.Pairs, e); err != nil {
 			return f, err
@@ -443,9 +440,8 @@ func (a *Audit) sequentialRow(r *SequentialResult) (report.Row, error) {
 			f.Note = fmt.Sprintf("pairs differ by up to %d rows; each is tested at the claim for groups of its size (lemma 3.4 of Lu et al. 2022)", steps)
 		}
 	}
-	lower, p := accounts.bound(), min(1, math.Exp(-accounts.claim().most+1e-9))
-	f.LowerBound, f.PValue = &lower, &p
-	f.Strict = lower > 0
+	lower := accounts.bound()
+	f.LowerBound, f.Strict, f.PValue = &lower, lower > 0, new(min(1, math.Exp(-accounts.claim().most+1e-9)))
 	return f, nil
 }
 

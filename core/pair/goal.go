@@ -155,8 +155,8 @@ func (a *Audit) foresee(value float64, scores [2][]float64, halves [2]bounds.Tab
 func (a *Audit) bestOrder(halves [2]bounds.Table) (alpha, value float64) {
 	for _, order := range a.Plan.orders() {
 		v := renyiWorth(halves, order)
-		if v > 0 || a.Plan.goal() != report.RenyiEpsilon {
-			v = fromDivergence(a.Plan.goal(), v, order)
+		if goal := a.Plan.goal(); v > 0 || goal != report.RenyiEpsilon {
+			v = fromDivergence(goal, v, order)
 		}
 		if alpha == 0 || v > value {
 			alpha, value = order, v
@@ -252,14 +252,14 @@ func (a *Audit) stretched(factor float64) []bounds.Point {
 }
 
 func (a *Audit) statedClaim(point *audit.ProfilePoint) string {
-	words := a.at(point).Claim.String()
-	if point != nil {
-		words += ", of " + a.Claim.String()
-		if s := a.Claim.Profile.Source; s != "" {
-			words += " (" + s + ")"
-		}
+	words := a.Claim.String()
+	if point == nil {
+		return words
 	}
-	return words
+	if s := a.Claim.Profile.Source; s != "" {
+		words += " (" + s + ")"
+	}
+	return a.at(point).Claim.String() + ", of " + words
 }
 
 // explorePoint is the claim of exploration: the point of the least delta that stands for a hundred
@@ -297,10 +297,10 @@ func (a *Audit) choosePoint(table bounds.Table) (point audit.ProfilePoint, event
 
 func (p Plan) checkPoint(point *audit.ProfilePoint) error {
 	curve := p.Claim != nil && p.Claim.Kind == audit.Profile && p.Claim.Profile != nil
-	switch {
-	case point == nil:
+	if point == nil {
 		return audit.Require(!curve, "prepared.point", audit.Absent, "the point of the claim's curve that exploration chose")
-	case !curve:
+	}
+	if !curve {
 		return audit.Require(false, "prepared.point", "there", "absent except for a claim of kind %q", audit.Profile)
 	}
 	known := slices.Contains(p.Claim.Profile.Points, *point)

@@ -39,11 +39,9 @@ func Shown(e *Evidence, s *SequentialResult) *audit.Pair {
 	if e != nil {
 		return &e.Pair
 	}
-	if s == nil {
-		return nil
-	}
 	i := -1
 	switch {
+	case s == nil:
 	case s.Chart != nil:
 		i = s.Chart.Pair
 	case len(s.Epochs) > 0:
@@ -125,28 +123,24 @@ func (g LinkSummary) Report(a *Audit) (Report, error) {
 			return wrong("table", fmt.Sprintf("%d of %d outputs and %d of %d", c.X, c.N1, c.Y, c.N0), "counts of an event")
 		}
 	}
-	if g.Pair != nil {
-		if _, err := a.steps(*g.Pair); err != nil {
-			return r, fmt.Errorf("the link’s result: %w", audit.At("/result/pair", err))
-		}
-	}
-	if g.Chart == nil {
-		r.Reword()
-		return r, nil
-	}
-	if _, err := g.Chart.Binner(a.Columns); err != nil {
-		return r, fmt.Errorf("the link’s result: %w", audit.At("/result", err))
-	}
 	var pair audit.Pair
 	if g.Pair != nil {
 		pair = *g.Pair
+		if _, err := a.steps(pair); err != nil {
+			return r, fmt.Errorf("the link’s result: %w", audit.At("/result/pair", err))
+		}
 	}
-	if chart := g.Chart.Named(a.Columns); g.Share > 0 {
-		r.Sequential = &SequentialResult{Pairs: []audit.Pair{pair}, Chart: &SequentialChart{Share: g.Share, Chart: chart}}
-	} else {
-		r.Evidence = &Evidence{Pair: pair, Chart: chart}
-		if row := r.Pictured(); row != nil {
-			r.Evidence.Prepared.Event = threshold.Event{Edge: row.Event.Edge, Above: row.Event.Above}
+	if g.Chart != nil {
+		if _, err := g.Chart.Binner(a.Columns); err != nil {
+			return r, fmt.Errorf("the link’s result: %w", audit.At("/result", err))
+		}
+		if chart := g.Chart.Named(a.Columns); g.Share > 0 {
+			r.Sequential = &SequentialResult{Pairs: []audit.Pair{pair}, Chart: &SequentialChart{Share: g.Share, Chart: chart}}
+		} else {
+			r.Evidence = &Evidence{Pair: pair, Chart: chart}
+			if row := r.Pictured(); row != nil {
+				r.Evidence.Prepared.Event = threshold.Event{Edge: row.Event.Edge, Above: row.Event.Above}
+			}
 		}
 	}
 	r.Reword()

@@ -40,7 +40,7 @@ func (c certificate) power() *report.Power {
 		out.Largest = fromDivergence(p.goal(), c.largestRenyi(d, n), d.Alpha)
 		smallest = c.smallestRenyi(d, n)
 	}
-	if out.Largest = max(0, out.Largest); out.Largest <= limit && (p.goal() == report.Epsilon || p.goal() == report.Mu) {
+	if out.Largest = max(0, out.Largest); out.Largest <= limit && !p.divergent() {
 		out.Needed, out.Unit = report.Least(n+1, MaxSamples, func(n int) bool { return c.largest(n, share) > limit }), "samples a side"
 	}
 	if !math.IsInf(smallest, 0) && !math.IsNaN(smallest) && out.Largest > limit {
@@ -101,8 +101,7 @@ func (c certificate) smallestRenyi(d DirectedPlan, n int) float64 {
 	q := bounds.Smoothed(t.Second())
 	h := renyiWitness(c.Explored, d.Alpha, d.Reversed) // the explored log ratio
 	louder := func(s float64) []float64 {
-		p := make([]float64, len(q))
-		top, sum := slices.Max(h), 0.0
+		p, top, sum := make([]float64, len(q)), slices.Max(h), 0.0
 		for k := range p {
 			p[k] = float64(q[k] * math.Exp(s*(h[k]-top)))
 			sum += p[k]

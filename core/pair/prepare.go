@@ -15,7 +15,7 @@ import (
 // Prepared is all that exploration fixed for the bounds: nothing is chosen on the pairs that certify.
 type Prepared struct {
 	Event        threshold.Event         `json:"event"`            // for epsilon
-	Steps        int                     `json:"steps,omitempty"`  // of the relation by which the pair differs, if more than one
+	Steps        int                     `json:"steps,omitempty"`  // by which the pair differs, if more than one
 	Alternatives []threshold.Alternative `json:"hedges,omitempty"` // other events for epsilon, with their shares of the error; the rest is Event's
 	DeltaEvent   threshold.Event         `json:"deltaEvent"`       // for delta at the claimed epsilon
 	MuEvent      threshold.Event         `json:"muEvent"`          // for mu

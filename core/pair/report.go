@@ -85,7 +85,7 @@ func (r Report) Certified() bool {
 func (r Report) Chance() (beta float64, seed uint64) { return r.Plan.Beta, r.Plan.Seed }
 
 // arguments list what reproduces the audit: what is no default, mechanism, claim and seed.
-func (a *Audit) arguments() (args, params []audit.Argument) {
+func (a *Audit) arguments() (args []audit.Argument) {
 	keys := Keys()
 	if o, ok := external(a.Spec); ok {
 		args, keys = settings.Written(ExternalKeys(), o, External{}), settings.Without(keys, "mechanism")
@@ -101,12 +101,12 @@ func (a *Audit) arguments() (args, params []audit.Argument) {
 	// Of parameters that follow the claim the defaults do too.
 	defaults, err := followParams(a.Spec, nil, a.Claim)
 	if err == nil {
-		return args, a.Plan.Parameters.Changed(a.Spec.Params, defaults)
+		return append(args, a.Plan.Parameters.Changed(a.Spec.Params, defaults)...)
 	}
-	// None has a default that the claim allows.
-	return args, audit.Each(a.Spec.Params, func(x audit.ParamSpec) audit.Argument {
-		return audit.Argument{Name: "p." + x.Name, Value: a.Plan.Parameters[x.Name].String()}
-	})
+	for _, x := range a.Spec.Params { // none has a default that the claim allows
+		args = append(args, audit.Argument{Name: "p." + x.Name, Value: a.Plan.Parameters[x.Name].String()})
+	}
+	return args
 }
 
 // otherwise is a plan with what does not have to be said.
@@ -142,8 +142,7 @@ func (a *Audit) Reproduce() audit.Reproduce {
 	if a.Spec.Custom {
 		return audit.Reproduce{Note: "The mechanism is the caller's own: run the test that audited it again, with this seed."}
 	}
-	args, params := a.arguments()
-	args = append(args, params...)
+	args := a.arguments()
 	r := audit.Reproduce{CLI: audit.CommandOf("dpscope audit", args)}
 	switch b := a.Spec.User; {
 	case b != nil && b.Kind.Scripted():

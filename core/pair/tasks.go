@@ -212,7 +212,7 @@ func (s source) block(st *stream.Stream, at int, out []float64) error {
 			left = left[n:]
 		}
 	}
-	where := fmt.Sprintf("mechanism %s on the %s dataset", s.audit.Spec.Name, audit.Pick(s.key.Side == 1, "second", "first"))
+	where := fmt.Sprintf("mechanism %s on the %s dataset", s.audit.Spec.Name, []string{"first", "second"}[s.key.Side])
 	if err != nil {
 		return fmt.Errorf("%s: %w", where, err)
 	}

@@ -185,7 +185,8 @@ func checkUncertified(r Report) error {
 	reason, until := r.Termination.Reason, r.Plan.Mode == UntilRefuted
 	raced := until && r.Sequential != nil
 	ended := reason == audit.Stopped || reason == audit.Failed || raced
-	err := audit.Require(ended && (r.Evidence == nil || r.Evidence.Table == nil && !until), "report: termination.reason",
+	none := r.Evidence == nil || r.Evidence.Table == nil && !until
+	err := audit.Require(ended && none, "report: termination.reason",
 		fmt.Sprintf("%q", reason), "stopped or failed in a report without counts and results")
 	if err != nil || !raced {
 		return err

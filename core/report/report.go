@@ -267,8 +267,10 @@ func (r Report) Check() error {
 	violates := r.LowerBound != nil && r.above(r.Deciding(), r.Claim.Limit())
 	told := r.Verdict == audit.NoViolation && r.LowerBound != nil && !violates || r.Verdict == audit.Violation && violates
 	err := audit.First(
-		OneOf("report: field verdict", r.Verdict, audit.Violation, audit.NoViolation, audit.Inconclusive, audit.Invalid),
-		OneOf("report: termination.reason", r.Termination.Reason, audit.Completed, audit.Refuted, audit.Stopped, audit.Failed),
+		OneOf("report: field verdict", r.Verdict,
+			audit.Violation, audit.NoViolation, audit.Inconclusive, audit.Invalid),
+		OneOf("report: termination.reason", r.Termination.Reason,
+			audit.Completed, audit.Refuted, audit.Stopped, audit.Failed),
 		audit.Of("report", r.Claim.Validate()),
 		audit.Require(told || r.Verdict == audit.Inconclusive || r.Verdict == audit.Invalid, "report: verdict", fmt.Sprintf("%q, but the report's own bound contradicts it", r.Verdict), "what the bound says about the claim %s", r.Claim),
 		audit.Require(r.LowerBound == nil || r.Deciding() != nil, "report: tables", "without a row that is chosen", "one, as there is a lower bound"),
@@ -281,7 +283,8 @@ func (r Report) Check() error {
 					err = audit.First(err, audit.Of(field+".counts", c.Validate()))
 				}
 			}
-			err = audit.First(err, OneOf(field+".direction", cmp.Or(x.Direction, FirstOverSecond), FirstOverSecond, SecondOverFirst))
+			direction := cmp.Or(x.Direction, FirstOverSecond)
+			err = audit.First(err, OneOf(field+".direction", direction, FirstOverSecond, SecondOverFirst))
 		}
 	}
 	return err

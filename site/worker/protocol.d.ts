@@ -653,7 +653,7 @@ export interface Chart {
   axis: string;
   /** Edges of histogram and score, ascending. Bin i lies in [Edges[i-1], Edges[i]). */
   edges?: number[];
-  /** Outcomes are rows; the last bin holds all others. */
+  /** rows; the last bin holds all others */
   outcomes?: number[][];
   /** words for Outcomes */
   labels?: string[];
@@ -662,7 +662,7 @@ export interface Chart {
   firstInEvent?: number[];
   second?: number[];
   secondInEvent?: number[];
-  /** Plane is there for kind score, where the outputs vary besides the score. */
+  /** there for kind score, where the outputs vary besides the score */
   plane?: Plane;
 }
 
@@ -1225,12 +1225,12 @@ export interface Part {
 
 /** People names the two datasets of a pair by the person in whom they differ, called Ada, or the group. Under a relation that replaces rows somebody else, called Bob, stands in her place. */
 export interface People {
-  /** Question is what an audit of the pair asks. */
+  /** what an audit of the pair asks */
   question: string;
   /** Names say which dataset it is, as "with Ada"; Again does after the other was named. */
   names: [string, string];
   again: [string, string];
-  /** Words say who is in each dataset, and its rows, Ada's in brackets; they may be empty. */
+  /** who is in each dataset, and its rows, Ada's in brackets; they may be empty */
   words: [string, string];
 }
 
@@ -1369,7 +1369,7 @@ export interface Power {
 export interface Prepared {
   /** for epsilon */
   event: ThresholdEvent;
-  /** of the relation by which the pair differs, if more than one */
+  /** by which the pair differs, if more than one */
   steps?: number;
   /** other events for epsilon, with their shares of the error; the rest is Event's */
   hedges?: ThresholdAlternative[];
@@ -1801,7 +1801,7 @@ export interface SequentialResult {
   epochs: Epoch[];
   /** Refuted, above 0, is after how many outputs of both sides the claim was refuted. */
   refuted?: number;
-  /** Chart is that of the pair that most outputs were drawn from. */
+  /** that of the pair that most outputs were drawn from */
   chart?: SequentialChart;
 }
 

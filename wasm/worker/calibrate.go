@@ -149,7 +149,7 @@ func (s *calibrating) do(ctx context.Context, cat audit.Catalogue, crew *workerP
 					err = fmt.Errorf("%s, run %d: %v", s.cells[a.cell].Name, a.run, x)
 				}
 			}()
-			o, err := s.cells[a.cell].AuditOn(ctx, cat, engine.NewPool(crew), s.plan.Seed, a.run)
+			o, err := s.cells[a.cell].Audit(ctx, cat, engine.NewPool(crew), s.plan.Seed, a.run)
 			if err != nil {
 				return fmt.Errorf("%s, run %d: %w", s.cells[a.cell].Name, a.run, err)
 			}

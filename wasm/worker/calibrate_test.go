@@ -11,6 +11,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/calibration"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/internal/must"
 )
 
@@ -27,7 +28,7 @@ func native(t *testing.T, cat audit.Catalogue, p calibration.Plan, audits int) [
 	outcomes := make([][]calibration.Outcome, len(cells))
 	for at := range audits {
 		i, run := at%len(cells), at/len(cells)
-		o := must.Get(cells[i].Audit(context.Background(), cat, p.Seed, run))(t)
+		o := must.Get(cells[i].Audit(context.Background(), cat, engine.LocalPool(1), p.Seed, run))(t)
 		outcomes[i] = append(outcomes[i], o)
 	}
 	rows := make([]calibration.Row, len(cells))
