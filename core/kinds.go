@@ -178,8 +178,7 @@ func ParseReport(data []byte) (report.View, error) {
 // Reworded is a report with the words that its numbers make, whatever its own are.
 func Reworded(r report.View) report.View { return of(r).reworded(r, false) }
 
-// Plain is a report without the words that a replay does not make again; headline and summary are
-// made of its numbers.
+// Plain is a report without words that a replay does not make again. Headline and summary it makes.
 func Plain(r report.View) report.View { return of(r).reworded(r, true) }
 
 // PlanOf is the plan of a report.
@@ -248,11 +247,14 @@ func (a typed[T, F, R, W]) Search(ctx context.Context, g Env) (json.RawMessage, 
 	if err != nil {
 		return nil, err
 	}
-	f, err := s.Search(ctx, g.runner(), a.tell(g))
+	return encoded(s.Search(ctx, g.runner(), a.tell(g)))
+}
+
+func encoded(found any, err error) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(f)
+	return json.Marshal(found)
 }
 
 func (a typed[T, F, R, W]) Shared(found json.RawMessage) (out Shared, err error) {
@@ -268,11 +270,7 @@ func (a typed[T, F, R, W]) Shared(found json.RawMessage) (out Shared, err error)
 		return out, err
 	}
 	out.Draw = func(ctx context.Context, g Env, first, end int) (json.RawMessage, error) {
-		drawn, err := s.Draw(ctx, g.runner(), a.tell(g), f, first, end)
-		if err != nil {
-			return nil, err
-		}
-		return json.Marshal(drawn)
+		return encoded(s.Draw(ctx, g.runner(), a.tell(g), f, first, end))
 	}
 	out.Merge = func(g Env, parts iter.Seq2[report.Part, error]) (report.View, error) {
 		on := g.runner()

@@ -109,9 +109,8 @@ func Total(rows []Row) Count {
 	return all
 }
 
-// Judge decides which cells, and which groups of cells whose claims are met, have more false alarms
-// than beta allows. Alarms of independent runs are at most binomial; tests share [JudgeError]
-// equally.
+// Judge decides which cells, and which groups of cells whose claims are met, have more false alarms than
+// beta allows: alarms of independent runs are at most binomial. Tests share [JudgeError] equally.
 func (p Plan) Judge(rows []Row, left []string) Result {
 	cells := audit.Each(rows, func(r Row) Cell { return r.Cell })
 	r := Result{Bench: "calibration", Plan: p, Settings: Settings(cells), Rows: rows, Groups: groups(rows), Left: append([]string{}, left...), Error: JudgeError, Above: []string{}}

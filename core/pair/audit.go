@@ -226,14 +226,13 @@ func (a *Audit) together(first, second int) int {
 	return audit.Pick(a.Spec.Recording != nil, max(first, second), first+second)
 }
 
-// splitRecorded fills in and checks the budget of an audit of recorded outputs. All are bet on, and
-// the second stage takes the same rows again.
+// splitRecorded fills in and checks the budget of an audit of recorded outputs. All are bet on, and the
+// second stage takes the same rows again.
 //
-// Both are valid. The bets are a test supermartingale over all rows in their order, into which
-// nothing of the second stage enters. The second stage's event is chosen by the explored rows, into
-// which nothing of the bets enters: given it, the certified rows, which are others, are independent
-// runs. The stages depend on each other, but each row of a report holds by itself, and the bets
-// alone decide.
+// Both are valid. The bets are a test supermartingale over all rows in their order, into which nothing of
+// the second stage enters. The second stage's event is chosen by the explored rows, into which nothing of
+// the bets enters: given it, the certified rows, which are others, are independent runs. The stages
+// depend on each other, but each row of a report holds by itself; the bets alone decide.
 func (a *Audit) splitRecorded() error {
 	p, r := &a.Plan, a.Spec.Recording
 	n := min(r.Rows[0], r.Rows[1])

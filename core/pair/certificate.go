@@ -179,8 +179,7 @@ func (c certificate) renyi() []report.Row {
 	return out
 }
 
-// tradeoff is the band of the event's direction. Bins enter from where the numerator's side is
-// likelier.
+// tradeoff is the band of the event's direction. Bins enter where the numerator's side is likelier first.
 func (c certificate) tradeoff() []bounds.TradeoffPoint {
 	order := audit.Listed(c.Table.Bins, func(k int) int { return k })
 	if !c.Prepared.Event.Reversed {

@@ -51,7 +51,7 @@ func (s *state) draw(ctx context.Context, lo, hi int) error {
 	return nil
 }
 
-// wave certifies the shards in [lo, hi). They are merged in order: what a stopped run merged can be
+// wave certifies the shards in [lo, hi). They are merged in order: what a stopped run has can be
 // replayed.
 func (s *state) wave(ctx context.Context, lo, hi int, show func(*Progress)) error {
 	parent := ctx

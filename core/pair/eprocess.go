@@ -269,8 +269,7 @@ func (b *betting) log(number int) float64 {
 	return logEValueOf(b.accounts.stakesOf(b.limits[number], b.steps), b.bets, number, b.tables, b.filled)
 }
 
-// logEValueOf is the log of what bets make of 1 of an account. filled are the tables' cells, kept for
-// the next account.
+// logEValueOf is the log of what bets make of 1 of an account. filled keeps cells for the next account.
 func logEValueOf(stakes *bounds.Stakes, bets []Bet, number int, tables []classifier.Table, filled []*sparse) float64 {
 	idle := 1.0
 	var logs, shares []float64

@@ -23,8 +23,7 @@ type Table struct {
 
 // Recorded names files of outputs that another program recorded.
 type Recorded struct {
-	// Files are one or, for the second dataset, two. In a file of several audits names are relative
-	// to its folder.
+	// Files are one or, for the second dataset, two; in a file of several audits relative to its folder.
 	Files []string `json:"files"`
 	audit.Reading
 }

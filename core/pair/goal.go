@@ -90,8 +90,7 @@ func (a *Audit) learnClaim() audit.Claim {
 	return a.Claim
 }
 
-// worth ranks pairs: about the lower bound on the goal that the validation outputs, whose halves have
-// these tables, would give.
+// worth ranks pairs: about the bound on the goal that validation outputs with these tables would give.
 func (a *Audit) worth(c threshold.Choice, halves [2]bounds.Table) float64 {
 	v := threshold.Worthless
 	switch {
@@ -111,11 +110,10 @@ func (a *Audit) worth(c threshold.Choice, halves [2]bounds.Table) float64 {
 // leastHalved is how many validation outputs a side are judged by halves, at least.
 const leastHalved = 2000
 
-// foresee ranks the learners of one pair: about the bound that certification will give. Each half of
-// the validation outputs is bounded by what the other suggests, as on the same outputs the score
-// that chance favours most in the tails has the largest value; for epsilon by the counts of both
-// together, which a rare event needs. Where halves are too small, and for other goals, it is value,
-// the worth.
+// foresee ranks the learners of one pair: about the bound that certification will give. Each half of the
+// validation outputs is bounded by what the other suggests, as on the same outputs the score that chance
+// favours most in the tails has the largest value; for epsilon by the counts of both, which a rare event
+// needs. Where halves are too small, and for other goals, it is value, the worth.
 func (a *Audit) foresee(value float64, scores [2][]float64, halves [2]bounds.Table) float64 {
 	if min(len(scores[0]), len(scores[1])) < leastHalved {
 		return value
@@ -174,8 +172,7 @@ func muWorth(c bounds.Counts) float64 {
 	return mathext.NormalQuantile(lo) - mathext.NormalQuantile(up)
 }
 
-// renyiWorth is D_alpha less one standard error, the witness of each half tried on the other, in both
-// directions.
+// renyiWorth is D_alpha less one standard error, in both directions, each half tried on the other.
 func renyiWorth(halves [2]bounds.Table, alpha float64) float64 {
 	best := threshold.Worthless
 	for _, reversed := range []bool{false, true} {
@@ -262,8 +259,7 @@ func (a *Audit) statedClaim(point *audit.ProfilePoint) string {
 	return a.at(point).Claim.String() + ", of " + words
 }
 
-// explorePoint is the claim of exploration: the point of the least delta that stands for a hundred
-// outputs.
+// explorePoint is the claim of exploration: the point of the least delta that a hundred outputs are.
 func (a *Audit) explorePoint() audit.Claim {
 	points := a.Claim.Profile.Points
 	best := points[0]

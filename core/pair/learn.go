@@ -17,7 +17,7 @@ import (
 )
 
 // explore trains on the first half of the outputs and picks learner, direction and threshold on the
-// second.
+// other.
 func (t Explore) explore(hook engine.Hook) (*Explored, error) {
 	a := t.audit
 	if t.Outputs < 2 || t.Outputs > maxExploreCells/(2*audit.Width(a.Columns)) {
@@ -52,11 +52,9 @@ func (t Explore) explore(hook engine.Hook) (*Explored, error) {
 const (
 	// simplicity is the share by which a learner must beat one before it, which is easier to read.
 	simplicity = 0.01
-	// shownLeast is the share of another stage's bound that shows it well enough: no further learner
-	// learns.
+	// shownLeast is the share of another stage's bound that shows it: no further learner learns.
 	shownLeast = 0.9
-	// areaErr over the root of the outputs a side is about the standard error of the difference of two
-	// areas.
+	// areaErr over the root of the outputs a side is about the standard error of a difference of areas.
 	areaErr = 0.2
 )
 

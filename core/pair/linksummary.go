@@ -85,8 +85,8 @@ func (r Report) LinkSummary() LinkSummary {
 	return g
 }
 
-// Report is what the link has of the audit's report, and an error where it cannot be one: the link was
-// changed, or is of another version.
+// Report is what the link has of the report; an error where the link was changed, or is of another
+// version.
 func (g LinkSummary) Report(a *Audit) (Report, error) {
 	r := Report{Plan: a.Plan, Report: report.Report{Kind: "pair", Subject: a.Spec.Name, Claim: a.Claim, Verdict: g.Verdict, LowerBound: g.Bound, Confidence: g.Confidence,
 		Termination: audit.Termination{Reason: g.Reason, Outputs: g.Outputs, SamplesUsed: g.Rows}}}

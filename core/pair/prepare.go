@@ -24,8 +24,8 @@ type Prepared struct {
 	Renyi        []DirectedPlan          `json:"renyi"`            // of all orders, each with an equal share of it
 }
 
-// DirectedPlan is of a Rényi bound on the divergence of the first dataset from the second; reversed,
-// of the second from the first.
+// DirectedPlan bounds the divergence of the first dataset from the second; reversed, of the second from
+// it.
 type DirectedPlan struct {
 	bounds.RenyiPlan
 	Reversed bool `json:"reversed,omitempty"`

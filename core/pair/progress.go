@@ -26,8 +26,7 @@ type Progress struct {
 	Trials int   `json:"trials"` // at most so many
 	Rows   int   `json:"rows"`   // outputs drawn so far, both sides; a recorded one for each stage that took it
 	Total  int   `json:"total"`  // outputs to draw in all, both sides
-	// Left is how many seconds the run still takes, by what was done in this phase; absent while that
-	// is little.
+	// Left is how many seconds the run still takes, by what this phase did; absent while that is little.
 	Left   *float64 `json:"left,omitempty"`
 	AtMost bool     `json:"atMost,omitempty"` // what follows may cost less than Left, or need not be done
 	// Provisional is the bound on the goal so far: in exploration the best value of a trial, in

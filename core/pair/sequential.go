@@ -167,8 +167,7 @@ func (t SequentialTest) run(hook engine.Hook, tell func(part any)) (*SequentialR
 }
 
 // ended is when the claim is refuted or, where the bound climbs on, once it is above the claim and has
-// gained little in the last three quarters of the outputs. It is valid at any time: it may be looked
-// at.
+// gained little in the last three quarters of the outputs: it is valid at any time.
 func (r *sequentialRun) ended() bool {
 	if r.result.Refuted == 0 || r.audit.Plan.Mode == UntilRefuted {
 		return r.result.Refuted > 0

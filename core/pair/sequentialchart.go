@@ -9,8 +9,8 @@ import (
 	"github.com/dpscope/dpscope/core/pair/threshold"
 )
 
-// Bins are chosen on a pair's first epoch, and again once it has sequentialChartAgain outputs a side;
-// what comes after that is counted.
+// Bins are chosen on the first epoch, and again after sequentialChartAgain outputs a side; then they
+// count.
 const (
 	sequentialChartAgain = 192
 	sequentialChartBins  = 24 // inner bins of a histogram

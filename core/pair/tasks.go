@@ -44,8 +44,7 @@ func (a *Audit) Explore(trial int, p audit.Pair, outputs int) Explore {
 	return Explore{of: a.of(), Trial: trial, Pair: p, Outputs: outputs, Proven: a.proven}
 }
 
-// SequentialTest bets on outputs of the pairs that a finder proposes: a [SequentialResult]; parts are
-// epochs.
+// SequentialTest bets on outputs of pairs that a finder proposes: a [SequentialResult]; parts are epochs.
 type SequentialTest struct {
 	of
 	Epochs int `json:"epochs,omitempty"` // at most; 0: as the budget has it

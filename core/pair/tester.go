@@ -49,8 +49,7 @@ func (a *Audit) testerRows(e *Evidence) []report.Row {
 	return nil
 }
 
-// testerRow has the tester's verdict: what it estimates, if that is the row's quantity, what it
-// takes that to be at least, and how.
+// testerRow has the tester's verdict: what it estimates, what it takes that to be at least, and how.
 func testerRow(tester audit.Tester, row report.Row, estimate, value float64, how string) report.Row {
 	estimate, value = phrase.Round(estimate, 6), phrase.Floor(value, 6)
 	if row.Value = &value; estimate == estimate {

@@ -15,9 +15,8 @@ import (
 
 var searched = []string{"trials", "evidence.pair", "evidence.witness", "evidence.learners", "evidence.edges", "evidence.explored"}
 
-// Verify replays a report, see [report.Verify]. Without whole, and where nothing can be drawn
-// again, it computes what follows from the report's counts, and takes its word for a file, program
-// or function that the audit was of.
+// Verify replays a report, see [report.Verify]. Without whole, and where nothing can be drawn again, it
+// computes what follows from the counts, and takes the report's word for what the audit was of.
 func Verify(ctx context.Context, cat audit.Catalogue, pool *engine.Pool, r Report, whole bool) (engine.Verification, error) {
 	if err := r.check(); err != nil {
 		return engine.Verification{}, err

@@ -17,8 +17,7 @@ type Audit[P, F, R any] interface {
 	// time. The outcome does not depend on the pool.
 	Run(ctx context.Context, on *engine.Runner, tell func(P)) (F, audit.Termination, error)
 	Conclude(found F, end audit.Termination) (R, error) // a function of its arguments
-	// Replay refuses a report that no run of the audit makes. Without whole, nothing is drawn. What
-	// it skips it notes in v.
+	// Replay refuses a report that no run makes. Without whole, nothing is drawn. v has what it skips.
 	Replay(v *engine.Verification, r R, whole bool) (Replay[F], error)
 }
 

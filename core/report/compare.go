@@ -16,12 +16,10 @@ import (
 
 const mostDifferences = 3
 
-// Compare holds a report against the one that follows from a replay, field by field as their tags
-// say, see [Report]. What is taken was taken from the report; say why with
-// [engine.Verification.Skip].
+// Compare holds a report against the one that follows from a replay, field by field as their tags say,
+// see [Report]. Why something is taken from the report, say with [engine.Verification.Skip].
 //
-// Numbers of want that differ by no more than platforms do become those of the report, before want
-// is put into words.
+// Numbers of want that differ as platforms do become those of the report before it is put into words.
 func Compare(v *engine.Verification, report, want Replayed, taken ...string) {
 	own, other := report.Common(), want.Common()
 	c := comparison{v: v, taken: taken, found: map[string][]string{}, fieldsOf: map[string]map[string]bool{}}

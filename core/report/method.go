@@ -45,8 +45,7 @@ type Assumes map[audit.Relation]string
 // removing it (Steinke, Nasr and Jagielski 2023, section 2).
 var coinsAlone = Assumes{audit.AddRemove: "a separate fair coin decided for each canary whether it was in"}
 
-// ownTrainings: scores in and out are independent samples of two laws. The relation is how the
-// second kind of training came about.
+// ownTrainings: scores in and out are independent samples of two laws; the relation says of which.
 var ownTrainings = Assumes{
 	audit.AddRemove: "each score is from a separate training, with or without its canary; canaries are from one distribution",
 	audit.Replace:   "each score is from a separate training, with its canary or with another record in its place; canaries are from one distribution",
@@ -140,8 +139,7 @@ func Least(from, most int, enough func(int) bool) int {
 	return hi
 }
 
-// CheckByMethod refuses a report of canaries or of scores whose parts do not fit together. claim is
-// that of its plan.
+// CheckByMethod refuses a report of canaries or scores whose parts do not fit. claim is its plan's.
 func (r Report) CheckByMethod(claim *audit.Claim) error {
 	n := len(r.Tables)
 	return audit.First(
@@ -159,8 +157,7 @@ func (r *Report) SayInvalid() {
 	r.Say("Invalid: the run failed: "+strings.TrimSuffix(r.Termination.Message, ".")+".", "")
 }
 
-// SayByMethod says the verdict by one of the methods. from is what the bound is from, such as "one
-// training with 1 000 canaries".
+// SayByMethod says the verdict. from is what the bound is from, as "one training with 1 000 canaries".
 func (r *Report) SayByMethod(c StatedClaim, from string) {
 	row := r.Deciding()
 	claimed, at := "claimed "+phrase.Number(c.Epsilon), c.At()
@@ -194,8 +191,7 @@ func (r *Report) SayByMethod(c StatedClaim, from string) {
 	}
 }
 
-// SayTooSmall says that an audit of this size cannot refute the claim. symbol stands for what is
-// bounded, at for where.
+// SayTooSmall says that an audit of this size cannot refute the claim. symbol is bounded, at says where.
 func (r *Report) SayTooSmall(size, symbol, at string) {
 	limit, p := r.Claim.Limit(), *r.Power
 	most, needs, rest := "any lower bound above 0", "", "Raise the number of samples."

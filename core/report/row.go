@@ -28,8 +28,7 @@ const (
 	TPR             Quantity = "tpr"              // true positive rate of such scores, at a false positive rate
 )
 
-// quantity is told by its symbol in a headline, by its letter where there is little room, by its
-// words and what it is of in a row.
+// quantity is told by its symbol in a headline, by its letter in little room, by its words in a row.
 type quantity struct {
 	id                    Quantity
 	letter, symbol, words string
@@ -126,8 +125,7 @@ type Row struct {
 	PValue     *float64 `json:"pValue,omitempty" same:"pvalue"`
 	Confidence float64  `json:"confidence,omitempty" same:"near"`
 	Beta       float64  `json:"beta,omitempty" same:"near"` // its share of the error, of rows that hold together
-	// Group is by how many steps of the relation, if more than one, the datasets differ: the bound
-	// was divided back.
+	// Group is by how many steps, if more than one, the datasets differ: the bound was divided back.
 	Group      int       `json:"group,omitempty"`
 	Mu         *float64  `json:"mu,omitempty" same:"near"`  // bound on mu that the row follows from
 	In         *float64  `json:"in,omitempty" same:"near"`  // of an interval: lower limit of the rate inside
@@ -203,8 +201,8 @@ func (r Report) Deciding() *Row {
 	return nil
 }
 
-// Choose takes the bound from the row of that method, and the verdict from the bound. What is not
-// valid refutes nothing.
+// Choose takes the bound from the row of that method, the verdict from it. What is not valid refutes
+// nothing.
 func (r *Report) Choose(m bounds.Method) {
 	var row *Row
 	if rows := r.Rows(Bounds); len(rows) > 0 {

@@ -52,8 +52,7 @@ type Plan struct {
 	Audits     []Entry `json:"audits"`
 }
 
-// Entry is one audit: a [pair.Plan] but for what the whole plan decides. Zero values mean the
-// defaults.
+// Entry is one audit: a [pair.Plan] but for what the whole plan decides. Zero values mean defaults.
 type Entry struct {
 	Name string `json:"name"` // distinct within the plan
 	pair.Plan
@@ -145,8 +144,7 @@ func place(name, in string) string {
 	return ""
 }
 
-// checkFields refuses unknown fields by name. What is not of the right shape is left to the
-// decoder.
+// checkFields refuses unknown fields by name. What has another shape is left to the decoder.
 func checkFields(top map[string]json.RawMessage, audits []json.RawMessage, what string) error {
 	if err := known(slices.Sorted(maps.Keys(top)), what+": field", audit.FieldNames(Plan{})); err != nil {
 		return err

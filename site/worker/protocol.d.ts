@@ -241,7 +241,7 @@ export interface BoundRow {
   confidence?: number;
   /** its share of the error, of rows that hold together */
   beta?: number;
-  /** Group is by how many steps of the relation, if more than one, the datasets differ: the bound was divided back. */
+  /** Group is by how many steps, if more than one, the datasets differ: the bound was divided back. */
   group?: number;
   /** bound on mu that the row follows from */
   mu?: number;
@@ -758,7 +758,7 @@ export interface Dataset {
   values: number[];
 }
 
-/** DirectedPlan is of a Rényi bound on the divergence of the first dataset from the second; reversed, of the second from the first. */
+/** DirectedPlan bounds the divergence of the first dataset from the second; reversed, of the second from it. */
 export interface DirectedPlan {
   alpha: number;
   method: string;
@@ -1431,7 +1431,7 @@ export interface ProgressValue {
   rows: number;
   /** outputs to draw in all, both sides */
   total: number;
-  /** Left is how many seconds the run still takes, by what was done in this phase; absent while that is little. */
+  /** Left is how many seconds the run still takes, by what this phase did; absent while that is little. */
   left?: number;
   /** what follows may cost less than Left, or need not be done */
   atMost?: boolean;

@@ -143,9 +143,8 @@ func Edges(bins int, first, second []float64) []float64 {
 	return edges
 }
 
-// GrowingEdges spans all but tailShare of both samples on either side: half of the bins of one width
-// over the middle, the others each wider than the last by a factor. It is nil where the tails are not
-// far out.
+// GrowingEdges spans all but tailShare of both samples on either side: half of the bins of one width over
+// the middle, the others each wider than the last by a factor; nil where tails are not far out.
 func GrowingEdges(bins int, first, second []float64) []float64 {
 	all := slices.Sorted(slices.Values(slices.Concat(first, second)))
 	n := len(all)

@@ -181,7 +181,7 @@ func standardise(values []float64) (middle, deviation float64) {
 func mean(a, b []float64) float64 { return linalg.Dot(a, b) / float64(len(a)) }
 
 // leading is the leading principal component of lists of mean 0, of length 1, its largest weight
-// positive, by power iteration.
+// positive.
 func leading(lists [][]float64) []float64 {
 	w, next := make([]float64, len(lists)), make([]float64, len(lists))
 	covariance := make([][]float64, len(lists))

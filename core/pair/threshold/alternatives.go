@@ -168,8 +168,7 @@ func expect(end []candidate, n [2]float64) (fitted int) {
 	return fitted
 }
 
-// trust is the shape that makes the rare counts of events that double in size likeliest: they are
-// negative binomial.
+// trust is the shape that makes the rare counts, negative binomial, of doubling events likeliest.
 func trust(end []candidate) float64 {
 	var doubled []candidate
 	for _, r := range end {

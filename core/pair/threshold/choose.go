@@ -46,8 +46,7 @@ func bestCut(s1, s2 []float64, delta float64) Choice {
 	return best
 }
 
-// eachEvent tells the counts of both events of a threshold, in both directions, from those below
-// it.
+// eachEvent tells the counts of both events of a threshold, in both directions, from those below.
 func eachEvent(below bounds.Counts, tell func(above, reversed bool, c bounds.Counts)) {
 	for _, above := range []bool{true, false} {
 		c := below
@@ -196,8 +195,7 @@ const (
 // Worthless is the value of a witness that shows nothing: JSON has no infinity.
 const Worthless = -99.0
 
-// ValueMargin is how much better a trial must be to displace an earlier one: last bits decide
-// nothing.
+// ValueMargin is by how much a trial must beat an earlier one: last bits decide nothing.
 const ValueMargin = 2.5e-9
 
 // Edges cuts sorted scores at ranks that are dense at the ends, and at those in keep.

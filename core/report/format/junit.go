@@ -25,9 +25,8 @@ func elementOf(name, text string, attributes ...string) element {
 	return e
 }
 
-// junit is a suite with a case an audit, in the elements of Jenkins' junit-10.xsd: a violation
-// fails, an inconclusive audit is skipped unless it counts as a failure, a run that failed is an
-// error.
+// junit has a case an audit, in the elements of Jenkins' junit-10.xsd: a violation fails, an inconclusive
+// audit is skipped unless it counts as a failure, a run that failed is an error.
 func junit(run Run) ([]byte, error) {
 	total, count := 0.0, map[string]int{}
 	var cases []element
