@@ -11,30 +11,30 @@ import (
 	"github.com/dpscope/dpscope/internal/cli"
 )
 
-func accountCommand(args []string, _ io.Reader, stdout, stderr io.Writer) int {
-	set := cli.NewFlags("dpscope account", stderr)
+func accountCommand(s streams, args []string) error {
+	set := cli.NewFlags("dpscope account", s.stderr)
 	asked := cli.Settings(set, accounting.Keys())
 	var format string
 	set.TextOrJSON(&format)
 	if code, ok := set.Parse(args, 0); !ok {
-		return code
+		return exit(code)
 	}
 	var q accounting.Query
 	if err := asked.Read(&q); err != nil {
-		return fail(stderr, err)
+		return err
 	}
 	kinds := accounting.KindNames()
 	if q.Mechanism == "" {
-		return fail(stderr, &audit.InputError{Field: "-mechanism", Found: audit.Absent, Want: "one of " + strings.Join(kinds, ", "), Remedy: "for example -mechanism gaussian -sigma 2"})
+		return &audit.InputError{Field: "-mechanism", Found: audit.Absent, Want: "one of " + strings.Join(kinds, ", "), Remedy: "for example -mechanism gaussian -sigma 2"}
 	}
 	if q.Mechanism.Parameters() == nil {
-		return fail(stderr, audit.UnknownName("-mechanism", string(q.Mechanism), kinds))
+		return audit.UnknownName("-mechanism", string(q.Mechanism), kinds)
 	}
 	a, err := accounting.Answer(q)
 	if err != nil {
-		return fail(stderr, asked.Blame(err))
+		return asked.Blame(err)
 	}
-	return show(stdout, stderr, format, func() string { return accountText(a) }, a)
+	return cli.Print(s.stdout, format, func() string { return accountText(a) }, a)
 }
 
 func accountText(a accounting.Account) string {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,35 +11,30 @@ import (
 	"github.com/dpscope/dpscope/bounds/accounting"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report/format"
-	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/google"
 )
 
 type auditFlags struct {
-	single
-	asked cli.Asked[pair.Plan]
+	kindFlags[pair.Plan]
 	curve string // file of a claim that is a curve
 	suite planFlags
 }
 
-func newAuditFlags(stdin io.Reader, stdout, stderr io.Writer) *auditFlags {
-	f := newSettingsFlags("dpscope audit", stdin, stdout, stderr)
-	s := f.Flags
-	s.Gone("continue", "an audit of a pair cannot continue from a report, because nobody can check the outputs behind the report; raise -samples, or give -until-refuted and the largest -samples that you can spend")
-	f.workers = s.Workers(0, "parallel workers; 0: one per processor. The result does not depend on this")
-	f.suite.register(s)
-	f.shards.Register(s)
-	f.out.register(s)
+func newAuditFlags(s streams) *auditFlags {
+	f := newSettingsFlags("audit", s)
+	f.Gone("continue", "an audit of a pair cannot continue from a report, because nobody can check the outputs behind the report; raise -samples, or give -until-refuted and the largest -samples that you can spend")
+	f.workers = f.Workers(0, "parallel workers; 0: one per processor. The result does not depend on this")
+	f.suite.register(f.Flags)
+	f.shards.Register(f.Flags)
+	f.out.register(f.Flags)
 	return f
 }
 
-func newSettingsFlags(command string, stdin io.Reader, stdout, stderr io.Writer) *auditFlags {
-	f := &auditFlags{single: single{Flags: cli.NewFlags(command, stderr), brought: brought{stdin: stdin, stdout: stdout, stderr: stderr}}}
-	s := f.Flags
-	f.asked = cli.Settings(s, pair.Keys())
-	f.brought.register(s, pair.ExternalKeys())
-	s.Gone("decimal", "numbers have a decimal point; write them so, for example with pandas.read_csv(FILE, sep=';', decimal=',').to_csv(NEW, index=False)")
-	s.StringVar(&f.curve, "claim-file", "", "claim as a curve, from a `file`: JSON of dpscope account -profile, lists of epsilons and deltas, or an Opacus state_dict (docs/claims.md)")
+func newSettingsFlags(command string, s streams) *auditFlags {
+	f := &auditFlags{kindFlags: newKindFlags(command, pair.Keys(), s)}
+	f.brought.register(f.Flags, pair.ExternalKeys())
+	f.Gone("decimal", "numbers have a decimal point; write them so, for example with pandas.read_csv(FILE, sep=';', decimal=',').to_csv(NEW, index=False)")
+	f.StringVar(&f.curve, "claim-file", "", "claim as a curve, from a `file`: JSON of dpscope account -profile, lists of epsilons and deltas, or an Opacus state_dict (docs/claims.md)")
 	return f
 }
 
@@ -95,27 +89,27 @@ func strayArgument(args []string) error {
 	return &audit.InputError{Field: "dpscope audit", Found: fmt.Sprintf("called with %q", args), Want: "given no argument besides flags", Remedy: remedy}
 }
 
-func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	f := newAuditFlags(stdin, stdout, stderr)
+func auditCommand(s streams, args []string) error {
+	f := newAuditFlags(s)
 	stray, code, ok := f.ParseNames(args)
 	if !ok {
-		return code
+		return exit(code)
 	}
 	if len(stray) > 0 {
-		return fail(stderr, strayArgument(stray))
+		return strayArgument(stray)
 	}
 	if f.suite.file != "" || len(f.suite.only) > 0 {
 		return f.auditPlan()
 	}
 	plan, err := f.plan()
 	if err != nil {
-		return fail(stderr, err)
+		return err
 	}
 	if slices.Contains([]string{format.SARIF, format.JUnit, format.GitHub}, f.out.format) { // for a build
 		plan = plan.ForVerdict()
 	}
 	if f.shards.Given() && (len(f.Recorded.Files) > 0 || f.Table.File != "") {
-		return fail(stderr, &audit.InputError{Field: "-shards", Found: "given with -samples-file or -table", Want: "absent: a file of yours is read on one machine", Remedy: "leave it out, and give more -workers"})
+		return &audit.InputError{Field: "-shards", Found: "given with -samples-file or -table", Want: "absent: a file of yours is read on one machine", Remedy: "leave it out, and give more -workers"}
 	}
 	return f.does(plan, nil)
 }

@@ -31,10 +31,9 @@ type brought struct {
 	parent         bool   // who started this answers for the program
 	after          string // partial that says whether its trainings can be drawn again
 
-	asked  cli.Asked[pair.External]
-	stdin  io.Reader // what the file - of samples is, and where the parent answers
-	stdout io.Writer // requests to the parent
-	stderr io.Writer // notes and progress
+	asked cli.Asked[pair.External]
+	// Standard input is the file - of samples, or has the parent's answers; standard output gets requests to it.
+	streams
 }
 
 func (b *brought) register(s *cli.Flags, keys []settings.Key[pair.External]) {
@@ -339,9 +338,10 @@ func readAll(name string, in io.Reader, most int64) ([]byte, error) {
 	return data, nil
 }
 
-func readInput(name string, stdin io.Reader) ([]byte, error) {
+// read reads a file, or standard input for -.
+func (s streams) read(name string) ([]byte, error) {
 	if name == "-" {
-		return readAll(name, stdin, mostFile)
+		return readAll(name, s.stdin, mostFile)
 	}
 	return readFile(name, mostFile)
 }

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -38,31 +37,30 @@ func commit(salt []byte, audits []committed) (string, error) {
 }
 
 // commitCommand prints a salted hash of audits. All is checked as it would be before a run.
-func commitCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	f := newSettingsFlags("dpscope commit", stdin, stdout, stderr)
-	f.workers = new(1)
+func commitCommand(s streams, args []string) error {
+	f := newSettingsFlags("commit", s)
 	for _, name := range []string{"host", "log-key", "receipt"} {
 		f.Gone(name, gone)
 	}
 	names, code, ok := f.ParseNames(args)
 	if !ok {
-		return code
+		return exit(code)
 	}
 	ctx, stop := untilSignal()
 	defer stop()
 	audits, err := f.committed(ctx, names)
 	if err != nil {
-		return fail(stderr, err)
+		return err
 	}
 	salt := make([]byte, 16)
 	rand.Read(salt)
 	sum, err := commit(salt, audits)
 	if err != nil {
-		return fail(stderr, err)
+		return err
 	}
-	fmt.Fprintf(stdout, "salt: %x\nsha256: %s\n", salt, sum)
-	fmt.Fprintln(stderr, "Before the run, have a service that others trust timestamp the sha256. Keep the plan and these two lines. After the run: dpscope verify -commitment FILE REPORT")
-	return cli.ExitOK
+	fmt.Fprintf(s.stdout, "salt: %x\nsha256: %s\n", salt, sum)
+	fmt.Fprintln(s.stderr, "Before the run, have a service that others trust timestamp the sha256. Keep the plan and these two lines. After the run: dpscope verify -commitment FILE REPORT")
+	return nil
 }
 
 func (f *auditFlags) committed(ctx context.Context, names []string) (out []committed, err error) {
@@ -71,13 +69,13 @@ func (f *auditFlags) committed(ctx context.Context, names []string) (out []commi
 		return nil, &audit.InputError{Field: "dpscope commit", Found: fmt.Sprintf("called with %q", names), Want: "given one file of audits, or the flags of one audit"}
 	} else if len(names) == 1 {
 		file := planFlags{file: names[0]}
-		plan, err := file.read(f.stdin)
+		plan, err := file.read(f.streams)
 		if err != nil {
 			return nil, err
 		}
 		all, _ := plan.Choose(nil)
 		var end func()
-		if _, jobs, end, err = file.jobs(plan, all, 1, false, f.stderr); err != nil {
+		if _, jobs, end, err = file.jobs(f.streams, plan, all, 1, false); err != nil {
 			return nil, err
 		}
 		defer end()
@@ -146,32 +144,32 @@ func committedIn(text []byte) (out []committed, err error) {
 
 var hexLines = regexp.MustCompile(`^\s*salt: ([0-9a-f]{32})\s+sha256: ([0-9a-f]{64})\s*$`)
 
-// checkCommitment says on stdout whether a commitment, a file or its text, is of a report's plan.
-func checkCommitment(given string, text []byte, stdin io.Reader, stdout io.Writer) (bool, error) {
+// checkCommitment says on standard output whether a commitment, a file or its text, is of a report's plan.
+func (s streams) checkCommitment(given string, text []byte) error {
 	said := given
 	if !strings.Contains(given, "sha256:") {
-		data, err := readInput(given, stdin)
+		data, err := s.read(given)
 		if err != nil {
-			return false, err
+			return err
 		}
 		said = string(data)
 	}
 	m := hexLines.FindStringSubmatch(said)
 	if m == nil {
-		return false, &audit.InputError{Field: "-commitment", Found: "without a salt and a hash", Want: "the two lines that dpscope commit printed, salt: and sha256:, or a file with them"}
+		return &audit.InputError{Field: "-commitment", Found: "without a salt and a hash", Want: "the two lines that dpscope commit printed, salt: and sha256:, or a file with them"}
 	}
 	audits, err := committedIn(text)
 	if err != nil {
-		return false, err
+		return err
 	}
 	salt, _ := hex.DecodeString(m[1])
 	sum, err := commit(salt, audits)
 	if err == nil && sum != m[2] {
-		fmt.Fprintf(stdout, "The commitment does not hold: with this salt, the hash of the report’s plan is %s, not %s. Another plan, claim, seed or file was committed: compare the plan that was kept with the report’s.\n", sum, m[2])
-		return false, nil
+		fmt.Fprintf(s.stdout, "The commitment does not hold: with this salt, the hash of the report’s plan is %s, not %s. Another plan, claim, seed or file was committed: compare the plan that was kept with the report’s.\n", sum, m[2])
+		return exit(cli.ExitViolation)
 	}
 	if err == nil {
-		fmt.Fprintf(stdout, "The commitment holds: %s is the hash of the report’s plan. Its timestamp shows when it was made. Nothing shows whether other plans were committed too.\n", sum)
+		fmt.Fprintf(s.stdout, "The commitment holds: %s is the hash of the report’s plan. Its timestamp shows when it was made. Nothing shows whether other plans were committed too.\n", sum)
 	}
-	return err == nil, err
+	return err
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
@@ -34,8 +33,8 @@ func (v *shareValue) Set(s string) error {
 	return nil
 }
 
-func counts(args []string, _ io.Reader, stdout, stderr io.Writer) int {
-	set := cli.NewFlags("dpscope counts", stderr)
+func counts(s streams, args []string) error {
+	set := cli.NewFlags("dpscope counts", s.stderr)
 	var in, out shareValue
 	var p plain.Plan
 	var claimed float64
@@ -48,11 +47,11 @@ func counts(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	set.TextOrJSON(&format)
 	strict := set.Bool("strict", false, "exit with 3 when no counts of this many trainings could refute the claim")
 	if code, ok := set.Parse(args, 0); !ok {
-		return code
+		return exit(code)
 	}
 	for _, name := range []string{"in", "out"} {
 		if !set.Given(name) {
-			return fail(stderr, &audit.InputError{Field: "-" + name, Found: audit.Absent, Want: "a count out of a total", Remedy: "for example -in 40/50 -out 2/50: 40 of 50 trainings with the canary, 2 of 50 without it"})
+			return &audit.InputError{Field: "-" + name, Found: audit.Absent, Want: "a count out of a total", Remedy: "for example -in 40/50 -out 2/50: 40 of 50 trainings with the canary, 2 of 50 without it"}
 		}
 	}
 	p.Counts = bounds.Counts{X: in.k, N1: in.n, Y: out.k, N0: out.n}
@@ -66,8 +65,8 @@ func counts(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 		if errors.As(err, &in) {
 			in.Field = "-" + in.Field
 		}
-		return fail(stderr, err)
+		return err
 	}
-	printed := cli.Print(stdout, format, r.Text, r)
-	return told(stderr, r.Summary, cli.VerdictCode(r.Verdict, audit.Completed, *strict && p.Claimed != nil), nil, printed)
+	printed := cli.Print(s.stdout, format, r.Text, r)
+	return s.told(r.Summary, cli.VerdictCode(r.Verdict, audit.Completed, *strict && p.Claimed != nil), nil, printed)
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
-	"github.com/dpscope/dpscope/core/report/format"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/shares"
@@ -25,7 +24,6 @@ type job struct {
 	// Of a file of audits:
 	name  string
 	audit core.Audit // of the plan, once it was checked
-	place *format.Location
 	// broken is why the user's program cannot be audited: the other audits of the file run.
 	broken error
 }
@@ -106,17 +104,14 @@ type single struct {
 }
 
 // does makes the audit of a plan, or the part that is asked for. from is the report that it goes on from, or nil.
-func (f *single) does(plan any, from *canary.Parent) int {
+func (f *single) does(plan any, from *canary.Parent) error {
 	j := newJob(plan, *f.workers)
 	j.env.Continue = from
 	f.after = f.shards.After
 	if err := j.read(&f.brought); err != nil {
-		return fail(f.stderr, err)
+		return err
 	}
-	stdout, show := f.stdout, &meter{cli.NewMeter(f.stderr, f.parent)}
-	if f.parent {
-		stdout = io.Discard // it is for requests
-	}
+	show := &meter{cli.NewMeter(f.stderr, f.parent)}
 	ctx, stop := context.Background(), func() {}
 	if _, ok := plan.(scores.Plan); !ok { // which a signal may end at once: it has nothing to tell
 		ctx, stop = untilSignal()
@@ -125,22 +120,23 @@ func (f *single) does(plan any, from *canary.Parent) int {
 	err := j.open(ctx, &f.brought, show)
 	defer j.close()
 	if err != nil && ctx.Err() != nil {
-		fail(f.stderr, cli.ErrStopped)
-		return cli.ExitInconclusive
+		f.fail(cli.ErrStopped)
+		return exit(cli.ExitInconclusive)
 	}
 	if err != nil {
-		return fail(f.stderr, err)
+		return err
 	}
 	if f.shards.Given() {
 		data, err := j.data()
 		if err == nil {
 			err = f.shards.Do(ctx, core.KindOf(plan).Name, plan, data, j.env, show.watch)
 		}
-		return endShare(err, show, f.stderr)
+		show.Clear()
+		return err
 	}
 	a, err := core.Resolve(plan, j.env)
 	if err != nil {
-		return fail(f.stderr, err)
+		return err
 	}
 	if small := a.TooSmall(); small != "" {
 		fmt.Fprintln(f.stderr, "dpscope: "+small)
@@ -152,49 +148,36 @@ func (f *single) does(plan any, from *canary.Parent) int {
 	if own, ok := r.(pair.Report); ok && own.Inputs.Samples != nil {
 		name = own.Inputs.Samples.Files[0].Name
 	}
-	return f.out.finish(stdout, f.stderr, name, r, err)
-}
-
-func endShare(err error, show *meter, stderr io.Writer) int {
-	show.Clear()
-	if err != nil {
-		return fail(stderr, err)
+	s := f.streams
+	if f.parent {
+		s.stdout = io.Discard // it is for requests
 	}
-	return cli.ExitOK
+	return f.out.finish(s, name, r, err)
 }
 
 // mergeCommand is dpscope merge: one machine's report of the parts that several drew.
-func mergeCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	s := cli.NewFlags("dpscope merge", stderr)
+func mergeCommand(s streams, args []string) error {
+	set := cli.NewFlags("dpscope merge", s.stderr)
 	var out formatFlags
-	out.register(s)
-	s.Func("o", "short for -output", func(v string) error { return s.Set("output", v) })
-	names, code, ok := s.ParseNames(args)
+	out.register(set)
+	set.Func("o", "short for -output", func(v string) error { return set.Set("output", v) })
+	names, code, ok := set.ParseNames(args)
 	if !ok {
-		return code
+		return exit(code)
 	}
 	ctx, stop := untilSignal()
 	defer stop()
 	g := core.Env{Catalogue: catalogue, Generator: cli.Generator(), Now: cli.Clock()}
-	audits, err := shares.Merge(ctx, shares.Names(names, stdin), shares.Open, g)
+	audits, err := shares.Merge(ctx, shares.Names(names, s.stdin), shares.Open, g)
 	if ctx.Err() != nil {
 		err = cli.ErrStopped
 	}
 	if err != nil {
-		return fail(stderr, err)
+		return err
 	}
 	if audits.File == nil {
 		r := audits.Audited[0].Report
-		return out.finish(stdout, stderr, r.Head().Subject, r, nil)
+		return out.finish(s, r.Head().Subject, r, nil)
 	}
-	f := planFlags{file: audits.Name}
-	var places []*format.Location
-	for _, i := range audits.Chosen {
-		place, err := f.placed(audits.File, i)
-		if err != nil {
-			return fail(stderr, err)
-		}
-		places = append(places, place)
-	}
-	return out.finishPlan(stdout, stderr, audits.File, audits.Chosen, audits.Audited, places, nil)
+	return out.finishPlan(s, audits.Name, audits.File, audits.Audited, nil)
 }

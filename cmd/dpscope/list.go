@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -14,13 +13,13 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
-func list(args []string, _ io.Reader, stdout, stderr io.Writer) int {
-	set := cli.NewFlags("dpscope list", stderr)
+func list(s streams, args []string) error {
+	set := cli.NewFlags("dpscope list", s.stderr)
 	var format string
 	set.TextOrJSON(&format)
 	names, code, ok := set.ParseNames(args)
 	if !ok {
-		return code
+		return exit(code)
 	}
 	lines, known := listLines(catalogue.Listing())
 	if len(names) == 0 {
@@ -29,13 +28,13 @@ func list(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 			key := strings.ReplaceAll(strings.ToLower(l.section[:1])+l.section[1:], " ", "")
 			all[key] = append(all[key], l.value)
 		}
-		return show(stdout, stderr, format, func() string { return listText(lines) }, all)
+		return cli.Print(s.stdout, format, func() string { return listText(lines) }, all)
 	}
 	var chosen []any
 	details := ""
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return fail(stderr, audit.UnknownName("list", name, known))
+			return audit.UnknownName("list", name, known)
 		}
 		for _, l := range lines {
 			if l.name == name {
@@ -44,7 +43,7 @@ func list(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 			}
 		}
 	}
-	return show(stdout, stderr, format, func() string { return details }, chosen)
+	return cli.Print(s.stdout, format, func() string { return details }, chosen)
 }
 
 type listLine struct {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -51,19 +52,39 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
+// streams are the program's.
+type streams struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+}
+
+// fail says an error that does not end the command.
+func (s streams) fail(err error) int { return cli.Fail("dpscope", s.stderr, err) }
+
+// exit is the code with which a command ends that has said why.
+type exit int
+
+func (e exit) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
 // run is main without the process. Where standard output cannot be written it says so.
-func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	out := &outlet{Writer: stdout}
-	code := dispatch(args, stdin, out, stderr)
+	s := streams{stdin, out, stderr}
+	err := dispatch(s, args)
+	if end, ok := err.(exit); ok {
+		code = int(end)
+	} else if err != nil && !errors.Is(err, out.err) {
+		code = s.fail(err)
+	}
 	if out.err != nil {
-		return lost(stderr, code, fmt.Errorf("standard output was not written: %w", out.err))
+		return s.lost(code, fmt.Errorf("standard output was not written: %w", out.err))
 	}
 	return code
 }
 
 type subcommand struct {
 	name string
-	do   func(args []string, stdin io.Reader, stdout, stderr io.Writer) int
+	do   func(s streams, args []string) error
 }
 
 func subcommands() []subcommand {
@@ -71,10 +92,10 @@ func subcommands() []subcommand {
 		{"commit", commitCommand}, {"verify", verify}, {"account", accountCommand}, {"list", list}, {"serve", serve}, {"share", shareCommand}, {"open", openCommand}, {"version", version}}
 }
 
-func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+func dispatch(s streams, args []string) error {
 	if len(args) == 0 {
-		fmt.Fprint(stderr, usage)
-		return cli.ExitUsage
+		fmt.Fprint(s.stderr, usage)
+		return exit(cli.ExitUsage)
 	}
 	name := args[0]
 	if name == "-version" || name == "--version" {
@@ -83,37 +104,35 @@ func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var names []string
 	for _, c := range subcommands() {
 		if c.name == name {
-			return c.do(args[1:], stdin, stdout, stderr)
+			return c.do(s, args[1:])
 		}
 		names = append(names, c.name)
 	}
 	switch name {
 	case replayHost:
-		return replay.Serve(catalogue, stdin, stdout)
+		return exit(replay.Serve(catalogue, s.stdin, s.stdout))
 	case moduleHost:
-		return module.Host(stdin, stdout)
+		return exit(module.Host(s.stdin, s.stdout))
 	case "bench", "gallery":
-		return fail(stderr, fmt.Errorf("the laboratory has commands of its own, in its source: go run ./bench and go run ./bench/gallery"))
+		return errors.New("the laboratory has commands of its own, in its source: go run ./bench and go run ./bench/gallery")
 	case "help", "-h", "-help", "--help":
 		if len(args) == 2 && name == "help" {
-			return dispatch([]string{args[1], "-h"}, stdin, stdout, stderr)
+			return dispatch(s, []string{args[1], "-h"})
 		}
-		if code, ok := cli.NewFlags("dpscope help", stderr).Parse(args[1:], 0); !ok {
-			return code
+		if code, ok := cli.NewFlags("dpscope help", s.stderr).Parse(args[1:], 0); !ok {
+			return exit(code)
 		}
-		fmt.Fprint(stdout, usage)
-		return cli.ExitOK
+		fmt.Fprint(s.stdout, usage)
+		return nil
 	}
-	return fail(stderr, audit.UnknownName("command", name, names))
+	return audit.UnknownName("command", name, names)
 }
 
-func version(args []string, _ io.Reader, stdout, stderr io.Writer) int {
-	if code, ok := cli.NewFlags("dpscope version", stderr).Parse(args, 0); !ok {
-		return code
+func version(s streams, args []string) error {
+	if code, ok := cli.NewFlags("dpscope version", s.stderr).Parse(args, 0); !ok {
+		return exit(code)
 	}
 	g := cli.Generator()
-	fmt.Fprintf(stdout, "dpscope %s %s %s/%s\n", g.Version, g.Go, g.GoOS, g.GoArch)
-	return cli.ExitOK
+	fmt.Fprintf(s.stdout, "dpscope %s %s %s/%s\n", g.Version, g.Go, g.GoOS, g.GoArch)
+	return nil
 }
-
-func fail(stderr io.Writer, err error) int { return cli.Fail("dpscope", stderr, err) }

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"flag"
-	"io"
 	"os"
 	"slices"
 
@@ -21,11 +20,9 @@ type kindFlags[P any] struct {
 	from  string // report that the audit goes on from
 }
 
-func newKindFlags[P any](name string, keys []settings.Key[P], stdin io.Reader, stdout, stderr io.Writer) *kindFlags[P] {
-	f := &kindFlags[P]{single: single{Flags: cli.NewFlags("dpscope "+name, stderr), brought: brought{stdin: stdin, stdout: stdout, stderr: stderr}, workers: new(1)}}
-	f.asked = cli.Settings(f.Flags, keys)
-	f.out.register(f.Flags)
-	return f
+func newKindFlags[P any](name string, keys []settings.Key[P], s streams) kindFlags[P] {
+	flags := cli.NewFlags("dpscope "+name, s.stderr)
+	return kindFlags[P]{single: single{Flags: flags, brought: brought{streams: s}, workers: new(1)}, asked: cli.Settings(flags, keys)}
 }
 
 func (f *kindFlags[P]) trains(data string) {
@@ -41,28 +38,27 @@ func (f *kindFlags[P]) trains(data string) {
 		return nil
 	})
 	f.shards.Register(f.Flags)
+	f.out.register(f.Flags)
 }
 
-func newCanaryFlags(stdin io.Reader, stdout, stderr io.Writer) *kindFlags[canary.Plan] {
-	f := newKindFlags("canaries", append(canary.Keys(), canary.TrainerKey()), stdin, stdout, stderr)
+func newCanaryFlags(s streams) *kindFlags[canary.Plan] {
+	f := newKindFlags("canaries", append(canary.Keys(), canary.TrainerKey()), s)
 	f.Gone("single", "the second audit with a single canary was removed; for equation 10 run an audit with -k 1 -interval wilson-1")
 	f.Func("d", "dimension, short for -param d=", func(v string) error { return f.Set("param", "d="+v) })
 	f.trains("CSV `file`: examples for dp-sgd, or vectors for the design vectors")
 	f.StringVar(&f.from, "continue", "", "continue a sequential audit from its report, a JSON `file`, with the same plan and seed; -n is then the total number of runs")
-	return f
+	return &f
 }
 
-func canaries(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return auditTraining(newCanaryFlags(stdin, stdout, stderr), args, "")
+func canaries(s streams, args []string) error { return auditTraining(newCanaryFlags(s), args, "") }
+
+func oneRun(s streams, args []string) error {
+	return auditTraining(newOneRunFlags(s), args, canary.OneRun)
 }
 
-func oneRun(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return auditTraining(newOneRunFlags(stdin, stdout, stderr), args, canary.OneRun)
-}
-
-func auditTraining(f *kindFlags[canary.Plan], args []string, mode canary.Mode) int {
+func auditTraining(f *kindFlags[canary.Plan], args []string, mode canary.Mode) error {
 	if code, ok := f.Parse(args, 0); !ok {
-		return code
+		return exit(code)
 	}
 	plan, from := canary.Plan{Version: canary.PlanVersion, Mode: mode}, (*canary.Parent)(nil)
 	var err error
@@ -72,7 +68,7 @@ func auditTraining(f *kindFlags[canary.Plan], args []string, mode canary.Mode) i
 		plan, from, err = continued(f)
 	}
 	if err != nil {
-		return fail(f.stderr, err)
+		return err
 	}
 	return f.does(plan, from)
 }
@@ -117,26 +113,28 @@ func continued(f *kindFlags[canary.Plan]) (plan canary.Plan, from *canary.Parent
 	return plan, from, err
 }
 
-func newOneRunFlags(stdin io.Reader, stdout, stderr io.Writer) *kindFlags[canary.Plan] {
-	f := newKindFlags("one-run", append(canary.OneRunKeys(), canary.TrainerKey()), stdin, stdout, stderr)
+func newOneRunFlags(s streams) *kindFlags[canary.Plan] {
+	f := newKindFlags("one-run", append(canary.OneRunKeys(), canary.TrainerKey()), s)
 	f.trains("CSV `file` of examples, for dp-sgd")
-	return f
+	return &f
 }
 
-func newScoreFlags(stdin io.Reader, stdout, stderr io.Writer) *kindFlags[scores.Plan] {
-	return newKindFlags("scores", scores.Keys(), stdin, stdout, stderr)
+func newScoreFlags(s streams) *kindFlags[scores.Plan] {
+	f := newKindFlags("scores", scores.Keys(), s)
+	f.out.register(f.Flags)
+	return &f
 }
 
-func scoresCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	f := newScoreFlags(stdin, stdout, stderr)
+func scoresCommand(s streams, args []string) error {
+	f := newScoreFlags(s)
 	var code int
 	var ok bool
 	if f.files, code, ok = f.ParseNames(args); !ok {
-		return code
+		return exit(code)
 	}
 	plan := scores.Plan{Version: scores.PlanVersion}
 	if err := f.asked.Read(&plan); err != nil {
-		return fail(stderr, err)
+		return err
 	}
 	return f.does(plan, nil)
 }

@@ -51,17 +51,6 @@ func (f *formatFlags) registerFiles(s *cli.Flags) {
 	})
 }
 
-func (f *formatFlags) written(code int, r report.View, stderr io.Writer) int {
-	if code != cli.ExitOK || len(f.files) == 0 {
-		return code
-	}
-	f.format = format.Text
-	if files, _ := f.write(io.Discard, format.Run{Audits: []format.Audit{{Name: r.Head().Subject, Report: r}}}); files != nil {
-		return lost(stderr, code, files)
-	}
-	return code
-}
-
 var endings = map[string]string{".html": format.HTML, ".sarif": format.SARIF, ".json": format.JSON, ".xml": format.JUnit, ".md": format.Markdown, ".txt": format.Text, ".svg": format.SVG}
 
 func parseOutput(v string) (formatFile, error) {
@@ -131,14 +120,14 @@ func (f *formatFlags) write(stdout io.Writer, run format.Run) (files, printed er
 }
 
 // finish writes a single report in all forms. Standard error says why the run failed where the text does not.
-func (f *formatFlags) finish(stdout, stderr io.Writer, name string, r report.View, failed error) int {
-	if failed != nil && (f.format != format.Text || stdout == io.Discard) {
-		fail(stderr, failed)
+func (f *formatFlags) finish(s streams, name string, r report.View, failed error) error {
+	if failed != nil && (f.format != format.Text || s.stdout == io.Discard) {
+		s.fail(failed)
 	}
 	place, _ := f.place() // it was checked
-	files, printed := f.write(stdout, format.Run{Audits: []format.Audit{{Name: name, Report: r, Location: place}}, Strict: f.strict})
+	files, printed := f.write(s.stdout, format.Run{Audits: []format.Audit{{Name: name, Report: r, Location: place}}, Strict: f.strict})
 	h := r.Head()
-	return told(stderr, h.Summary, cli.VerdictCode(h.Verdict, h.Termination.Reason, f.strict), files, printed)
+	return s.told(h.Summary, cli.VerdictCode(h.Verdict, h.Termination.Reason, f.strict), files, printed)
 }
 
 // columns are those of a terminal, 0 where w is none.
@@ -153,30 +142,20 @@ func columns(w io.Writer) int {
 	return 0
 }
 
-// told ends a command that has a verdict. Standard error gets the summary where standard output did not take it; a
-// violation keeps its exit code whatever could not be written.
-func told(stderr io.Writer, summary string, code int, files, printed error) int {
+// told ends a command that has a verdict. Standard error gets the summary where standard output did not take it.
+func (s streams) told(summary string, code int, files, printed error) error {
 	if printed != nil {
-		fmt.Fprintln(stderr, phrase.Visible(summary))
+		fmt.Fprintln(s.stderr, phrase.Visible(summary))
 	}
-	if files == nil {
-		return code
+	if files != nil {
+		code = s.lost(code, files)
 	}
-	return lost(stderr, code, files)
-}
-
-// show prints what has no verdict. Where that was not written, run names why.
-func show(stdout, stderr io.Writer, format string, text func() string, value any) int {
-	out := &outlet{Writer: stdout}
-	if err := cli.Print(out, format, text, value); err != nil && out.err == nil {
-		return fail(stderr, err)
-	}
-	return cli.ExitOK
+	return exit(code)
 }
 
 // lost names what could not be written. A violation keeps its exit code.
-func lost(stderr io.Writer, code int, err error) int {
-	fail(stderr, err)
+func (s streams) lost(code int, err error) int {
+	s.fail(err)
 	return audit.Pick(code == cli.ExitViolation, code, cli.ExitUsage)
 }
 

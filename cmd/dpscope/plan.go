@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,11 +42,11 @@ func (f *planFlags) registerFile(s *cli.Flags) {
 var withPlan = []string{"plan", "only", "all", "format", "output", "location", "strict", "workers", "shards", "search-only", "after", "partial"}
 
 // read reads the plan. Its names of files are relative to its folder.
-func (f *planFlags) read(stdin io.Reader) (*suite.File, error) {
+func (f *planFlags) read(s streams) (*suite.File, error) {
 	if f.file == "" {
 		return nil, &audit.InputError{Field: "-plan", Found: audit.Absent, Want: "the file that has the audits of -only"}
 	}
-	data, err := readInput(f.file, stdin)
+	data, err := s.read(f.file)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +81,7 @@ func (f *planFlags) read(stdin io.Reader) (*suite.File, error) {
 
 // jobs are those audits, checked: nothing runs when one is wrong, but broken programs are noted where all are to run.
 // All files are read before signals are heard; then ctx ends with the first one where there is something to end.
-func (f *planFlags) jobs(file *suite.File, chosen []int, workers int, run bool, notes io.Writer) (ctx context.Context, all []job, end func(), err error) {
+func (f *planFlags) jobs(s streams, file *suite.File, chosen []int, workers int, run bool) (ctx context.Context, all []job, end func(), err error) {
 	ctx, stop := context.Background(), func() {}
 	end = func() {
 		for _, j := range all {
@@ -103,7 +102,7 @@ func (f *planFlags) jobs(file *suite.File, chosen []int, workers int, run bool, 
 		all = append(all, newJob(file.Audit(i), workers))
 		j := &all[k]
 		j.name = e.Name
-		*b = brought{External: e.External(), files: []string{e.Data}, stderr: notes, Flags: training.Flags{Timeout: command.DefaultTimeout, Check: true}}
+		*b = brought{External: e.External(), files: []string{e.Data}, streams: streams{stderr: s.stderr}, Flags: training.Flags{Timeout: command.DefaultTimeout, Check: true}}
 		if e.Scores != nil {
 			b.files = e.Scores.Files
 		}
@@ -118,7 +117,7 @@ func (f *planFlags) jobs(file *suite.File, chosen []int, workers int, run bool, 
 	if heard {
 		ctx, stop = untilSignal()
 	}
-	for k, i := range chosen {
+	for k := range chosen {
 		j := &all[k]
 		if j.broken = j.open(ctx, &bring[k], &meter{}); j.broken != nil {
 			if run && ctx.Err() == nil {
@@ -128,7 +127,7 @@ func (f *planFlags) jobs(file *suite.File, chosen []int, workers int, run bool, 
 		}
 		j.audit, err = core.Resolve(j.plan, j.env)
 		if err == nil {
-			j.place, err = f.placed(file, i)
+			_, err = placed(f.file, file, j.name, nil)
 		}
 		if err != nil {
 			return nil, nil, nil, at(k, err)
@@ -137,16 +136,17 @@ func (f *planFlags) jobs(file *suite.File, chosen []int, workers int, run bool, 
 	return ctx, all, end, nil
 }
 
-// placed is where audit i is in the user's code, by default its line of the plan; nil for standard input.
-func (f *planFlags) placed(file *suite.File, i int) (*format.Location, error) {
+// placed is where an audit of the plan at a path is in the user's code, by default its line of the plan; nil for
+// standard input.
+func placed(path string, file *suite.File, name string, given *format.Location) (*format.Location, error) {
+	i := slices.Index(file.Names(), name)
 	if where := file.Audits[i].Location; where != "" {
 		l, err := format.ParseLocation(where)
 		return &l, err
 	}
-	if f.file == "-" {
-		return nil, nil
+	if given != nil || path == "-" {
+		return given, nil
 	}
-	path := f.file
 	if here, err := os.Getwd(); err == nil && filepath.IsAbs(path) {
 		if rel, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(rel) {
 			path = rel
@@ -155,7 +155,7 @@ func (f *planFlags) placed(file *suite.File, i int) (*format.Location, error) {
 	return &format.Location{File: filepath.ToSlash(path), Line: file.Lines[i]}, nil
 }
 
-func (f *auditFlags) auditPlan() int {
+func (f *auditFlags) auditPlan() error {
 	var err error
 	f.Visit(func(x *flag.Flag) {
 		if !slices.Contains(withPlan, x.Name) && err == nil {
@@ -164,7 +164,7 @@ func (f *auditFlags) auditPlan() int {
 	})
 	var file *suite.File
 	if err == nil {
-		file, err = f.suite.read(f.stdin)
+		file, err = f.suite.read(f.streams)
 	}
 	var chosen []int
 	if err == nil {
@@ -174,20 +174,20 @@ func (f *auditFlags) auditPlan() int {
 		err = shares.Dividable(file, chosen)
 	}
 	if err != nil {
-		return fail(f.stderr, err)
+		return err
 	}
-	ctx, todo, end, err := f.suite.jobs(file, chosen, *f.workers, true, f.stderr)
+	ctx, todo, end, err := f.suite.jobs(f.streams, file, chosen, *f.workers, true)
 	if err != nil {
-		return fail(f.stderr, err)
+		return err
 	}
 	defer end()
 	for _, j := range todo {
 		if j.broken != nil && (f.shards.Given() || len(todo) == 1) {
-			return fail(f.stderr, fmt.Errorf("%s: audit %s: %w", f.suite.file, j.name, j.broken))
+			return fmt.Errorf("%s: audit %s: %w", f.suite.file, j.name, j.broken)
 		}
 	}
 	if !f.shards.Given() {
-		return f.runPlan(ctx, file, chosen, todo)
+		return f.runPlan(ctx, file, todo)
 	}
 	plan := shares.Several{File: f.suite.file, Only: f.suite.only, Text: f.suite.text, Data: map[string][]byte{}}
 	for _, j := range todo {
@@ -196,17 +196,16 @@ func (f *auditFlags) auditPlan() int {
 		}
 	}
 	show := &meter{cli.NewMeter(f.stderr, false)}
-	return endShare(f.shards.Do(ctx, suite.ReportKind, plan, nil, newJob(nil, *f.workers).env, show.watch), show, f.stderr)
+	defer show.Clear()
+	return f.shards.Do(ctx, suite.ReportKind, plan, nil, newJob(nil, *f.workers).env, show.watch)
 }
 
-func (f *auditFlags) runPlan(ctx context.Context, file *suite.File, chosen []int, todo []job) int {
+func (f *auditFlags) runPlan(ctx context.Context, file *suite.File, todo []job) error {
 	var audited []suite.Audited
-	var places []*format.Location
-	var ran []int
 	var broken []format.Broken
 	for i, j := range todo {
 		if j.broken != nil {
-			fail(f.stderr, fmt.Errorf("audit %s: %w", j.name, j.broken))
+			f.fail(fmt.Errorf("audit %s: %w", j.name, j.broken))
 			broken = append(broken, format.Broken{Name: j.name, Why: j.broken.Error()})
 			continue
 		}
@@ -216,30 +215,29 @@ func (f *auditFlags) runPlan(ctx context.Context, file *suite.File, chosen []int
 		report, err := j.audit.Run(ctx, j.env)
 		show.Clear()
 		if err != nil {
-			fail(f.stderr, fmt.Errorf("audit %s: %w", j.name, err))
+			f.fail(fmt.Errorf("audit %s: %w", j.name, err))
 		}
 		audited = append(audited, suite.Audited{Name: j.name, Report: report})
-		places, ran = append(places, j.place), append(ran, chosen[i])
 	}
 	if len(audited) == 0 {
-		return cli.ExitUsage
+		return exit(cli.ExitUsage)
 	}
-	code := f.out.finishPlan(f.stdout, f.stderr, file, ran, audited, places, broken)
-	if broken != nil && code != cli.ExitViolation {
-		return cli.ExitUsage
+	err := f.out.finishPlan(f.streams, f.suite.file, file, audited, broken)
+	if broken != nil && err != exit(cli.ExitViolation) {
+		return exit(cli.ExitUsage)
 	}
-	return code
+	return err
 }
 
-// finishPlan writes the report of the chosen audits in all forms. broken are those that could not be audited.
-func (f *formatFlags) finishPlan(stdout, stderr io.Writer, file *suite.File, chosen []int, audited []suite.Audited, places []*format.Location, broken []format.Broken) int {
+// finishPlan writes the report of audits of the plan at a path in all forms. broken are those that could not be audited.
+func (f *formatFlags) finishPlan(s streams, path string, file *suite.File, audited []suite.Audited, broken []format.Broken) error {
 	given, _ := f.place() // it was checked
 	run := format.Run{Strict: f.strict, Broken: broken}
 	end := audit.Completed
-	for k, a := range audited {
-		place := places[k]
-		if given != nil && file.Audits[chosen[k]].Location == "" {
-			place = given
+	for _, a := range audited {
+		place, err := placed(path, file, a.Name, given)
+		if err != nil {
+			return err
 		}
 		if a.Report.Head().Termination.Reason == audit.Stopped {
 			end = audit.Stopped
@@ -248,30 +246,30 @@ func (f *formatFlags) finishPlan(stdout, stderr io.Writer, file *suite.File, cho
 	}
 	whole := suite.NewReport(file, cli.Generator(), audited)
 	run.Summary, run.Value = whole.Summary, whole
-	files, printed := f.write(stdout, run)
-	return told(stderr, whole.Summary, cli.VerdictCode(whole.Verdict, end, f.strict), files, printed)
+	files, printed := f.write(s.stdout, run)
+	return s.told(whole.Summary, cli.VerdictCode(whole.Verdict, end, f.strict), files, printed)
 }
 
-func (b *brought) verifyPlan(name string, data []byte, f planFlags, workers int, whole, all bool) int {
+func (s streams) verifyPlan(name string, data []byte, f planFlags, workers int, whole, all bool) error {
 	report, err := suite.ParseReport(data)
 	if err != nil {
-		return fail(b.stderr, fmt.Errorf("%s: %w", name, err))
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	ctx := context.Background()
 	var file *suite.File
 	todo := map[string]job{}
 	if f.file != "" {
-		if file, err = f.read(b.stdin); err != nil {
-			return fail(b.stderr, err)
+		if file, err = f.read(s); err != nil {
+			return err
 		}
 		names := audit.Each(report.Audits, func(a suite.Audited) string { return a.Name })
 		chosen, err := file.Choose(names)
 		if err != nil {
-			return fail(b.stderr, fmt.Errorf("%s is not of this plan: %w", name, err))
+			return fmt.Errorf("%s is not of this plan: %w", name, err)
 		}
-		heard, all, end, err := f.jobs(file, chosen, workers, false, b.stderr)
+		heard, all, end, err := f.jobs(s, file, chosen, workers, false)
 		if err != nil {
-			return fail(b.stderr, err)
+			return err
 		}
 		ctx = heard
 		defer end()
@@ -281,7 +279,7 @@ func (b *brought) verifyPlan(name string, data []byte, f planFlags, workers int,
 	}
 	code := cli.ExitOK
 	for _, a := range report.Audits {
-		fmt.Fprintf(b.stdout, "== %s\n\n", a.Name)
+		fmt.Fprintf(s.stdout, "== %s\n\n", a.Name)
 		j, ok := todo[a.Name]
 		if !ok {
 			j, err = newJob(nil, workers), needsPlan(a.Report)
@@ -291,29 +289,29 @@ func (b *brought) verifyPlan(name string, data []byte, f planFlags, workers int,
 			v, err = core.Verify(ctx, a.Report, j.env, whole)
 		}
 		if ctx.Err() != nil {
-			return fail(b.stderr, cli.ErrStopped)
+			return cli.ErrStopped
 		}
 		if err != nil {
-			return fail(b.stderr, fmt.Errorf("%s: audit %s: %w", name, a.Name, err))
+			return fmt.Errorf("%s: audit %s: %w", name, a.Name, err)
 		}
 		if ok {
 			v.Same(audit.EqualJSON(core.PlanOf(a.Report), j.audit.Plan()), "what the plan asks for", "the report is of other settings")
 		}
-		code = max(code, printVerification(b.stdout, v, a.Report, all))
-		fmt.Fprintln(b.stdout)
+		code = max(code, printVerification(s.stdout, v, a.Report, all))
+		fmt.Fprintln(s.stdout)
 	}
-	fmt.Fprint(b.stdout, "== all\n\n")
+	fmt.Fprint(s.stdout, "== all\n\n")
 	v := report.Verify(file)
-	printLines(b.stdout, v, "drawn", all)
+	printLines(s.stdout, v, "drawn", all)
 	if !v.OK() {
 		code = cli.ExitViolation
 	}
 	if code != cli.ExitOK {
-		fmt.Fprintln(b.stdout, differs)
-		return code
+		fmt.Fprintln(s.stdout, differs)
+		return exit(code)
 	}
-	fmt.Fprintln(b.stdout, "Replayed: all audits, their shares of the error and the verdict.")
-	return code
+	fmt.Fprintln(s.stdout, "Replayed: all audits, their shares of the error and the verdict.")
+	return nil
 }
 
 func needsPlan(r report.View) error {

@@ -23,7 +23,7 @@ import (
 func readAgain(t *rapid.T, cli string) (*auditFlags, pair.Plan) {
 	words := must.Get(audit.ShellWords("the command", cli))(t)
 	var said strings.Builder
-	f := newAuditFlags(nil, nil, &said)
+	f := newAuditFlags(streams{stderr: &said})
 	if _, ok := f.Parse(words[2:], 0); !ok {
 		t.Fatalf("%s: %s", cli, said.String())
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,8 +16,8 @@ const siteZip = "dpscope-site.zip"
 
 // serve serves the built site until it is interrupted. The site is no part of the program: go install takes its
 // source from git, which has no files that a build makes.
-func serve(args []string, _ io.Reader, stdout, stderr io.Writer) int {
-	flags := cli.NewFlags("dpscope serve", stderr)
+func serve(s streams, args []string) error {
+	flags := cli.NewFlags("dpscope serve", s.stderr)
 	addr := flags.String("addr", "", sites.AddrUsage)
 	dir := flags.String("dir", "", "`folder` or zip of the built site; without it, dist here, or "+siteZip+" beside this program")
 	store := flags.String("store", "", "`folder` for reports that visitors share: this server is a host then")
@@ -26,7 +25,7 @@ func serve(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	replays := flags.Duration("replay", time.Minute, "with -store: how often to replay a stored report that this version has not replayed, and publish the outcome; 0: never")
 	quota := flags.Int("quota", 4096, "with -store: the most `MiB` that reports may take; further uploads are refused")
 	if code, ok := flags.Parse(args, 0); !ok {
-		return code
+		return exit(code)
 	}
 	ctx, stop := untilSignal()
 	defer stop()
@@ -41,18 +40,17 @@ func serve(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	case err == nil:
 		handler, end := sites.Site(site, nil), func() {}
 		if *store != "" {
-			handler, end, err = withStore(handler, *store, *origin, *replays, int64(*quota)<<20, stdout)
+			handler, end, err = withStore(handler, *store, *origin, *replays, int64(*quota)<<20, s.stdout)
 		}
 		if err == nil {
-			err = sites.Run(ctx, handler, *addr, stdout, *origin)
+			err = sites.Run(ctx, handler, *addr, s.stdout, *origin)
 			end()
 		}
 	}
 	if err != nil && ctx.Err() == nil {
-		fmt.Fprintf(stderr, "dpscope: serve: %v\n", err)
-		return cli.ExitUsage
+		return fmt.Errorf("serve: %w", err)
 	}
-	return cli.ExitOK
+	return nil
 }
 
 func findSite(dir string) (fs.FS, error) {

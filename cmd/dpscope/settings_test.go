@@ -41,9 +41,9 @@ import (
 type commandFlags[P any] func() (*cli.Flags, cli.Asked[P])
 
 // flagsOfKind are those of a command of a kind of audit.
-func flagsOfKind[P any](make func(stdin io.Reader, stdout, stderr io.Writer) *kindFlags[P]) commandFlags[P] {
+func flagsOfKind[P any](make func(streams) *kindFlags[P]) commandFlags[P] {
 	return func() (*cli.Flags, cli.Asked[P]) {
-		f := make(nil, nil, io.Discard)
+		f := make(streams{stderr: io.Discard})
 		return f.Flags, f.asked
 	}
 }
@@ -219,7 +219,7 @@ func TestReproducePair(t *testing.T) {
 		}
 		valid++
 		asksAgain(t, a.Reproduce(), pair.Plan{Version: pair.PlanVersion}, func() (*cli.Flags, cli.Asked[pair.Plan]) {
-			f := newAuditFlags(nil, nil, io.Discard)
+			f := newAuditFlags(streams{stderr: io.Discard})
 			return f.Flags, f.asked
 		}, pair.Keys(), resolve, a.Plan)
 		addresses = append(addresses, address[pair.Plan]{a.Reproduce().URL, a.Plan})
@@ -352,8 +352,8 @@ func TestReproduceScores(t *testing.T) {
 // Flags that tables in the documents name are there.
 func TestDocumentedFlags(t *testing.T) {
 	known := map[string]bool{}
-	for _, set := range []*cli.Flags{newAuditFlags(nil, nil, io.Discard).Flags, newCanaryFlags(nil, nil, io.Discard).Flags,
-		newOneRunFlags(nil, nil, io.Discard).Flags, newScoreFlags(nil, nil, io.Discard).Flags} {
+	for _, set := range []*cli.Flags{newAuditFlags(streams{stderr: io.Discard}).Flags, newCanaryFlags(streams{stderr: io.Discard}).Flags,
+		newOneRunFlags(streams{stderr: io.Discard}).Flags, newScoreFlags(streams{stderr: io.Discard}).Flags} {
 		set.VisitAll(func(f *flag.Flag) { known[f.Name] = true })
 	}
 	named := 0

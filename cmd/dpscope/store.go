@@ -105,12 +105,12 @@ func whoAsks(behind bool) func(*http.Request) string {
 	}
 }
 
-func shareCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	flags := cli.NewFlags("dpscope share", stderr)
+func shareCommand(s streams, args []string) error {
+	flags := cli.NewFlags("dpscope share", s.stderr)
 	base := flags.String("host", "", "`address` of the host that stores it")
 	forget := flags.String("delete", "", "`token` that dpscope share printed; with it, the report is deleted from the host")
 	if code, ok := flags.Parse(args, 1); !ok {
-		return code
+		return exit(code)
 	}
 	ctx, stop := untilSignal()
 	defer stop()
@@ -119,35 +119,35 @@ func shareCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	c := client.Client{Base: *base}
 	if *forget != "" {
 		if err := c.Delete(ctx, flags.Arg(0), *forget); err != nil {
-			return fail(stderr, err)
+			return err
 		}
-		fmt.Fprintf(stdout, "Deleted: %s\n", phrase.Line(flags.Arg(0)))
-		return cli.ExitOK
+		fmt.Fprintf(s.stdout, "Deleted: %s\n", phrase.Line(flags.Arg(0)))
+		return nil
 	}
-	data, err := readInput(flags.Arg(0), stdin)
+	data, err := s.read(flags.Arg(0))
 	if err != nil {
-		return fail(stderr, err)
+		return err
 	}
 	out, err := c.Share(ctx, data)
 	if err != nil {
-		return fail(stderr, err)
+		return err
 	}
-	fmt.Fprintln(stdout, phrase.Line(out.Address))
+	fmt.Fprintln(s.stdout, phrase.Line(out.Address))
 	if out.Token != "" {
-		fmt.Fprintf(stderr, "To delete it: dpscope share -host %s -delete %s %s\n", phrase.Line(*base), phrase.Line(out.Token), phrase.Line(out.ID))
+		fmt.Fprintf(s.stderr, "To delete it: dpscope share -host %s -delete %s %s\n", phrase.Line(*base), phrase.Line(out.Token), phrase.Line(out.ID))
 	} else {
-		fmt.Fprintln(stderr, "It was already stored; whoever stored it first can delete it.")
+		fmt.Fprintln(s.stderr, "It was already stored; whoever stored it first can delete it.")
 	}
-	return cli.ExitOK
+	return nil
 }
 
-func openCommand(args []string, _ io.Reader, stdout, stderr io.Writer) int {
-	flags := cli.NewFlags("dpscope open", stderr)
+func openCommand(s streams, args []string) error {
+	flags := cli.NewFlags("dpscope open", s.stderr)
 	quick := flags.Bool("quick", false, "only check that everything in the report follows from its counts; nothing is drawn again")
 	workers := flags.Workers(0, "parallel workers; 0: one per processor")
 	output := flags.String("output", "", "`file` that gets the report")
 	if code, ok := flags.Parse(args, 1); !ok {
-		return code
+		return exit(code)
 	}
 	ctx, stop := untilSignal()
 	defer stop()
@@ -155,21 +155,21 @@ func openCommand(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	defer end()
 	data, err := client.Open(get, flags.Arg(0))
 	if err != nil {
-		return fail(stderr, err)
+		return err
 	}
 	if *output != "" {
 		if err := cli.WriteWhole(*output, data); err != nil {
-			return fail(stderr, err)
+			return err
 		}
 	}
 	if len(data) > 0 && data[0] != '{' {
-		return fail(stderr, &audit.InputError{Field: "address", Found: "that of code", Want: "that of a report", Remedy: "open it in the page, which runs it when you press Run"})
+		return &audit.InputError{Field: "address", Found: "that of code", Want: "that of a report", Remedy: "open it in the page, which runs it when you press Run"}
 	}
 	r, err := core.ParseReport(data)
 	if err != nil {
-		return fail(stderr, fmt.Errorf("%w; a report of several audits is checked by dpscope open -output FILE and dpscope verify %s", err, cmp.Or(*output, "FILE")))
+		return fmt.Errorf("%w; a report of several audits is checked by dpscope open -output FILE and dpscope verify %s", err, cmp.Or(*output, "FILE"))
 	}
-	fmt.Fprintln(stdout, phrase.Visible(report.Text(core.Plain(r))))
+	fmt.Fprintln(s.stdout, phrase.Visible(report.Text(core.Plain(r))))
 	if !*quick {
 		var a replay.Answer
 		if err = core.CostOf(r, core.Env{Catalogue: catalogue}).Within(replay.Most); err == nil {
@@ -179,19 +179,19 @@ func openCommand(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 			}
 		}
 		if ctx.Err() != nil {
-			return fail(stderr, cli.ErrStopped)
+			return cli.ErrStopped
 		}
 		if err == nil && a.Cannot == "" {
-			return printVerification(stdout, a.Verification, r, false)
+			return exit(printVerification(s.stdout, a.Verification, r, false))
 		}
 		if err == nil { // it needs files or a program of whoever made it
 			err = errors.New(a.Cannot)
 		}
-		fmt.Fprintf(stderr, "dpscope: it cannot be replayed here: %s\nReports from a host are replayed within limits on memory and time. To replay it without them: dpscope open -quick -output FILE %s, then dpscope verify FILE.\n", phrase.Block(phrase.Short(err.Error())), phrase.Line(flags.Arg(0)))
+		fmt.Fprintf(s.stderr, "dpscope: it cannot be replayed here: %s\nReports from a host are replayed within limits on memory and time. To replay it without them: dpscope open -quick -output FILE %s, then dpscope verify FILE.\n", phrase.Block(phrase.Short(err.Error())), phrase.Line(flags.Arg(0)))
 	}
 	v, err := core.Verify(ctx, r, core.Env{Catalogue: catalogue}, false)
 	if err != nil {
-		return fail(stderr, err)
+		return err
 	}
-	return printVerification(stdout, v, r, false)
+	return exit(printVerification(s.stdout, v, r, false))
 }

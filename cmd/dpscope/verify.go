@@ -13,6 +13,7 @@ import (
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/core/report/format"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
@@ -22,12 +23,12 @@ import (
 const differs = "Not replayed: the report does not match its own settings."
 
 // verify exits with 0 when the replay gives the same, whatever the verdict, and with 1 when it does not.
-func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	set := cli.NewFlags("dpscope verify", stderr)
+func verify(s streams, args []string) error {
+	set := cli.NewFlags("dpscope verify", s.stderr)
 	quick := set.Bool("quick", false, "only check that everything in the report follows from its counts. This draws nothing, needs no program and no file, and cannot show that the counts come from the mechanism")
 	set.Gone("counts", "-quick does the same")
 	workers := set.Workers(0, "parallel workers; 0: one per processor")
-	b := brought{stdin: stdin, stdout: stdout, stderr: stderr}
+	b := brought{streams: s}
 	set.Several(&b.files, "data", "the data `file` of an audit with canaries or of scores; repeat it for two files of scores")
 	b.register(set, settings.Only(pair.ExternalKeys(), "samples-file", "samples-file2", "exec", "wasm", "table"))
 	var plan planFlags
@@ -35,11 +36,11 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	commitment := set.String("commitment", "", "`file` with the two lines that dpscope commit printed, or their text: the report must be of the plan that was committed")
 	set.Gone("receipt", gone)
 	set.Gone("log-key", gone)
-	var out formatFlags
+	out := formatFlags{format: format.Text}
 	out.registerFiles(set)
 	set.BoolVar(&out.all, "all", false, "name every part of the report that is equal, and every field that differs or is not compared")
 	if code, ok := set.Parse(args, 1); !ok {
-		return code
+		return exit(code)
 	}
 	name := set.Arg(0)
 	err := b.ask()
@@ -48,31 +49,28 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	var data []byte
 	if err == nil {
-		data, err = readInput(name, stdin)
+		data, err = s.read(name)
 	}
 	if err != nil {
-		return fail(stderr, err)
+		return err
 	}
 	if b.parent {
-		stdout = stderr // standard output is for requests
+		s.stdout = s.stderr // standard output is for requests
 	}
 	if *commitment != "" {
-		if holds, err := checkCommitment(*commitment, data, stdin, stdout); err != nil {
-			return fail(stderr, err)
-		} else if !holds {
-			return cli.ExitViolation
+		if err := s.checkCommitment(*commitment, data); err != nil {
+			return err
 		}
 	}
 	if report.KindOf(data) == suite.ReportKind {
-		b.stdout = stdout
-		return b.verifyPlan(name, data, plan, *workers, !*quick, out.all)
+		return s.verifyPlan(name, data, plan, *workers, !*quick, out.all)
 	}
 	r, err := core.ParseReport(data)
 	if err != nil {
-		return fail(stderr, fmt.Errorf("%s: %w", name, err))
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	if plan.file != "" {
-		return fail(stderr, &audit.InputError{Field: "-plan", Found: "given", Want: "absent except for a report of dpscope audit -plan", Remedy: "leave the flag out"})
+		return &audit.InputError{Field: "-plan", Found: "given", Want: "absent except for a report of dpscope audit -plan", Remedy: "leave the flag out"}
 	}
 	ctx, stop := context.Background(), func() {}
 	_, ofPair := r.(pair.Report)
@@ -94,15 +92,19 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		v, err = core.Verify(ctx, r, j.env, !*quick)
 	}
 	if ctx.Err() != nil {
-		return fail(stderr, cli.ErrStopped)
+		return cli.ErrStopped
 	}
 	if err != nil {
-		return fail(stderr, fmt.Errorf("%s: %w", name, err))
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	if note != "" {
 		v.Notes = append(v.Notes, note)
 	}
-	return out.written(printVerification(stdout, v, r, out.all), r, stderr)
+	code := printVerification(s.stdout, v, r, out.all)
+	if code == cli.ExitOK {
+		err, _ = out.write(io.Discard, format.Run{Audits: []format.Audit{{Name: r.Head().Subject, Report: r}}})
+	}
+	return s.told("", code, err, nil)
 }
 
 // again gives a report's job what the user brings. note says that something has another name now.
