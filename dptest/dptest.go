@@ -7,9 +7,6 @@
 //	}
 //
 // A test that passes found no violation. It has not shown that the mechanism is private.
-//
-// [Run] audits known pairs in subtests, [ExpectViolation] wants a broken mechanism found out,
-// [Fuzz] lets Go's fuzzer look for pairs, [Check] and [Audit] need no test.
 package dptest
 
 import (
@@ -18,6 +15,7 @@ import (
 	"flag"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,30 +30,28 @@ import (
 type Options struct {
 	// Name of the mechanism in messages; default "under test".
 	Name string
-	// Pairs of neighbouring datasets to try; at least one but with Domain or from [From].
+	// Pairs of neighbouring datasets to try; needed without Domain and [From].
 	Pairs []audit.Pair
 	// Relation of the pairs; default add-remove, or the registered mechanism's own.
 	Relation audit.Relation
-	// Domain to search for further pairs, up to Trials; its Reach is needed
-	// for the relations bounded-replace and l-infinity. Default none, or the registered mechanism's own.
+	// Domain to search for further pairs, up to Trials; its Reach is needed for bounded-replace and l-infinity.
+	// Default none, or the registered mechanism's own.
 	Domain *audit.Domain
 	// Samples is the most outputs a side; default 100000, with go test -short 10000.
 	Samples int
-	// Mode says what the audit is after; default [pair.UntilRefuted]: it ends, with a violation,
-	// as soon as the claim is refuted, after Samples outputs a side of all pairs at most. Other
-	// modes go on to a bound; [pair.Fixed] is the default where Explore is given.
+	// Mode: default [pair.UntilRefuted], which ends with a violation as soon as the claim is refuted, after Samples
+	// outputs a side of all pairs at most; [pair.Fixed] where Explore is given. Other modes go on to a bound.
 	Mode pair.Mode
-	// Explore is the number of exploration outputs a side, of all pairs, of a fixed audit;
-	// default one and a half times Samples.
+	// Explore is the number of exploration outputs a side, of all pairs, of a fixed audit; default 1.5 times Samples.
 	Explore int
 	// Trials is how many pairs are explored; default all of Pairs, ten where a domain is searched.
 	Trials int
-	// FalseAlarm is the most probability, over the seed, that the call reports a violation of a
-	// mechanism that keeps its claim, however many pairs are tried. Default 0.001.
+	// FalseAlarm is the most probability, over the seed, that the call reports a violation of a mechanism that keeps
+	// its claim, however many pairs are tried. Default 0.001.
 	FalseAlarm float64
 	// Learner by name, with settings as in mlp:epochs=5:units=64; default all that apply.
 	Learner string
-	// Seed of all randomness; the default, 0, is a seed like any other.
+	// Seed of all randomness.
 	Seed uint64
 	// Workers run in parallel; default one a processor. The result does not depend on it.
 	Workers int
@@ -80,9 +76,8 @@ func (e *ViolationError) Error() string {
 	return b.String()
 }
 
-// Check audits m against the claim. It returns a [*ViolationError] if the audit refutes the
-// claim with confidence 1 - FalseAlarm, nil if it found no violation, and another error if the
-// audit could not be done or could not have found anything at this sample size.
+// Check audits m against the claim. It returns a [*ViolationError] if the audit refutes the claim with confidence
+// 1 - FalseAlarm, nil if it found no violation, and another error if it could not be done or find any at this size.
 func Check(m audit.Mechanism, claim audit.Claim, opts Options) error {
 	_, err := Audit(context.Background(), m, claim, opts)
 	return err
@@ -121,7 +116,7 @@ func (o Options) samples() int {
 func (o Options) workers() int { return cmp.Or(max(0, o.Workers), runtime.GOMAXPROCS(0)) }
 
 func prepare(m audit.Mechanism, claim audit.Claim, opts Options) (audit.Catalogue, pair.Plan, error) {
-	cat := audit.Catalogue{Learners: append(append([]audit.LearnerSpec{}, estimators.Registry()...), opts.Learners...), Finders: finders.Registry()}
+	cat := audit.Catalogue{Learners: slices.Concat(estimators.Registry(), opts.Learners), Finders: finders.Registry()}
 	plan := pair.Plan{Version: pair.PlanVersion, Mode: opts.Mode, Claim: &claim, Relation: opts.Relation, Learner: opts.Learner, Samples: opts.samples(),
 		Explore: opts.Explore, Trials: opts.Trials, Beta: opts.falseAlarm(), Seed: opts.Seed, Pair: opts.only}.ForVerdict()
 	spec, _, err := specOf(m, claim, opts)

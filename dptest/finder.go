@@ -11,12 +11,20 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// TestFinder holds a registry entry to the contract of [audit.FinderSpec] on a problem, whose
-// stream it makes itself. How loud a pair is, is how far the sums of its sides lie apart.
+// want fails the test where something does not hold.
+func want(t testing.TB, holds bool, format string, args ...any) bool {
+	t.Helper()
+	if !holds {
+		t.Errorf(format, args...)
+	}
+	return holds
+}
+
+// TestFinder holds a registry entry to the contract of [audit.FinderSpec] on a problem, whose stream it makes itself.
+// How loud a pair is, is how far the sums of its sides lie apart.
 //
-// Its pairs are different neighbours in the domain, each once with a label of its own, at least one and at most as
-// many as are asked for, the same from the same stream. It refuses by an input error a problem without the learner
-// that it attacks, or with too few trials.
+// Its pairs are different neighbours in the domain, each once with a label of its own, one to as many as are asked for,
+// the same from the same stream. Without the learner that it attacks, or with too few trials, it refuses the input.
 func TestFinder(t testing.TB, spec audit.FinderSpec, p audit.FinderProblem) {
 	t.Helper()
 	if spec.Name == "" || spec.Title == "" || spec.Source == "" || spec.New == nil {
@@ -24,35 +32,29 @@ func TestFinder(t testing.TB, spec audit.FinderSpec, p audit.FinderProblem) {
 	}
 	if fits := p.Table != nil && slices.Contains(spec.Attacks, p.Table.Learning); spec.Attacks != nil && !fits {
 		p.Stream = stream.New(stream.Key{Seed: 3, Purpose: "finder"})
-		if _, err := spec.New(p); !audit.IsInput(err) {
-			t.Errorf("%s without the table of a learner that it attacks: %v", spec.Name, err)
-		}
+		_, err := spec.New(p)
+		want(t, audit.IsInput(err), "%s without the table of a learner that it attacks: %v", spec.Name, err)
 		return
 	}
 	history, err := proposals(t, spec, p)
 	if err != nil {
-		if !audit.IsInput(err) || !strings.Contains(err.Error(), "trials") {
-			t.Errorf("%s: %v", spec.Name, err)
-		}
+		want(t, audit.IsInput(err) && strings.Contains(err.Error(), "trials"), "%s: %v", spec.Name, err)
 		return
 	}
-	if len(history) == 0 {
-		t.Errorf("%s, %d trials: no pair", spec.Name, p.Trials)
-	}
+	want(t, len(history) > 0, "%s, %d trials: no pair", spec.Name, p.Trials)
 	seen := map[string]bool{}
 	for _, trial := range history {
 		two := trial.Pair
-		if _, err := p.Relation.Steps(two, p.Domain, max(1, p.Group)); err != nil {
-			t.Errorf("%s: pair %q: %v", spec.Name, two.Label, err)
-		}
-		if reflect.DeepEqual(two.First, two.Second) || two.Label == "" || seen[two.Label] {
-			t.Errorf("%s: pair %q, %v and %v: it is not a valid pair, or its label is empty or duplicated", spec.Name, two.Label, two.First.Values, two.Second.Values)
-		}
+		_, err := p.Relation.Steps(two, p.Domain, max(1, p.Group))
+		want(t, err == nil, "%s: pair %q: %v", spec.Name, two.Label, err)
+		want(t, !reflect.DeepEqual(two.First, two.Second) && two.Label != "" && !seen[two.Label],
+			"%s: pair %q, %v and %v: it is not a valid pair, or its label is empty or duplicated",
+			spec.Name, two.Label, two.First.Values, two.Second.Values)
 		seen[two.Label] = true
 	}
-	if again, err := proposals(t, spec, p); err != nil || !reflect.DeepEqual(history, again) {
-		t.Errorf("%s: the same stream gave different pairs (%v)", spec.Name, err)
-	}
+	again, err := proposals(t, spec, p)
+	same := err == nil && reflect.DeepEqual(history, again)
+	want(t, same, "%s: the same stream gave different pairs (%v)", spec.Name, err)
 }
 
 func proposals(t testing.TB, spec audit.FinderSpec, p audit.FinderProblem) ([]audit.Trial, error) {
@@ -65,10 +67,8 @@ func proposals(t testing.TB, spec audit.FinderSpec, p audit.FinderProblem) ([]au
 	var history []audit.Trial
 	for left := p.Trials; left > 0; left = p.Trials - len(history) {
 		proposed := f.Propose(append([]audit.Trial{}, history...), left)
-		if len(proposed) > left {
-			t.Errorf("%s proposes %d pairs, but at most %d may be tried", spec.Name, len(proposed), left)
-		}
-		if len(proposed) == 0 || len(proposed) > left {
+		n := len(proposed)
+		if !want(t, n <= left, "%s proposes %d pairs, but at most %d may be tried", spec.Name, n, left) || n == 0 {
 			break
 		}
 		for _, two := range proposed {

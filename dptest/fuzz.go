@@ -23,14 +23,11 @@ import (
 const (
 	defaultScreen  = 2000
 	defaultCertify = 20_000
-	// screenBeta is the error of a screening's bound.
-	screenBeta = 0.01
-	// leastBeta is the least error that an audit may have.
-	leastBeta = 1e-9
+	screenBeta     = 0.01 // error of a screening's bound
+	leastBeta      = 1e-9 // that an audit may have
 )
 
-// Fuzz lets Go's fuzzer look for neighbouring datasets on which m breaks the
-// claim. Call it at the end of a fuzz test:
+// Fuzz lets Go's fuzzer look for neighbouring datasets on which m breaks the claim. Call it at the end of a fuzz test:
 //
 //	func FuzzCount(f *testing.F) {
 //		dptest.Fuzz(f, myCount{}, audit.DPClaim(1, 0), dptest.Options{
@@ -40,8 +37,7 @@ const (
 //
 // The fuzzer's bytes become a pair in Options.Domain (or that of [From]) under Options.Relation: each is a coordinate,
 // of 241 steps, of the space that the finders search. A pair is explored with few outputs, Options.Explore on a side,
-// default 2000, and, if it looks loud, audited with as many. Louder pairs reach branches that quieter ones do not, so
-// that the fuzzer keeps them.
+// default 2000, and, if it looks loud, audited with as many.
 //
 // Where that bound exceeds the claim, the pair is certified with Options.Samples fresh outputs a side, default 20000.
 // Only a certification can fail the test. The k-th of a process has the error
@@ -55,10 +51,8 @@ const (
 // With -fuzz there are -parallel processes, each with a count of its own and FalseAlarm / -parallel. A process that the
 // fuzzer starts anew counts anew; FalseAlarm is then that of each generation of processes.
 //
-// An input takes some 10 ms; -fuzzminimizetime 10x keeps Go from long minimizing.
-//
-// A failing input is written to testdata/fuzz and runs in every go test from then on, on the same outputs. The message
-// says how to run the certification alone, through [Check].
+// An input takes some 10 ms; -fuzzminimizetime 10x keeps Go from long minimizing. A failing input runs in every go test
+// from then on, on the same outputs; the message says how to run its certification alone.
 func Fuzz(f *testing.F, m audit.Mechanism, claim audit.Claim, opts Options) {
 	f.Helper()
 	z, err := newFuzzer(m, claim, opts, processes())
@@ -70,26 +64,21 @@ func Fuzz(f *testing.F, m audit.Mechanism, claim audit.Claim, opts Options) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := z.try(data)
-		var skip skipError
-		switch {
-		case errors.As(err, &skip):
-			t.Skip(err)
-		case err == nil:
-			return
+		if skip, ok := errors.AsType[skipError](err); ok {
+			t.Skip(skip)
 		}
-		if kerr := keep(t, r); kerr != nil {
-			t.Errorf("dptest: the report was not written: %v", kerr)
+		if err != nil {
+			keep(t, r)
+			t.Fatal(err)
 		}
-		t.Fatal(err)
 	})
 }
 
 // processes is how many processes the fuzzer runs at once; 1 where it does not run.
 func processes() int {
-	fuzz, parallel := flag.Lookup("test.fuzz"), flag.Lookup("test.parallel")
 	n := 1
-	if fuzz != nil && fuzz.Value.String() != "" && parallel != nil {
-		n, _ = strconv.Atoi(parallel.Value.String()) // 0 with an error
+	if fuzz := flag.Lookup("test.fuzz"); fuzz != nil && fuzz.Value.String() != "" {
+		n, _ = strconv.Atoi(flag.Lookup("test.parallel").Value.String()) // 0 with an error
 	}
 	return max(1, n)
 }
@@ -147,15 +136,19 @@ func newFuzzer(m audit.Mechanism, claim audit.Claim, opts Options, processes int
 	// What is wrong with the plan is wrong with every input.
 	p, _ := z.pair(z.seeds[2])
 	for _, o := range []Options{z.alone(p, z.opts.Explore, screenBeta, 0), z.alone(p, z.opts.Samples, z.spend(1), 0)} {
-		cat, plan, err := prepare(m, claim, o)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := plan.Resolve(cat); err != nil {
+		if _, err := resolve(m, claim, o); err != nil {
 			return nil, err
 		}
 	}
 	return z, nil
+}
+
+func resolve(m audit.Mechanism, claim audit.Claim, opts Options) (*pair.Audit, error) {
+	cat, plan, err := prepare(m, claim, opts)
+	if err != nil {
+		return nil, err
+	}
+	return plan.Resolve(cat)
 }
 
 // pair is what bytes stand for, 0 where there are none; false where its datasets are the same.
@@ -227,11 +220,7 @@ func (z *fuzzer) try(data []byte) (pair.Report, error) {
 // takes an audit, which tells whether this size could show anything.
 func (z *fuzzer) screen(p audit.Pair, seed uint64) (r pair.Report, loud bool, err error) {
 	opts := z.alone(p, z.opts.Explore, screenBeta, seed)
-	cat, plan, err := prepare(z.m, z.claim, opts)
-	if err != nil {
-		return r, false, err
-	}
-	a, err := plan.Resolve(cat)
+	a, err := resolve(z.m, z.claim, opts)
 	if err != nil {
 		return r, false, err
 	}
@@ -244,8 +233,7 @@ func (z *fuzzer) screen(p audit.Pair, seed uint64) (r pair.Report, loud bool, er
 		return r, false, nil
 	}
 	r, err = Audit(context.Background(), z.m, z.claim, opts)
-	var v *ViolationError
-	if loud = errors.As(err, &v); loud {
+	if _, loud = errors.AsType[*ViolationError](err); loud {
 		err = nil
 	}
 	z.tried = z.tried || err == nil
@@ -259,8 +247,7 @@ func pairLiteral(p audit.Pair) string {
 	return fmt.Sprintf("{First: audit.Dataset%s, Second: audit.Dataset%s}", set(p.First), set(p.Second))
 }
 
-// rungs is how many tenths of the claim were reached, by a branch for each: the fuzzer keeps inputs that reach new
-// code.
+// rungs is how many tenths of the claim were reached, by a branch for each: the fuzzer keeps what reaches new code.
 func rungs(share float64) int {
 	switch {
 	case share >= 0.9:

@@ -15,16 +15,14 @@ import (
 // TestLearner holds a registry entry to the contract of [audit.LearnerSpec], on outputs of all kinds of columns.
 //
 // A model follows from the outputs and the stream alone; its scores are finite, and the same bits after it was written
-// and read. Learning ends at the first call of Check that fails, with its error. From outputs that say nothing it makes
-// a model with finite scores, or says why not.
+// and read. Learning ends with the first error of Check. From outputs that say nothing it makes a model with finite
+// scores, or says why not.
 func TestLearner(t testing.TB, spec audit.LearnerSpec) {
 	t.Helper()
 	if spec.Name == "" || spec.Name == audit.Auto || spec.Title == "" || spec.Source == "" || spec.Applies == nil || spec.Learn == nil || spec.Decode == nil {
 		t.Fatalf("learner %q lacks a name of its own, a title, a source or one of its functions", spec.Name)
 	}
-	if spec.Applies(nil) == nil {
-		t.Errorf("%s applies to outputs without columns", spec.Name)
-	}
+	want(t, spec.Applies(nil) != nil, "%s applies to outputs without columns", spec.Name)
 	applies := slices.DeleteFunc(slices.Clone(learnerOutputs), func(o learnerOutput) bool { return spec.Applies(o.columns) != nil })
 	last := -1
 	for i, o := range applies {
@@ -32,9 +30,7 @@ func TestLearner(t testing.TB, spec audit.LearnerSpec) {
 			last = i
 		}
 	}
-	if last < 0 {
-		t.Errorf("%s applies to none of numbers, symbols and both", spec.Name)
-	}
+	want(t, last >= 0, "%s applies to none of numbers, symbols and both", spec.Name)
 	for i, o := range applies {
 		o.check(t, spec, i == 0 || i == last)
 	}
@@ -104,15 +100,11 @@ func (o learnerOutput) check(t testing.TB, spec audit.LearnerSpec, thorough bool
 		calls = 0
 		m, err := spec.Learn(o.exploration(n, n, func() error { calls++; return nil }))
 		if err != nil {
-			if !o.odd {
-				t.Errorf("%s: %v", what, err)
-			}
+			want(t, o.odd, "%s: %v", what, err)
 			return nil, nil
 		}
 		data, err := json.Marshal(m)
-		if err != nil {
-			t.Errorf("%s: the model cannot be written: %v", what, err)
-		}
+		want(t, err == nil, "%s: the model cannot be written: %v", what, err)
 		return m, data
 	}
 	m, data := learn()
@@ -123,40 +115,34 @@ func (o learnerOutput) check(t testing.TB, spec audit.LearnerSpec, thorough bool
 	scores := make([]float64, 50)
 	m.Score(fresh, scores)
 	for i, x := range scores {
-		if x-x != 0 {
-			t.Errorf("%s: output %d scores %v, must be finite", what, i, x)
+		if !want(t, x-x == 0, "%s: output %d scores %v, must be finite", what, i, x) {
 			return
 		}
 	}
 	if o.odd {
 		return
 	}
-	if m.Describe(scores[0], true) == "" || m.Describe(scores[0], false) == "" {
-		t.Errorf("%s: the model does not describe its event", what)
-	}
+	described := m.Describe(scores[0], true) != "" && m.Describe(scores[0], false) != ""
+	want(t, described, "%s: the model does not describe its event", what)
 	read, err := spec.Decode(data, o.columns)
-	if err != nil {
-		t.Errorf("%s: it cannot read its own model: %v", what, err)
+	if !want(t, err == nil, "%s: it cannot read its own model: %v", what, err) {
 		return
 	}
 	readScores := make([]float64, len(scores))
 	read.Score(fresh, readScores)
-	for i := range scores {
-		if math.Float64bits(scores[i]) != math.Float64bits(readScores[i]) {
-			t.Errorf("%s: output %d scores %v, and %v after the model was written and read", what, i, scores[i], readScores[i])
+	for i, x := range scores {
+		if !want(t, math.Float64bits(x) == math.Float64bits(readScores[i]),
+			"%s: output %d scores %v, and %v after the model was written and read", what, i, x, readScores[i]) {
 			break
 		}
 	}
-	if _, err := spec.Decode(data[:len(data)/2], o.columns); err == nil {
-		t.Errorf("%s: it reads half of a model without an error", what)
-	}
-	if _, err := spec.Learn(o.exploration(10, 0, func() error { return nil })); err == nil {
-		t.Errorf("%s: it learns without an error from 10 outputs on one side and none on the other", what)
-	}
+	_, err = spec.Decode(data[:len(data)/2], o.columns)
+	want(t, err != nil, "%s: it reads half of a model without an error", what)
+	_, err = spec.Learn(o.exploration(10, 0, func() error { return nil }))
+	want(t, err != nil, "%s: it learns without an error from 10 outputs on one side and none on the other", what)
 	if thorough {
-		if _, again := learn(); string(again) != string(data) {
-			t.Errorf("%s: the same outputs and the same stream gave two different models", what)
-		}
+		_, again := learn()
+		want(t, string(again) == string(data), "%s: the same outputs and the same stream gave two different models", what)
 		o.checkStops(t, spec, what, calls)
 	}
 }
@@ -164,8 +150,7 @@ func (o learnerOutput) check(t testing.TB, spec audit.LearnerSpec, thorough bool
 // checkStops ends learning at some of so many calls of Check.
 func (o learnerOutput) checkStops(t testing.TB, spec audit.LearnerSpec, what string, total int) {
 	t.Helper()
-	if total < 2 {
-		t.Errorf("%s: %d calls of Check, must be one per pass over the outputs", what, total)
+	if !want(t, total >= 2, "%s: %d calls of Check, must be one per pass over the outputs", what, total) {
 		return
 	}
 	stop := errors.New("stop")
@@ -177,8 +162,8 @@ func (o learnerOutput) checkStops(t testing.TB, spec audit.LearnerSpec, what str
 			}
 			return nil
 		}))
-		if !errors.Is(err, stop) || calls != at {
-			t.Errorf("%s: Check fails at call %d of %d; there were %d calls, and Learn said %v", what, at, total, calls, err)
+		if !want(t, errors.Is(err, stop) && calls == at,
+			"%s: Check fails at call %d of %d; there were %d calls, and Learn said %v", what, at, total, calls, err) {
 			return
 		}
 	}

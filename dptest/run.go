@@ -17,8 +17,8 @@ import (
 	"github.com/dpscope/dpscope/core/suite"
 )
 
-// RequireNoViolation fails the test at once if the audit refutes the claim, or could not be done, and says how to
-// replay it. With go test -artifacts the report lies among the test's artifacts, as JSON.
+// RequireNoViolation fails the test at once if the audit refutes the claim, or could not be done. With go test
+// -artifacts the report lies among the test's artifacts, as JSON.
 func RequireNoViolation(t testing.TB, m audit.Mechanism, claim audit.Claim, opts Options) {
 	t.Helper()
 	_, err := audited(t, m, claim, opts)
@@ -26,8 +26,7 @@ func RequireNoViolation(t testing.TB, m audit.Mechanism, claim audit.Claim, opts
 		return
 	}
 	replay := ""
-	var v *ViolationError
-	if errors.As(err, &v) {
+	if v, ok := errors.AsType[*ViolationError](err); ok {
 		if v.Report.Reproduce.CLI == "" {
 			replay = fmt.Sprintf("\nReplay: go test -run '%s' with dptest.Options{Seed: %d, Samples: %d}", runPattern(t.Name()), opts.Seed, opts.samples())
 		}
@@ -50,13 +49,11 @@ func runPattern(name string) string {
 func ExpectViolation(t testing.TB, m audit.Mechanism, claim audit.Claim, opts Options) {
 	t.Helper()
 	r, err := audited(t, m, claim, opts)
-	var v *ViolationError
-	switch {
-	case errors.As(err, &v):
-	case err != nil:
-		t.Fatalf("dptest: a violation of %s was expected, but the audit did not come to a verdict: %v", claim, err)
-	default:
+	if err == nil {
 		t.Fatalf("dptest: a violation of %s was expected, but none was found with seed %d and %d samples a side.\n%s", claim, opts.Seed, r.Plan.Samples, r.Summary)
+	}
+	if _, ok := errors.AsType[*ViolationError](err); !ok {
+		t.Fatalf("dptest: a violation of %s was expected, but the audit did not come to a verdict: %v", claim, err)
 	}
 }
 
@@ -68,12 +65,8 @@ func Run(t *testing.T, m audit.Mechanism, claim audit.Claim, opts Options) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := len(pairs)
-	search := opts.Domain != nil
-	if search {
-		n++
-	}
-	opts.FalseAlarm = suite.Share(opts.falseAlarm(), max(1, n))
+	n, search := len(pairs), opts.Domain != nil
+	opts.FalseAlarm = suite.Share(opts.falseAlarm(), max(1, audit.Pick(search, n+1, n)))
 	for _, p := range pairs {
 		t.Run(cmp.Or(p.Label, p.First.Words()+" against "+p.Second.Words()), func(t *testing.T) {
 			t.Helper()
@@ -117,9 +110,7 @@ func audited(t testing.TB, m audit.Mechanism, claim audit.Claim, opts Options) (
 	r, err := Audit(ctx, m, claim, opts)
 	if r.Schema != "" {
 		t.Logf("dptest: %s", r.Summary)
-		if kerr := keep(t, r); kerr != nil {
-			t.Errorf("dptest: the report was not written: %v", kerr)
-		}
+		keep(t, r)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = context.Cause(ctx)
@@ -127,21 +118,22 @@ func audited(t testing.TB, m audit.Mechanism, claim audit.Claim, opts Options) (
 	return r, err
 }
 
-func keep(t testing.TB, r pair.Report) error {
+// keep writes the report among the test's artifacts, which may have several.
+func keep(t testing.TB, r pair.Report) {
 	t.Helper()
 	if f := flag.Lookup("test.artifacts"); f == nil || f.Value.String() != "true" {
-		return nil
-	}
-	data, err := audit.Canonical(r)
-	if err != nil {
-		return err
+		return
 	}
 	name := regexp.MustCompile(`[^\w-]`).ReplaceAllString(r.Plan.Mechanism, "-")
-	f, err := os.CreateTemp(t.ArtifactDir(), fmt.Sprintf("dpscope-%.60s-seed%d-*.json", name, r.Plan.Seed)) // a test may have several
-	if err != nil {
-		return err
+	data, err := audit.Canonical(r)
+	var f *os.File
+	if err == nil {
+		f, err = os.CreateTemp(t.ArtifactDir(), fmt.Sprintf("dpscope-%.60s-seed%d-*.json", name, r.Plan.Seed))
 	}
-	_, err = f.Write(data)
-	t.Logf("dptest: report in %s", f.Name())
-	return errors.Join(err, f.Close())
+	if err == nil {
+		_, err = f.Write(data)
+		t.Logf("dptest: report in %s", f.Name())
+		err = errors.Join(err, f.Close())
+	}
+	want(t, err == nil, "dptest: the report was not written: %v", err)
 }

@@ -2,7 +2,6 @@ package dptest
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 
 	"github.com/dpscope/dpscope/audit"
@@ -84,23 +83,18 @@ type registered struct {
 //
 //	dptest.From(mechanisms.All(), "svt4", "epsilon=1", "c=2")
 //
-// Its own pairs, domain and relation are used where the options give none. An
-// unknown name or parameter is the error of the audit that uses it.
+// Its own pairs, domain and relation are used where the options give none. An unknown name or parameter is the error
+// of the audit that uses it.
 func From(specs []audit.MechanismSpec, name string, params ...string) audit.Mechanism {
 	reg := &registered{params: audit.Params{}}
-	if reg.of, reg.err = (audit.Catalogue{Mechanisms: specs}).Mechanism(name); reg.err != nil {
-		return reg
-	}
+	reg.of, reg.err = (audit.Catalogue{Mechanisms: specs}).Mechanism(name)
 	for _, p := range params {
 		key, value, err := audit.ParseParam(p)
-		if err != nil {
-			reg.err = err
-			return reg
-		}
-		reg.params[key] = value
+		reg.params[key], reg.err = value, audit.First(reg.err, err)
 	}
-	if reg.Mechanism, reg.err = reg.of.Build(reg.params); reg.err != nil {
-		reg.err = fmt.Errorf("mechanism %s: %w", name, reg.err)
+	if reg.err == nil {
+		reg.Mechanism, reg.err = reg.of.Build(reg.params)
+		reg.err = audit.Of("mechanism "+name, reg.err)
 	}
 	return reg
 }
