@@ -28,30 +28,29 @@ type content struct {
 	day    string // on which it was stored
 }
 
-// check refuses with an [audit.InputError] what is neither a report nor a link's code, a report that its counts
-// contradict, and one whose replay costs more than the host has.
+// check refuses what is neither a report nor a link's code, a report that its counts contradict, and one whose replay
+// costs more than the host has.
 func (s *Host) check(data []byte) error {
 	c, err := read(data)
 	if err != nil {
 		return err
 	}
-	if s.Most != (core.Cost{}) {
-		var cost core.Cost
-		for _, a := range c.audits {
-			one := core.CostOf(a.Report, core.Env{Catalogue: s.Catalogue})
-			cost = core.Cost{Outputs: cost.Outputs + one.Outputs, Bytes: max(cost.Bytes, one.Bytes)}
-		}
-		if err := cost.Within(s.Most); err != nil {
-			return err
-		}
+	var cost core.Cost
+	env := core.Env{Catalogue: s.Catalogue}
+	for _, a := range c.audits {
+		one := core.CostOf(a.Report, env)
+		cost = core.Cost{Outputs: cost.Outputs + one.Outputs, Bytes: max(cost.Bytes, one.Bytes)}
+	}
+	if err := cost.Within(s.Most); s.Most != (core.Cost{}) && err != nil {
+		return err
 	}
 	for _, a := range c.audits {
-		v, err := core.Verify(context.Background(), a.Report, core.Env{Catalogue: s.Catalogue}, false)
+		v, err := core.Verify(context.Background(), a.Report, env, false)
 		if err == nil && !v.OK() {
 			err = differs(v.Differences)
 		}
-		if err != nil && c.suite != nil {
-			err = fmt.Errorf("audit %s: %w", a.Name, err)
+		if c.suite != nil {
+			err = audit.Of("audit "+a.Name, err)
 		}
 		if err != nil {
 			return err

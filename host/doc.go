@@ -1,8 +1,8 @@
-// Package host is a host for reports: it takes a report, or code with its settings,
-// gives it a short address, and shows it there in words to whoever comes.
+// Package host is a host for reports: it takes a report, or code with its settings, gives it a short address, and
+// shows it there in words.
 //
 // An address is made of the content's SHA-256: whoever has both can tell whether the host gave out what it took.
-// The handlers know no file, no clock and no network; [Store] keeps what they are given.
+// The handlers know no file, no clock and no network.
 package host
 
 import (
@@ -12,18 +12,15 @@ import (
 	"strings"
 )
 
+// MostBytes is the size of the largest report that a host takes.
+const MostBytes = 1 << 20
+
 const (
-	// MostBytes is the size of the largest report that a host takes.
-	MostBytes = 1 << 20
-	// shortest is how many characters an address has where no other one begins so.
-	shortest = 10
-	// tokenBytes are random.
-	tokenBytes = 16
+	base58     = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+	shortest   = 10 // characters of an id where no other one begins so
+	longest    = 44
+	tokenBytes = 16 // that are random
 )
-
-const base58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
-
-const longest = 44
 
 // sumOf is the SHA-256 of content in base58, of always the same length.
 func sumOf(content []byte) string {

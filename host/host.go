@@ -28,8 +28,7 @@ const (
 	ShownPath   = "/r/"          // a report in words
 )
 
-// A host answers at most mostOpen requests at once, and works on at most mostWorking of
-// them: a report is read into some megabytes.
+// A host answers at most mostOpen requests at once, and works on mostWorking: a report is read into some megabytes.
 const (
 	mostOpen    = 128
 	mostWorking = 4
@@ -64,7 +63,7 @@ func Owns(path string) bool {
 	return path == ReportsPath || strings.HasPrefix(path, ReportsPath+"/") || strings.HasPrefix(path, ShownPath)
 }
 
-// Policies of answers: nothing runs, is loaded or sent. A page in words has its own style.
+// Policies of answers: nothing runs, is loaded or sent.
 const (
 	closedPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
 	wordsPolicy  = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation"
@@ -224,12 +223,11 @@ func (s *Host) post(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		_, err = io.ReadFull(s.Random, random)
 	}
-	if err != nil {
-		fail(w, err)
-		return
+	token, id, isNew := base64.RawURLEncoding.EncodeToString(random), "", false
+	if err == nil {
+		k := kept{Version: 1, Token: hashOf(token), Day: s.Now().UTC().Format(time.DateOnly)}
+		id, isNew, err = keep(r.Context(), s.Store, data, k)
 	}
-	token := base64.RawURLEncoding.EncodeToString(random)
-	id, isNew, err := keep(r.Context(), s.Store, data, kept{Version: 1, Token: hashOf(token), Day: s.Now().UTC().Format(time.DateOnly)})
 	if err != nil {
 		fail(w, err)
 		return
@@ -246,12 +244,8 @@ func (s *Host) post(w http.ResponseWriter, r *http.Request) {
 func (s *Host) delete(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	k, _, err := find(r.Context(), s.Store, id)
-	if err != nil {
-		fail(w, err)
-		return
-	}
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if !ok || subtle.ConstantTimeCompare([]byte(hashOf(token)), []byte(k.Token)) != 1 {
+	if err == nil && (!ok || subtle.ConstantTimeCompare([]byte(hashOf(token)), []byte(k.Token)) != 1) {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="dpscope"`)
 		answer(w, http.StatusUnauthorized, refusal{Error: "The token is not the one that was issued when this was stored."})
 		return

@@ -58,8 +58,7 @@ func Peer(r *http.Request) string {
 	if err != nil {
 		host = r.RemoteAddr
 	}
-	ip := net.ParseIP(host)
-	if ip != nil && ip.To4() == nil && !ip.IsLoopback() {
+	if ip := net.ParseIP(host); ip != nil && ip.To4() == nil && !ip.IsLoopback() {
 		return ip.Mask(net.CIDRMask(64, 128)).String()
 	}
 	return host

@@ -14,7 +14,7 @@ const (
 	Same      = "same"      // every output was drawn again, and all is as the report says
 	Different = "different" // it is not
 	Derived   = "derived"   // nothing could be drawn again; all follows from the report's counts
-	Cannot    = "cannot"    // neither: it needs a file or a program of whoever made it, or more memory or time than the host has
+	Cannot    = "cannot"    // neither: it needs something of whoever made it, or more memory or time than the host has
 )
 
 // Replayed is what came of a report that a host replayed.
@@ -58,10 +58,7 @@ func Stored(ctx context.Context, s Store, id string) ([]byte, error) {
 
 func (s *Host) giveReplay(w http.ResponseWriter, r *http.Request) {
 	last, err := LastReplay(r.Context(), s.Store, r.PathValue("id"))
-	var text []byte
-	if err == nil {
-		text, err = json.Marshal(last)
-	}
+	text, _ := json.Marshal(last)
 	switch {
 	case errors.Is(err, ErrAbsent):
 		answer(w, http.StatusNotFound, refusal{Error: "This host has not replayed it yet."})

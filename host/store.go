@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Store keeps values by keys, which are letters, digits and dots. It may be eventually consistent.
@@ -34,11 +35,8 @@ type kept struct {
 }
 
 func (k kept) with(content []byte) []byte {
-	head, err := json.Marshal(k)
-	if err != nil {
-		panic("host: " + err.Error())
-	}
-	return append(append(head, '\n'), content...)
+	head, _ := json.Marshal(k) // of texts and a number
+	return slices.Concat(head, []byte("\n"), content)
 }
 
 func find(ctx context.Context, s Store, id string) (kept, []byte, error) {
@@ -62,10 +60,8 @@ func keep(ctx context.Context, s Store, content []byte, k kept) (id string, isNe
 		switch _, there, err := find(ctx, s, id); {
 		case err == nil && bytes.Equal(there, content):
 			return id, false, nil
-		case err == nil: // another content that begins alike
-			continue
-		case errors.Is(err, errDamaged):
-			continue // its place stays taken until somebody has looked at it
+		case err == nil, errors.Is(err, errDamaged):
+			continue // another content begins alike; what is damaged stays until somebody has looked at it
 		case !errors.Is(err, ErrAbsent):
 			return "", false, err
 		}

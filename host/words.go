@@ -27,7 +27,7 @@ func badge(c *content) []byte {
 		title, _ := h.Banner()
 		right = h.ClaimedWords() + " claimed"
 		if row := h.Deciding(); h.LowerBound != nil && row != nil {
-			sign := map[bool]string{false: "≥", true: ">"}[row.Strict]
+			sign := audit.Pick(row.Strict, ">", "≥")
 			right += fmt.Sprintf(" · %s %s %s shown", row.ID.Letter(), sign, phrase.Bound(*h.LowerBound, h.Claim.Limit()))
 		} else {
 			right += " · " + strings.ToLower(title)
@@ -40,7 +40,7 @@ func badge(c *content) []byte {
 		right += " · stored " + c.day
 	}
 	refuted := slices.ContainsFunc(c.audits, func(a format.Audit) bool { return a.Report.Head().Verdict == audit.Violation })
-	colour := map[bool]string{false: "#525c65", true: "#a3152f"}[refuted]
+	colour := audit.Pick(refuted, "#a3152f", "#525c65")
 	right = phrase.Line(right)
 	wide := func(s string) int { return 10 + int(6.6*float64(utf8.RuneCountInString(s))) }
 	a, b := wide(left), wide(right)

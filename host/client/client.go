@@ -22,7 +22,7 @@ type Client struct {
 	Base string // address of the host
 }
 
-// Share stores a report. That the host gave it the id that its content has is checked.
+// Share stores a report, and checks that the host gave it the id that its content has.
 func (c Client) Share(ctx context.Context, data []byte) (out host.Receipt, err error) {
 	if len(data) > host.MostBytes {
 		return out, &audit.InputError{Field: "report", Found: fmt.Sprintf("%d bytes", len(data)), Want: fmt.Sprintf("at most %d", host.MostBytes), Remedy: "send it as a file"}

@@ -17,8 +17,8 @@ import (
 
 const ending = ".part"
 
-// Store keeps values in a folder, a file each, written to the disk under another name and then given its own:
-// a reader sees all of a value or none. Names are the keys in hexadecimal: some systems ignore case.
+// Store keeps values in a folder, a file each, written under another name and then given its own: a reader sees all of
+// a value or none. Names are the keys in hexadecimal: some systems ignore case.
 type Store struct {
 	root *os.Root
 	dir  *os.File // the folder itself, to be written to the disk
@@ -129,11 +129,10 @@ func (s *Store) put(key string, value []byte, name func(from, to string) error) 
 }
 
 func (s *Store) size(key string) int64 {
-	info, err := s.root.Stat(nameOf(key))
-	if err != nil {
-		return 0
+	if info, err := s.root.Stat(nameOf(key)); err == nil {
+		return sizeOf(info.Size())
 	}
-	return sizeOf(info.Size())
+	return 0
 }
 
 func (s *Store) Delete(_ context.Context, key string) error {

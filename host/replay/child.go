@@ -21,18 +21,12 @@ import (
 // Most is what a stranger's report may cost. A replay takes about five times those bytes.
 var Most = core.Cost{Outputs: 1_000_000_000, Bytes: 256 << 20}
 
-// What a process has that replays a report.
-const (
-	mostMemory = 2 << 30
-	mostTime   = 10 * time.Minute
-)
-
 // Child replays a report in a process of its own, which ends alone where that takes too much.
 type Child struct {
 	Host    []string // the program, by its path, and the arguments with which it does what [Serve] does
 	Workers int
-	Memory  uint64        // 0: as much as a host gives
-	Time    time.Duration // 0: as long as a host gives
+	Memory  uint64        // 0: 2 GiB
+	Time    time.Duration // 0: ten minutes
 }
 
 type question struct {
@@ -51,7 +45,7 @@ type Answer struct {
 
 // Replay replays a report. An error says why it came to no end.
 func (c Child) Replay(ctx context.Context, data []byte) (a Answer, err error) {
-	c.Memory, c.Time = cmp.Or(c.Memory, mostMemory), cmp.Or(c.Time, mostTime)
+	c.Memory, c.Time = cmp.Or(c.Memory, 2<<30), cmp.Or(c.Time, 10*time.Minute)
 	p, err := process.StartChild(c.Host)
 	if err != nil {
 		return a, err
@@ -74,8 +68,7 @@ func (c Child) Replay(ctx context.Context, data []byte) (a Answer, err error) {
 	return a, err
 }
 
-// Serve is the program in which [Child] replays. It limits its own memory, replays the report from in, answers
-// on out, and returns an exit code. It ends when in ends.
+// Serve is the program in which [Child] replays, and returns its exit code. It limits its own memory.
 func Serve(cat audit.Catalogue, in io.Reader, out io.Writer) int {
 	questions, answers := process.Parent(in, out)
 	var q question
@@ -112,7 +105,7 @@ func (a *Answer) verify(cat audit.Catalogue, q question) error {
 	for _, one := range audits {
 		v, err := a.one(one.Report, given)
 		if err != nil {
-			return fmt.Errorf("audit %s: %w", one.Name, err)
+			return audit.Of("audit "+one.Name, err)
 		}
 		a.Checked = append(a.Checked, v.Checked...)
 		for _, d := range v.Differences {

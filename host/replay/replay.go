@@ -40,7 +40,7 @@ func (j Job) Run(ctx context.Context) {
 	}
 }
 
-// Once replays a report that this version has not replayed, if there is one. Until then the store says that it
+// Once replays a report that this version has not replayed, if there is one. Until that ends the store says that it
 // cannot be replayed: a host that ends on it does not begin with it again.
 func (j Job) Once(ctx context.Context) error {
 	ids, err := j.Store.IDs()

@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"os"
 	"path"
@@ -22,30 +23,27 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 const (
-	// DefaultAddr is where [Run] listens unless it is told.
-	DefaultAddr = "127.0.0.1:8080"
-	// otherPorts is how many ports after the default one are tried when that is taken.
-	otherPorts = 20
-	// goodbye is how long open requests may take after an interrupt.
-	goodbye  = 2 * time.Second
-	patience = 2 * time.Minute
+	defaultAddr = "127.0.0.1:8080"
+	otherPorts  = 20              // that are tried after the default one
+	goodbye     = 2 * time.Second // for open requests after an interrupt
+	patience    = 2 * time.Minute
 )
 
 // AddrUsage describes the flag -addr, whose default is "".
-const AddrUsage = "`address` to listen on; without it " + DefaultAddr + ", or the next free port where that is taken"
+const AddrUsage = "`address` to listen on; without it " + defaultAddr + ", or the next free port where that is taken"
 
+// Open opens a folder, or the zip of one, that a build made.
 func Open(name string) (fs.FS, error) {
 	site, err := open(name)
 	if err == nil {
 		_, err = fs.Stat(site, "build-info.json")
 	}
-	if err != nil {
-		return nil, fmt.Errorf("no site in %q: %w", name, err)
-	}
-	return site, nil
+	return site, audit.Of(fmt.Sprintf("no site in %q", name), err)
 }
 
 func open(name string) (fs.FS, error) {
@@ -59,13 +57,11 @@ func open(name string) (fs.FS, error) {
 	return root.FS(), nil
 }
 
-// Run serves the site at addr, by default at [DefaultAddr] or the next free port, until ctx ends. origins are
-// addresses by which another server passes requests on.
+// Run serves the site at addr, see [AddrUsage], until ctx ends. origins are addresses by which another server passes
+// requests on.
 func Run(ctx context.Context, site http.Handler, addr string, stdout io.Writer, origins ...string) error {
 	elsewhere := addr == ""
-	if elsewhere {
-		addr = DefaultAddr
-	}
+	addr = cmp.Or(addr, defaultAddr)
 	listener, err := listen(addr, elsewhere)
 	if err != nil {
 		return fmt.Errorf("%w; choose another address with -addr", err)
@@ -99,24 +95,20 @@ func Say(w io.Writer, what string) (done func()) {
 
 func listen(addr string, elsewhere bool) (net.Listener, error) {
 	first, err := net.Listen("tcp", addr)
-	if err == nil || !elsewhere || !errors.Is(err, syscall.EADDRINUSE) {
+	if !elsewhere || !errors.Is(err, syscall.EADDRINUSE) {
 		return first, err
 	}
-	host, port, splitErr := net.SplitHostPort(addr)
-	base, numErr := strconv.Atoi(port)
-	if splitErr != nil || numErr != nil {
-		return nil, err
-	}
-	for p := base + 1; p <= base+otherPorts; p++ {
-		if l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(p))); err == nil {
+	at := netip.MustParseAddrPort(addr)
+	for p := range uint16(otherPorts) {
+		if l, err := net.Listen("tcp", netip.AddrPortFrom(at.Addr(), at.Port()+1+p).String()); err == nil {
 			return l, nil
 		}
 	}
 	return nil, err
 }
 
-// onlyHosts lets through requests for this machine under names that it is served by: a page elsewhere whose name
-// was made to point here (DNS rebinding) has another. Where addr is all addresses, any of them will do.
+// onlyHosts lets through requests for names that the site is served by: a page elsewhere whose name was made to point
+// here (DNS rebinding) has another. Where addr is all addresses, any of them will do.
 func onlyHosts(site http.Handler, addr string, origins ...string) http.Handler {
 	own, _, _ := net.SplitHostPort(addr)
 	all := net.ParseIP(own).IsUnspecified() || own == ""
@@ -157,18 +149,16 @@ func serveUntil(ctx context.Context, l net.Listener, site http.Handler) error {
 	return nil
 }
 
-// openPolicy, of the embed, lets anybody frame a page; it runs its own scripts only and sends nothing elsewhere.
-// WebAssembly needs 'wasm-unsafe-eval'.
+// openPolicy, of the embed, lets anybody frame a page. WebAssembly needs 'wasm-unsafe-eval'.
 const openPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; " +
 	"style-src 'self'; img-src 'self' blob: data:; frame-src 'self'; base-uri 'none'; form-action 'none'"
 
 const policy = openPolicy + "; frame-ancestors 'self'"
 
-// sandboxPolicy is of the page that runs the user's code, in its own origin, with no way out.
+// sandboxPolicy is of the page that runs the user's code.
 const sandboxPolicy = "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; worker-src blob:; connect-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 
-// mimeTypes are those of the site's files, whatever the system's tables say:
-// WebAssembly that streams and module scripts need the right ones.
+// mimeTypes are those of the site's files, whatever the system's tables say.
 var mimeTypes = map[string]string{
 	".html": "text/html; charset=utf-8",
 	".js":   "text/javascript; charset=utf-8",
@@ -184,8 +174,8 @@ var codings = []struct{ name, suffix string }{{"br", ".br"}, {"gzip", ".gz"}}
 // buildingHeader marks an answer, to be shown, for a file that is being built: ask again.
 const buildingHeader = "Dpscope-Building"
 
-// Site serves files only, none outside of it or with a dot before its name, compressed where there is a sibling
-// that the client takes. A file is held in memory once, and read again when it has changed.
+// Site serves files, none with a dot before its name, compressed where there is a sibling that the client takes. A file
+// is held in memory, and read again when it has changed.
 // While building, which may be nil, returns words, who asks for a program gets them and is to ask again.
 func Site(files fs.FS, building func() string) http.Handler {
 	kept := &keep{fs: files, files: map[string]*keptFile{}}

@@ -1,5 +1,5 @@
-// Package typescript writes Go types as TypeScript declares their JSON. Comments of types and fields, and the words
-// of an enumeration, are read from the sources.
+// Package typescript writes Go types as TypeScript declares their JSON, with their comments and the words of an
+// enumeration from the sources.
 package typescript
 
 import (
@@ -18,6 +18,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // Module is the path of this module: types of other modules have no declaration.
@@ -25,20 +27,15 @@ const Module = "github.com/dpscope/dpscope"
 
 // Writer collects declarations.
 type Writer struct {
-	Root string
-	// Main is the folder of package main, whose types do not tell it.
-	Main string
-	// Names are names of types in TypeScript, where they are not those in Go.
-	Names map[reflect.Type]string
-	// Prefixes are of all other types of a package, whose folder is the key.
-	Prefixes map[string]string
-	// As is in TypeScript what a type is, above all one that writes its own JSON.
-	As map[reflect.Type]string
+	Root     string
+	Main     string                  // folder of package main, whose types do not tell it
+	Names    map[reflect.Type]string // in TypeScript, where they are not those in Go
+	Prefixes map[string]string       // of all other types, by the folder of their package
+	As       map[reflect.Type]string // in TypeScript what a type is, above all one that writes its own JSON
 
-	declared map[reflect.Type]string
-	names    map[string]reflect.Type
-	out      map[string]string
-	sources  map[string]source // by folder
+	declared map[reflect.Type]string // names
+	out      map[string]string       // by name
+	sources  map[string]source       // by folder
 }
 
 // source is what reflection does not know of a package.
@@ -54,8 +51,7 @@ func (w *Writer) Type(v any) string { return w.Of(reflect.TypeOf(v)) }
 // Of is a type of Go in TypeScript. What it needs is declared.
 func (w *Writer) Of(t reflect.Type) string {
 	if w.declared == nil {
-		w.declared, w.names = map[reflect.Type]string{}, map[string]reflect.Type{}
-		w.out, w.sources = map[string]string{}, map[string]source{}
+		w.declared, w.out, w.sources = map[reflect.Type]string{}, map[string]string{}, map[string]source{}
 	}
 	if as := cmp.Or(w.As[t], w.declared[t]); as != "" {
 		return as
@@ -70,7 +66,13 @@ func (w *Writer) Of(t reflect.Type) string {
 	case reflect.Bool:
 		return "boolean"
 	case reflect.String:
-		return w.word(t)
+		words := w.source(t).words[t.Name()]
+		if len(words) == 0 {
+			return "string"
+		}
+		return w.declare(t, func(name string) string {
+			return fmt.Sprintf("type %s = %s;\n", name, strings.Join(words, " | "))
+		})
 	case reflect.Slice:
 		if t.Elem().Kind() == reflect.Uint8 {
 			return "string" // in base64
@@ -86,9 +88,12 @@ func (w *Writer) Of(t reflect.Type) string {
 		return "Record<string, " + w.Of(t.Elem()) + ">"
 	case reflect.Struct:
 		if t.Name() == "" {
-			return "{ " + strings.TrimSuffix(strings.Join(w.fieldsOf(t, nil, nil, ""), " "), ";") + " }"
+			return "{ " + strings.TrimSuffix(strings.Join(w.fieldsOf(t), " "), ";") + " }"
 		}
-		return w.declare(t)
+		return w.declare(t, func(name string) string {
+			lines := strings.Join(w.fieldsOf(t), "\n")
+			return fmt.Sprintf("interface %s {\n  %s\n}\n", name, strings.ReplaceAll(lines, "\n", "\n  "))
+		})
 	}
 	if k := t.Kind(); k >= reflect.Int && k <= reflect.Float64 {
 		return "number"
@@ -98,43 +103,12 @@ func (w *Writer) Of(t reflect.Type) string {
 
 // Declarations are all that Type needed, by name.
 func (w *Writer) Declarations() string {
-	all := slices.Sorted(maps.Keys(w.out))
-	for i, name := range all {
-		all[i] = w.out[name]
-	}
-	return strings.Join(all, "\n")
+	names := slices.Sorted(maps.Keys(w.out))
+	return strings.Join(audit.Each(names, func(name string) string { return w.out[name] }), "\n")
 }
 
-// word is a string, or, where the type has constants, one of them.
-func (w *Writer) word(t reflect.Type) string {
-	if t.PkgPath() == "" {
-		return "string"
-	}
-	words := w.source(t).words[t.Name()]
-	if len(words) == 0 {
-		return "string"
-	}
-	name := w.name(t)
-	w.out[name] = w.comment(t) + fmt.Sprintf("export type %s = %s;\n", name, strings.Join(words, " | "))
-	return name
-}
-
-func (w *Writer) declare(t reflect.Type) string {
-	name := w.name(t)
-	src := w.source(t)
-	var b strings.Builder
-	b.WriteString(w.comment(t))
-	fmt.Fprintf(&b, "export interface %s {\n", name)
-	for _, line := range w.fieldsOf(t, src.fields[t.Name()], nil, "\n") {
-		b.WriteString("  " + strings.ReplaceAll(line, "\n", "\n  ") + "\n")
-	}
-	b.WriteString("}\n")
-	w.out[name] = b.String()
-	return name
-}
-
-// name gives a type its name, which no other may have.
-func (w *Writer) name(t reflect.Type) string {
+// declare gives a type its name, which no other may have, and its declaration.
+func (w *Writer) declare(t reflect.Type, of func(name string) string) string {
 	name := w.Names[t]
 	if name == "" {
 		runes := []rune(t.Name())
@@ -143,14 +117,18 @@ func (w *Writer) name(t reflect.Type) string {
 			name = prefix + name
 		}
 	}
-	if other, taken := w.names[name]; taken {
-		panic(fmt.Sprintf("typescript: %v and %v (%s) would both be %s: say in Names what they are called", other, t, t.PkgPath(), name))
+	for other, taken := range w.declared {
+		if taken == name {
+			panic(fmt.Sprintf("typescript: %v and %v (%s) would both be %s: say in Names what they are called", other, t, t.PkgPath(), name))
+		}
 	}
-	w.names[name], w.declared[t] = t, name
+	w.declared[t] = name
+	w.out[name] = comment(w.source(t).types[t.Name()]) + "export " + of(name)
 	return name
 }
 
-func (w *Writer) fieldsOf(t reflect.Type, comments map[string]string, out []string, end string) []string {
+func (w *Writer) fieldsOf(t reflect.Type) (out []string) {
+	comments := w.source(t).fields[t.Name()]
 	for f := range t.Fields() {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if name == "-" || !f.IsExported() && !f.Anonymous {
@@ -161,7 +139,7 @@ func (w *Writer) fieldsOf(t reflect.Type, comments map[string]string, out []stri
 			if of.Kind() == reflect.Pointer {
 				of = of.Elem()
 			}
-			out = w.fieldsOf(of, w.source(of).fields[of.Name()], out, end)
+			out = append(out, w.fieldsOf(of)...)
 			continue
 		}
 		name = cmp.Or(name, f.Name)
@@ -169,18 +147,12 @@ func (w *Writer) fieldsOf(t reflect.Type, comments map[string]string, out []stri
 			name = strconv.Quote(name)
 		}
 		of := w.Of(f.Type)
-		absent := strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
-		if f.Type.Kind() == reflect.Pointer && !absent {
+		if strings.Contains(options, "omit") {
+			name += "?"
+		} else if f.Type.Kind() == reflect.Pointer {
 			of += " | null"
 		}
-		if absent {
-			name += "?"
-		}
-		line := name + ": " + of + ";"
-		if c := comments[f.Name]; c != "" && end != "" {
-			line = comment(c) + line
-		}
-		out = append(out, line)
+		out = append(out, comment(comments[f.Name])+name+": "+of+";")
 	}
 	return out
 }
@@ -195,8 +167,6 @@ func comment(text string) string {
 	return "/** " + strings.ReplaceAll(text, "*/", "* /") + " */\n"
 }
 
-func (w *Writer) comment(t reflect.Type) string { return comment(w.source(t).types[t.Name()]) }
-
 func (w *Writer) source(t reflect.Type) source {
 	folder, own := strings.CutPrefix(t.PkgPath(), Module+"/")
 	if t.PkgPath() == "main" {
@@ -209,9 +179,9 @@ func (w *Writer) source(t reflect.Type) source {
 		return s
 	}
 	s := source{types: map[string]string{}, fields: map[string]map[string]string{}, words: map[string][]string{}}
-	paths, err := filepath.Glob(filepath.Join(w.Root, folder, "*.go"))
-	if err != nil || len(paths) == 0 {
-		panic(fmt.Sprintf("typescript: no sources of %s in %s (%v)", t.PkgPath(), w.Root, err))
+	paths, _ := filepath.Glob(filepath.Join(w.Root, folder, "*.go"))
+	if len(paths) == 0 {
+		panic(fmt.Sprintf("typescript: no sources of %s in %s", t.PkgPath(), w.Root))
 	}
 	for _, path := range paths {
 		if strings.HasSuffix(path, "_test.go") {
@@ -260,12 +230,7 @@ func (s source) add(g *ast.GenDecl) {
 }
 
 func firstOf(groups ...*ast.CommentGroup) string {
-	for _, g := range groups {
-		if g != nil {
-			return g.Text()
-		}
-	}
-	return ""
+	return cmp.Or(groups...).Text() // of nil too
 }
 
 // Message is one message of a channel.
