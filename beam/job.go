@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"io/fs"
 	"strings"
 	"time"
@@ -23,36 +22,36 @@ import (
 )
 
 type job struct {
+	*jobFlags
 	audit shares.Search // before its search
 	store store
-	flags *jobFlags
-
-	show   cli.Meter
-	stderr io.Writer
-	begun  bool // there is something in the store
+	show  cli.Meter
+	begun bool // there is something in the store
 }
 
 // showOnly lets the runner show the job that it would run.
 func (j *job) showOnly(ctx context.Context) error {
-	all := audit.Listed(cmp.Or(j.flags.shares, usualShares), func(i int) int { return i })
-	return beamx.Run(ctx, pipeline(j.store, all, len(all), j.flags.goroutines(), j.flags.lanes(), j.flags.trainer))
+	all := audit.Listed(cmp.Or(j.shares, usualShares), func(i int) int { return i })
+	return beamx.Run(ctx, j.pipeline(all, len(all)))
 }
 
 func (j *job) do(ctx context.Context) ([]byte, error) {
 	defer closePrograms()
-	if j.flags.trainer.Exec != "" {
-		if err := j.repeats(ctx); err != nil {
-			return nil, err
-		}
+	var err error
+	if j.trainer.Exec != "" {
+		err = j.repeats(ctx)
 	}
-	if err := j.search(ctx); err != nil {
-		return nil, err
+	if err == nil {
+		err = j.search(ctx)
 	}
-	of, err := j.divide(ctx)
+	of := 0
+	if err == nil {
+		of, err = j.divide(ctx)
+	}
+	if err == nil {
+		err = j.draw(ctx, of)
+	}
 	if err != nil {
-		return nil, err
-	}
-	if err := j.draw(ctx, of); err != nil {
 		return nil, err
 	}
 	return j.store.open(ctx)(j.store.report())
@@ -63,7 +62,7 @@ func (j *job) search(ctx context.Context) error {
 	_, err := j.audit.After(j.store.search(), j.store.open(ctx))
 	if missing(err) {
 		var g core.Env
-		if g, err = given(j.flags.threads(), j.flags.trainer); err != nil {
+		if g, err = given(j.threads(), j.trainer); err != nil {
 			return err
 		}
 		var data []byte
@@ -90,10 +89,10 @@ const usualShares = 64
 // divide says into how many shares the audit is cut: as those that are there say, or the flag.
 func (j *job) divide(ctx context.Context) (int, error) {
 	_, of, err := j.store.drawn(ctx)
-	if asked := j.flags.shares; err == nil && of > 0 && asked > 0 && asked != of {
+	if asked := j.shares; err == nil && of > 0 && asked > 0 && asked != of {
 		return 0, &audit.InputError{Field: "-shares", Found: fmt.Sprint(asked), Want: fmt.Sprintf("%d, as those that are there", of), Remedy: "leave it out, or give another folder with -work"}
 	}
-	return cmp.Or(of, j.flags.shares, usualShares), err
+	return cmp.Or(of, j.shares, usualShares), err
 }
 
 // draw runs jobs until no share is missing, and merges. A failed job leaves its shares.
@@ -105,7 +104,7 @@ func (j *job) draw(ctx context.Context, of int) error {
 	if n := of - len(missing); n > 0 {
 		fmt.Fprintf(j.stderr, "dpscope-beam: %d of %d shares were drawn before\n", n, of)
 	}
-	for tries := j.flags.tries; len(missing) > 0; {
+	for tries := j.tries; len(missing) > 0; {
 		failed := j.run(ctx, missing, of)
 		if ctx.Err() != nil || failed == nil {
 			return failed
@@ -127,17 +126,14 @@ func (j *job) draw(ctx context.Context, of int) error {
 
 // cause is what an error of Beam's ends with: before it stand the steps that led there.
 func cause(err error) string {
-	text := strings.TrimSpace(err.Error())
-	if i := strings.LastIndex(text, "caused by:"); i >= 0 {
-		text = text[i+len("caused by:"):]
-	}
-	return strings.TrimSpace(text)
+	steps := strings.Split(err.Error(), "caused by:")
+	return strings.TrimSpace(steps[len(steps)-1])
 }
 
 func (j *job) run(parent context.Context, missing []int, of int) error {
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
-	if j.flags.process {
+	if j.process {
 		address, stop, err := startPool(ctx, cancel)
 		if err != nil {
 			return err
@@ -151,7 +147,7 @@ func (j *job) run(parent context.Context, missing []int, of int) error {
 	}
 	done := make(chan error, 1)
 	go func() {
-		done <- beamx.Run(ctx, pipeline(j.store, missing, of, j.flags.goroutines(), j.flags.lanes(), j.flags.trainer))
+		done <- beamx.Run(ctx, j.pipeline(missing, of))
 	}()
 	began := time.Now()
 	for {

@@ -1,7 +1,5 @@
-// Command dpscope-beam audits as dpscope does, and lets Apache Beam draw what is certified:
-// on this machine by Beam's runner prism, or on Dataflow, Flink or Spark by Beam's flags.
-//
-// It is a module of its own, so that who uses dpscope gets none of what Beam needs.
+// Command dpscope-beam audits as dpscope does, and lets Apache Beam draw what is certified: on this machine by Beam's
+// runner prism, or on Dataflow, Flink or Spark by Beam's flags. It is a module of its own: Beam needs much.
 package main
 
 import (
@@ -60,26 +58,35 @@ func main() {
 }
 
 func run(args []string, stdout, stderr io.Writer) int {
-	if len(args) > 0 {
-		switch args[0] {
-		case "audit":
-			return auditCommand(args[1:], stdout, stderr)
-		case "canaries":
-			return canariesCommand(args[1:], stdout, stderr)
-		case "help", "-h", "-help", "--help":
-			fmt.Fprint(stdout, usage)
-			return cli.ExitOK
-		}
-		return fail(stderr, audit.UnknownName("command", args[0], []string{"audit", "canaries"}))
+	if len(args) == 0 {
+		fmt.Fprint(stderr, usage)
+		return cli.ExitUsage
 	}
-	fmt.Fprint(stderr, usage)
-	return cli.ExitUsage
+	code, err := dispatch(args[0], args[1:], stdout, stderr)
+	if err != nil {
+		return cli.Fail("dpscope-beam", stderr, err)
+	}
+	return code
 }
 
-func fail(stderr io.Writer, err error) int { return cli.Fail("dpscope-beam", stderr, err) }
+func dispatch(name string, args []string, stdout, stderr io.Writer) (int, error) {
+	f := &jobFlags{Flags: cli.NewFlags("dpscope-beam "+name, stderr), stdout: stdout, stderr: stderr}
+	switch name {
+	case "audit":
+		return f.audit(args)
+	case "canaries":
+		return f.canaries(args)
+	case "help", "-h", "-help", "--help":
+		fmt.Fprint(stdout, usage)
+		return cli.ExitOK, nil
+	}
+	return 0, audit.UnknownName("command", name, []string{"audit", "canaries"})
+}
 
 type jobFlags struct {
 	*cli.Flags
+	stdout, stderr io.Writer
+
 	work    string
 	shares  int
 	tries   int
@@ -186,36 +193,35 @@ func (f *jobFlags) beam(name string) string {
 
 func beamFlag(name string) string { return flag.Lookup(name).Value.String() }
 
-func auditCommand(args []string, stdout, stderr io.Writer) int {
-	f := &jobFlags{Flags: cli.NewFlags("dpscope-beam audit", stderr)}
+func (f *jobFlags) audit(args []string) (int, error) {
 	asked := cli.Settings(f.Flags, pair.Keys())
 	name := f.String("plan", "", "`file` with several audits, which share one error")
 	var only []string
 	f.Several(&only, "only", "run the audit of this `name` of the plan only; may be given more than once")
 	f.register()
 	if code, ok := f.Parse(args, 0); !ok {
-		return code
+		return code, nil
 	}
 	if *name == "" {
 		plan := pair.Plan{Version: pair.PlanVersion}
 		if err := asked.Read(&plan); err != nil {
-			return fail(stderr, err)
+			return 0, err
 		}
 		if plan.Mechanism == "" {
-			return fail(stderr, &audit.InputError{Field: "-mechanism", Found: audit.Absent, Want: "a mechanism's name, or -plan with a file of audits", Remedy: "dpscope list shows all"})
+			return 0, &audit.InputError{Field: "-mechanism", Found: audit.Absent, Want: "a mechanism's name, or -plan with a file of audits", Remedy: "dpscope list shows all"}
 		}
-		return f.do(report.Pair, plan, nil, stdout, stderr)
+		return f.do(report.Pair, plan, nil)
 	}
 	for _, k := range pair.Keys() {
 		if f.Given(k.Name) {
-			return fail(stderr, &audit.InputError{Field: "-" + k.Name, Found: "given", Want: "absent with -plan", Remedy: "the plan says what is audited and how"})
+			return 0, &audit.InputError{Field: "-" + k.Name, Found: "given", Want: "absent with -plan", Remedy: "the plan says what is audited and how"}
 		}
 	}
 	plan, err := readPlan(*name, only)
 	if err != nil {
-		return fail(stderr, err)
+		return 0, err
 	}
-	return f.do(suite.ReportKind, plan, nil, stdout, stderr)
+	return f.do(suite.ReportKind, plan, nil)
 }
 
 func readPlan(name string, only []string) (shares.Several, error) {
@@ -230,21 +236,17 @@ func readPlan(name string, only []string) (shares.Several, error) {
 	}
 	for _, e := range file.Audits {
 		data := e.Data
-		if data == "" {
-			continue
-		}
-		if !filepath.IsAbs(data) {
+		if data != "" && !filepath.IsAbs(data) {
 			data = filepath.Join(filepath.Dir(name), filepath.FromSlash(data))
 		}
-		if s.Data[e.Name], err = os.ReadFile(data); err != nil {
-			return s, err
+		if data != "" && err == nil {
+			s.Data[e.Name], err = os.ReadFile(data)
 		}
 	}
-	return s, nil
+	return s, err
 }
 
-func canariesCommand(args []string, stdout, stderr io.Writer) int {
-	f := &jobFlags{Flags: cli.NewFlags("dpscope-beam canaries", stderr)}
+func (f *jobFlags) canaries(args []string) (int, error) {
 	asked := cli.Settings(f.Flags, append(canary.Keys(), canary.TrainerKey()))
 	f.exec.Register(f.Flags)
 	f.Check(func() error {
@@ -255,7 +257,7 @@ func canariesCommand(args []string, stdout, stderr io.Writer) int {
 	name := f.String("data", "", "CSV `file`: examples for dp-sgd, or vectors for the design vectors")
 	f.register()
 	if code, ok := f.Parse(args, 0); !ok {
-		return code
+		return code, nil
 	}
 	plan := canary.Plan{Version: canary.PlanVersion}
 	err := asked.Read(&plan)
@@ -264,9 +266,9 @@ func canariesCommand(args []string, stdout, stderr io.Writer) int {
 		data, err = os.ReadFile(*name)
 	}
 	if err != nil {
-		return fail(stderr, err)
+		return 0, err
 	}
-	return f.do(canary.Kind, plan, data, stdout, stderr)
+	return f.do(canary.Kind, plan, data)
 }
 
 // workAs makes this program what workers run: Beam would compile one, from sources that a user does not have.
@@ -282,9 +284,9 @@ func workAs() error {
 }
 
 // do audits, and returns the exit code. plan is of the kind, or [shares.Several].
-func (f *jobFlags) do(kind string, plan any, data []byte, stdout, stderr io.Writer) int {
+func (f *jobFlags) do(kind string, plan any, data []byte) (int, error) {
 	if err := workAs(); err != nil {
-		return fail(stderr, err)
+		return 0, err
 	}
 	if !beam.Initialized() {
 		beam.Init()
@@ -298,19 +300,16 @@ func (f *jobFlags) do(kind string, plan any, data []byte, stdout, stderr io.Writ
 	context.AfterFunc(ctx, stop) // the second one ends the process
 	asked, err := shares.New(kind, plan, data)
 	if err != nil {
-		return fail(stderr, err)
+		return 0, err
 	}
-	j := &job{audit: asked, store: store(f.work), flags: f, show: cli.NewMeter(stderr, false), stderr: stderr}
+	j := &job{audit: asked, store: store(f.work), jobFlags: f, show: cli.NewMeter(f.stderr, false)}
 	if f.dry() {
-		if err := j.showOnly(ctx); err != nil {
-			return fail(stderr, err)
-		}
-		return cli.ExitOK
+		return cli.ExitOK, j.showOnly(ctx)
 	}
 	if f.work == "" {
 		dir, err := os.MkdirTemp("", "dpscope-beam-*")
 		if err != nil {
-			return fail(stderr, err)
+			return 0, err
 		}
 		j.store = store(filepath.ToSlash(dir))
 	}
@@ -319,26 +318,26 @@ func (f *jobFlags) do(kind string, plan any, data []byte, stdout, stderr io.Writ
 	if ctx.Err() != nil {
 		err = cli.ErrStopped
 	}
+	if err != nil && j.begun {
+		fmt.Fprintf(f.stderr, "dpscope-beam: what was drawn is kept; the same command with -work %s goes on\n", j.store)
+	}
 	if err != nil {
-		if j.begun {
-			fmt.Fprintf(stderr, "dpscope-beam: what was drawn is kept; the same command with -work %s goes on\n", j.store)
-		}
-		return fail(stderr, err)
+		return 0, err
 	}
 	if f.work == "" {
 		os.RemoveAll(string(j.store))
 	}
-	return f.finish(found, stdout, stderr)
+	return f.finish(found)
 }
 
 type quiet struct{}
 
 func (quiet) Log(context.Context, log.Severity, int, string) {}
 
-func (f *jobFlags) finish(data []byte, stdout, stderr io.Writer) int {
+func (f *jobFlags) finish(data []byte) (int, error) {
 	audits, whole, err := suite.AuditsIn(data)
 	if err != nil {
-		return fail(stderr, err)
+		return 0, err
 	}
 	run := format.Run{Strict: f.strict, Pictures: stills.Of}
 	verdict, end := audits[0].Report.Head().Verdict, audit.Completed
@@ -353,12 +352,13 @@ func (f *jobFlags) finish(data []byte, stdout, stderr io.Writer) int {
 		run.Summary, run.Value, verdict = whole.Summary, *whole, whole.Verdict
 	}
 	code := cli.VerdictCode(verdict, end, f.strict)
-	err = format.Write(stdout, f.format, run)
+	err = format.Write(f.stdout, f.format, run)
 	if f.out != "" {
 		err = errors.Join(err, cli.WriteWhole(f.out, data))
 	}
-	if err != nil {
-		return cmp.Or(map[int]int{cli.ExitViolation: cli.ExitViolation}[code], fail(stderr, err))
+	if err != nil && code == cli.ExitViolation { // which keeps its exit code
+		cli.Fail("dpscope-beam", f.stderr, err)
+		err = nil
 	}
-	return code
+	return code, err
 }

@@ -96,17 +96,17 @@ func merge(ctx context.Context, s store, of int) error {
 
 // pipeline draws the missing shares, and merges all. The shares are dealt to so many lanes,
 // which prism runs at once: what one lane has, it splits too late.
-func pipeline(s store, missing []int, of, workers, lanes int, t trainer) *beam.Pipeline {
+func (j *job) pipeline(missing []int, of int) *beam.Pipeline {
 	p, root := beam.NewPipelineWithRoot()
-	dealt := make([][]int, min(lanes, len(missing)))
+	dealt := make([][]int, min(j.lanes(), len(missing)))
 	for i, share := range missing {
 		dealt[i%len(dealt)] = append(dealt[i%len(dealt)], share)
 	}
 	var drawn []beam.PCollection
 	for _, lane := range dealt {
 		todo := beam.Reshuffle(root, beam.CreateList(root, lane)) // so that no two shares are bound to one worker
-		drawn = append(drawn, beam.ParDo(root, &drawFn{Store: s, Of: of, Workers: workers, Trainer: t}, todo))
+		drawn = append(drawn, beam.ParDo(root, &drawFn{Store: j.store, Of: of, Workers: j.goroutines(), Trainer: j.trainer}, todo))
 	}
-	beam.ParDo0(root, &mergeFn{s, of, len(missing)}, beam.CombinePerKey(root, add, beam.Flatten(root, drawn...)))
+	beam.ParDo0(root, &mergeFn{j.store, of, len(missing)}, beam.CombinePerKey(root, add, beam.Flatten(root, drawn...)))
 	return p
 }

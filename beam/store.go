@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -53,19 +54,14 @@ func (s store) write(ctx context.Context, name string, data []byte) error {
 			return err
 		}
 		_, err = f.Write(data)
-		if e := f.Close(); err == nil {
-			err = e
-		}
+		err = cmp.Or(err, f.Close())
 		if own, ok := fs.(filesystem.Remover); ok && err != nil && to != name {
 			own.Remove(ctx, to)
 		}
 		if own, ok := fs.(filesystem.Renamer); ok && err == nil && to != name {
 			err = own.Rename(ctx, to, name)
 		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		return nil
+		return audit.Of(name, err)
 	})
 }
 
@@ -117,12 +113,10 @@ func (s store) missing(ctx context.Context, of int) (out []int, err error) {
 }
 
 func (s store) all(of int) iter.Seq2[string, error] {
+	names := append([]string{s.search()}, audit.Listed(of, func(i int) string { return s.share(i, of) })...)
 	return func(yield func(string, error) bool) {
-		if !yield(s.search(), nil) {
-			return
-		}
-		for i := range of {
-			if !yield(s.share(i, of), nil) {
+		for _, name := range names {
+			if !yield(name, nil) {
 				return
 			}
 		}

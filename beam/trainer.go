@@ -24,7 +24,7 @@ var programs = struct {
 	open map[trainer]opened
 }{open: map[trainer]opened{}}
 
-// opened is a program that runs, and all sources, with that of its trainings.
+// opened is a program, and all sources, with that of its trainings.
 type opened struct {
 	program *brought.Trainer
 	sources []source.Spec
@@ -64,20 +64,18 @@ func (t trainer) sources() ([]source.Spec, error) {
 
 // repeats puts into the plan what asking the program twice gave, by the search or anew.
 func (j *job) repeats(ctx context.Context) error {
-	t := j.flags.trainer
 	plan, err := j.audit.Single()
 	if err != nil {
 		return err
 	}
 	err = training.After(plan, j.store.search(), j.store.open(ctx))
 	switch {
-	case missing(err) && j.flags.exec.Check:
-		var g core.Env
-		if g.Sources, err = t.sources(); err != nil {
+	case missing(err) && j.exec.Check:
+		var o opened
+		if o, err = j.trainer.program(); err != nil {
 			return err
 		}
-		o, _ := t.program()
-		g.File = j.audit.Data
+		g := core.Env{Sources: o.sources, File: j.audit.Data}
 		err = training.Check(o.program, plan, g, func(training, of int) {
 			j.show.Sometimes(fmt.Sprintf("check of the program: training %d of %d", training, of))
 		}, j.stderr)

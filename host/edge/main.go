@@ -1,7 +1,6 @@
 //go:build js && wasm
 
-// Command edge is the host of reports as a Cloudflare Worker, over a service for keys and values. How often it
-// may be asked, front.mjs counts before this program is started.
+// Command edge is the host of reports as a Cloudflare Worker. How often it may be asked, front.mjs counts.
 package main
 
 // Of github.com/syumai/workers it uses little: the library changed its name after this version.
@@ -13,6 +12,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -35,11 +35,10 @@ func main() {
 
 const binding = "REPORTS"
 
-// absent is what the library gives for a key that there is not: JavaScript's null as
-// syscall/js writes it. No value that is stored begins so.
+// absent is JavaScript's null, of a key that there is not, as syscall/js writes it. No stored value begins so.
 const absent = "<null>"
 
-// values is over Workers KV, which is eventually consistent: it never knows that there is a value already.
+// values is over Workers KV, which never knows that there is a value already.
 type values struct{}
 
 func (values) Get(_ context.Context, key string) ([]byte, error) {
@@ -51,13 +50,14 @@ func (values) Get(_ context.Context, key string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch form, rest := value[:min(1, len(value))], value[min(1, len(value)):]; {
-	case value == absent:
+	if value == absent {
 		return nil, host.ErrAbsent
-	case form == "t":
-		return []byte(rest), nil
-	case form == "b":
-		return base64.StdEncoding.DecodeString(rest)
+	}
+	if text, ok := strings.CutPrefix(value, "t"); ok {
+		return []byte(text), nil
+	}
+	if packed, ok := strings.CutPrefix(value, "b"); ok {
+		return base64.StdEncoding.DecodeString(packed)
 	}
 	return nil, errors.New("a value of another program")
 }

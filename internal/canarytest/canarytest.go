@@ -1,4 +1,4 @@
-// Package canarytest has sources and thresholds for tests of audits with canaries.
+// Package canarytest has a source for tests.
 package canarytest
 
 import (
@@ -7,10 +7,9 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
-// Scripted is a source for tests.
+// Scripted is a source.
 type Scripted func(run int, in, out []float64) (bool, error)
 
-// Run implements [source.Source].
 func (s Scripted) Run(st *stream.Stream, in, out []float64) (bool, error) {
 	return s(int(st.Uint64()%1000), in, out)
 }

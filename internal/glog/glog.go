@@ -1,5 +1,5 @@
-// Package glog stands, by go.work, for the logger of Google's differential privacy library. The original writes
-// files and brings the profiler, a thirtieth of what a visitor would load. These two functions are all it calls.
+// Package glog stands, by go.work, for the logger of Google's differential privacy library: the original writes files
+// and brings the profiler, a thirtieth of what a visitor would load.
 package glog
 
 import "fmt"

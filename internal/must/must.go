@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TB is what ends: a test of package testing, or one of a property.
+// TB is a test of package testing, or one of a property.
 type TB interface {
 	Helper()
 	Errorf(format string, args ...any)
@@ -32,7 +32,7 @@ func Get[T any](value T, err error) func(TB) T {
 	}
 }
 
-// Get2 is for calls that return two.
+// Get2 is for two values.
 func Get2[T, U any](first T, second U, err error) func(TB) (T, U) {
 	return func(t TB) (T, U) {
 		t.Helper()
@@ -53,7 +53,7 @@ func Panic(t TB, what string, call func()) {
 	call()
 }
 
-// Refuse is for errors that have to be there and to say so; of is what they are of.
+// Refuse wants an error that says so; of is what it is of.
 func Refuse(t TB, err error, says string, of ...any) {
 	t.Helper()
 	if err == nil || !strings.Contains(err.Error(), says) {
@@ -61,7 +61,7 @@ func Refuse(t TB, err error, says string, of ...any) {
 	}
 }
 
-// Input is for errors that have to come of the user's input: they have a place in it.
+// Input wants an error of the user's input, which has a place in it.
 func Input(t TB, err error, says string, of ...any) {
 	t.Helper()
 	if in := (interface{ Place() string })(nil); err != nil && !errors.As(err, &in) {
@@ -70,7 +70,7 @@ func Input(t TB, err error, says string, of ...any) {
 	Refuse(t, err, says, of...)
 }
 
-// Say is for texts that have to say all of that.
+// Say wants a text to say all of that.
 func Say(t TB, text string, says ...string) {
 	t.Helper()
 	for _, part := range says {
@@ -83,7 +83,7 @@ func Say(t TB, text string, says ...string) {
 // Err is the error of a call that returns a value too.
 func Err[T any](_ T, err error) error { return err }
 
-// Have is where a program is; a test that needs one that is not there is skipped.
+// Have is where a program is; without it the test is skipped.
 func Have(t testing.TB, program string) string {
 	t.Helper()
 	path, err := exec.LookPath(program)

@@ -26,8 +26,7 @@ func (m Mutation) Field() string { return index.ReplaceAllString(m.Path, "[]") }
 
 func (m Mutation) String() string { return m.Path + " " + m.What }
 
-// All deletes every member and element, changes every value in a few ways and to null, and swaps neighbours that
-// differ in an array. Names are in order.
+// All deletes every member and element, changes every value, and swaps neighbours that differ in an array.
 func All(doc []byte) ([]Mutation, error) {
 	d := json.NewDecoder(bytes.NewReader(doc))
 	d.UseNumber()
@@ -145,8 +144,8 @@ func Few(all []Mutation) []Mutation {
 	})
 }
 
-// Unnoticed are the mutations that accepts lets pass, by field, and how many were tried. What same, which may be
-// nil, says to be the original in another spelling is not tried.
+// Unnoticed are the mutations that accepts lets pass, by field, and how many were tried: not those that same, which
+// may be nil, says to be the original.
 func Unnoticed(all []Mutation, same, accepts func([]byte) bool) (passed map[string][]Mutation, tried int) {
 	passed = map[string][]Mutation{}
 	for _, m := range all {

@@ -1,6 +1,5 @@
-// Package testsize says how long the tests may take.
-//
-// ./build.sh test runs every property once; ./build.sh test-all, by DPSCOPE_TEST_ALL=1, at full size, and [Long].
+// Package testsize says how long the tests may take: ./build.sh test runs every property once, ./build.sh test-all at
+// full size.
 package testsize
 
 import (
@@ -11,13 +10,13 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Variable of the environment chooses the full tests.
+// Variable of the environment chooses the full tests, as 1.
 const Variable = "DPSCOPE_TEST_ALL"
 
 // All says whether these are the full tests.
 func All() bool { return os.Getenv(Variable) != "" }
 
-// Long skips, in the short tests, what only says again at length what others say: coverage, power, time.
+// Long skips, in the short tests, what says again at length what others say: coverage, power, time.
 func Long(t testing.TB) {
 	t.Helper()
 	if !All() {
@@ -25,7 +24,7 @@ func Long(t testing.TB) {
 	}
 }
 
-// Native skips, as WebAssembly, a test of error rates, power or learning: the counts are the same everywhere.
+// Native skips, as WebAssembly, a test of error rates, power or learning.
 func Native(t testing.TB) {
 	t.Helper()
 	if runtime.GOARCH == "wasm" {

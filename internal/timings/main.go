@@ -1,5 +1,5 @@
-// Command timings reads what go test -json prints, shows of it what go test would, and
-// ends with the ten packages and the ten tests that took longest.
+// Command timings shows of what go test -json prints what go test would, and the ten packages and tests that took
+// longest.
 //
 //	go test -json ./... | go run ./internal/timings
 package main
@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// event is a line of go test -json, see go doc test2json.
+// event is a line of test2json.
 type event struct {
 	Action, Package, Test, Output string
 	Elapsed                       float64 // seconds

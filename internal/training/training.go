@@ -15,7 +15,7 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/user/command"
 )
 
-// Flags say how a program is run that trains. It is named by the setting -exec.
+// Flags say how a program is run that trains.
 type Flags struct {
 	Timeout time.Duration // of one training
 	Check   bool          // whether it is asked for its first training again
@@ -41,7 +41,7 @@ func (f *Flags) Register(s *cli.Flags, only ...string) {
 	})
 }
 
-// Open is a program that trains until it is closed, and all sources, that of its trainings too.
+// Open is a program that trains, and all sources, that of its trainings too.
 func Open(ctx context.Context, line string, timeout time.Duration, parent *command.Parent) (*command.Trainer, []source.Spec, error) {
 	program, err := command.OpenTrainer(ctx, line, timeout, parent)
 	if err != nil {
@@ -80,11 +80,8 @@ func After(plan any, name string, open shares.Opener) error {
 		return err
 	}
 	searched, err := s.Single()
-	if err != nil {
-		return err
-	}
-	if t := core.Trainer(searched); t != nil {
+	if t := core.Trainer(searched); err == nil && t != nil {
 		core.Trainer(plan).Repeats = t.Repeats
 	}
-	return nil
+	return err
 }

@@ -1,8 +1,7 @@
-// Package try is for programs that build something, of which any error is the end. A function that
-// defers [To] returns the first error that [Get] or [Do] finds.
+// Package try is for programs that build something. A function that defers [To] returns the first error that [Get] or
+// [Do] finds.
 package try
 
-// failure is an error on its way to [To].
 type failure struct{ error }
 
 // Get is the value of a call that returns an error too: data := try.Get(os.ReadFile(name)).
@@ -11,7 +10,7 @@ func Get[T any](value T, err error) T {
 	return value
 }
 
-// Get2 is for calls that return two values.
+// Get2 is for two values.
 func Get2[T, U any](first T, second U, err error) (T, U) {
 	Do(err)
 	return first, second

@@ -16,7 +16,7 @@ import (
 
 const docsFolder = "docs/"
 
-// asIs are files that the site has unchanged. Those of the second list may be absent.
+// asIs are files that the site has unchanged. The optional ones may be absent.
 var (
 	asIs         = []string{"index.html", "site/view/view.html", "site/worker/sandbox.html", "site/embed/embed.html", "site/embed/dp-audit.d.ts"}
 	asIsOptional = []string{"site/example.json", "site/icon.svg"}

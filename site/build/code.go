@@ -19,7 +19,7 @@ import (
 )
 
 // The editor of "Your code" and what runs Python there are packages of npm, which package-lock.json pins. Without
-// them the site has a text field and JavaScript alone, as the page sees from build-info.json.
+// them the site has a text field and JavaScript alone.
 const (
 	codeFolder   = "site/code"
 	pythonFolder = "python/" // of the site
@@ -61,29 +61,23 @@ type locked struct {
 
 func readLock(name string) (lock locked, err error) {
 	data, err := os.ReadFile(name)
-	if err != nil {
-		return lock, err
+	if err == nil {
+		err = audit.Of(name, json.Unmarshal(data, &lock))
 	}
-	if err := json.Unmarshal(data, &lock); err != nil {
-		return lock, fmt.Errorf("%s: %w", name, err)
-	}
-	return lock, nil
+	return lock, err
 }
 
 // codePackages are those installed in the folder; none where npm has not been, an error for others than locked.
-func codePackages(folder string) (locked, error) {
+func codePackages(folder string) (there locked, err error) {
+	defer try.To(&err)
 	const remedy = "run npm ci --ignore-scripts in " + codeFolder
-	there, err := readLock(filepath.Join(folder, npmFolder, ".package-lock.json"))
+	there, err = readLock(filepath.Join(folder, npmFolder, ".package-lock.json"))
 	if errors.Is(err, os.ErrNotExist) {
 		return locked{}, nil
 	} else if err != nil {
 		return locked{}, fmt.Errorf("%w; %s", err, remedy)
 	}
-	want, err := readLock(filepath.Join(folder, "package-lock.json"))
-	if err != nil {
-		return locked{}, err
-	}
-	for name, p := range want.Packages {
+	for name, p := range try.Get(readLock(filepath.Join(folder, "package-lock.json"))).Packages {
 		if name != "" && there.Packages[name] != p {
 			return locked{}, fmt.Errorf("%s/%s has version %q, package-lock.json wants %s: %s", codeFolder, name, there.Packages[name].Version, p.Version, remedy)
 		}
@@ -158,9 +152,7 @@ func codeLicences(out *bytes.Buffer) (err error) {
 	defer try.To(&err)
 	for _, name := range try.Get(filepath.Glob(wheelsFolder + "/*.whl")) {
 		wheel, err := zip.OpenReader(name)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
+		try.Do(audit.Of(name, err))
 		defer wheel.Close()
 		found := try.Get(fs.Glob(wheel, "*.dist-info/licenses/LICENSE*"))
 		try.Do(addLicences(out, filepath.Base(name), wheel, found))

@@ -2,10 +2,10 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"slices"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/try"
 	"github.com/dpscope/dpscope/site/pages"
@@ -23,9 +23,7 @@ func examplePicture(files []pages.File) (drawn []pages.File, err error) {
 		return nil, nil
 	}
 	r, err := pair.ParseReport(files[i].Data)
-	if err != nil {
-		return nil, fmt.Errorf("the example: %w", err)
-	}
+	try.Do(audit.Of("the example", err))
 	in := scene.InputOf(r)
 	picture := try.Get(drawnAs("example-picture.json", func() *plot.View { return scene.NewOutputs(in.Report) }))
 	var planted scene.CanaryReport
@@ -33,9 +31,7 @@ func examplePicture(files []pages.File) (drawn []pages.File, err error) {
 	if err == nil {
 		err = json.Unmarshal(data, &planted)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("the example of trainings: %w", err)
-	}
+	try.Do(audit.Of("the example of trainings", err))
 	trainings, err := drawnAs("example-trainings.json", func() *plot.View { return scene.NewStill(&planted, nil) })
 	return []pages.File{picture, trainings}, err
 }

@@ -65,7 +65,12 @@ func stamp(files []pages.File) string {
 
 // budgets bound what a browser loads: the sum of the files that patterns match, in bytes of brotli. A file counts
 // to the first that it matches. The pages of docs match none.
-var budgets = []budget{
+var budgets = []struct {
+	name   string
+	most   int
+	files  []string // patterns of [path.Match]
+	remedy string
+}{
 	{"core", 2_000_000, []string{"core.wasm"}, "import less in wasm/worker"},
 	{"picture", 1_900_000, []string{"view.wasm"}, "import less in wasm/view"},
 	{"picture's document", 15 << 9, []string{"view.*"}, "write less in site/view"},
@@ -76,13 +81,6 @@ var budgets = []budget{
 	{"numpy", 6 << 20, []string{"python/*.whl"}, "look at what Pyodide ships as numpy"},
 	{"Python", 6 << 20, []string{"python/*"}, "take fewer files in site/build/code.go"},
 	{"page", 90 << 10, []string{"*.html", "*.js", "*.css"}, "write less in site/app and what it imports"},
-}
-
-type budget struct {
-	name   string
-	most   int
-	files  []string // patterns of [path.Match]
-	remedy string
 }
 
 // write puts files, siblings and build-info.json into out, and removes what an earlier build left there.
@@ -150,15 +148,14 @@ func builtBefore(out string) (old buildInfo) {
 }
 
 // removeStale removes what an earlier build made and this one did not; other files are not ours.
-func removeStale(out string, info, old buildInfo) error {
+func removeStale(out string, info, old buildInfo) (err error) {
+	defer try.To(&err)
 	for _, f := range old.Files {
 		if !filepath.IsLocal(f.Name) || slices.ContainsFunc(info.Files, func(n fileInfo) bool { return n.Name == f.Name }) {
 			continue
 		}
 		path := filepath.Join(out, filepath.FromSlash(f.Name))
-		if err := remove(path, path+gzipCoding.suffix, path+brotliCoding.suffix); err != nil {
-			return err
-		}
+		try.Do(remove(path, path+gzipCoding.suffix, path+brotliCoding.suffix))
 	}
 	return nil
 }
@@ -187,17 +184,14 @@ func (b buildInfo) table(w io.Writer) {
 func (b buildInfo) sizes() []int {
 	sizes := make([]int, len(budgets))
 	for _, f := range b.Files {
-		i := slices.IndexFunc(budgets, func(x budget) bool {
-			return slices.ContainsFunc(x.files, func(pattern string) bool {
-				matches, err := path.Match(pattern, f.Name)
-				if err != nil {
-					panic("build: budgets: " + err.Error())
-				}
+		for i, x := range budgets {
+			if slices.ContainsFunc(x.files, func(pattern string) bool {
+				matches, _ := path.Match(pattern, f.Name)
 				return matches
-			})
-		})
-		if i >= 0 {
-			sizes[i] += f.Brotli
+			}) {
+				sizes[i] += f.Brotli
+				break
+			}
 		}
 	}
 	return sizes

@@ -7,9 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/internal/try"
 	"github.com/dpscope/dpscope/site/pages"
 )
@@ -54,9 +56,6 @@ func linkedModules() ([]linked, error) {
 	cmd := exec.Command("go", args...)
 	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOFLAGS=")
 	said, err := cmd.Output()
-	if err != nil {
-		return nil, fmt.Errorf("modules of the programs: %w", err)
-	}
 	var all []linked
 	for line := range strings.Lines(string(said)) {
 		if name, dir, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {
@@ -64,21 +63,19 @@ func linkedModules() ([]linked, error) {
 		}
 	}
 	slices.SortFunc(all, func(a, b linked) int { return strings.Compare(a.name, b.name) })
-	return slices.Compact(all), nil
+	return slices.Compact(all), audit.Of("modules of the programs", err)
 }
 
 // licenceFiles are a module's own: those of one in a folder of its repository may be all that there is.
 func licenceFiles(of fs.FS, dir string) ([]string, error) {
 	entries, err := fs.ReadDir(of, dir)
-	if err != nil {
-		return nil, err
-	}
 	var out []string
 	for _, e := range entries {
-		name := strings.ToUpper(e.Name())
-		if !e.IsDir() && (strings.HasPrefix(name, "LICENSE") || strings.HasPrefix(name, "LICENCE") || strings.HasPrefix(name, "NOTICE") || strings.HasPrefix(name, "COPYING")) {
+		if !e.IsDir() && licence.MatchString(e.Name()) {
 			out = append(out, path.Join(dir, e.Name()))
 		}
 	}
-	return out, nil
+	return out, err
 }
+
+var licence = regexp.MustCompile("(?i)^(LICEN[SC]E|NOTICE|COPYING)")

@@ -113,8 +113,7 @@ func canaryOffer() canaries {
 }
 
 func calibrations() calibrating {
-	out := calibrating{Plan: calibration.Small()}
-	every := out.Plan
+	every := calibration.Small()
 	every.Mechanisms = nil
 	seeded := catalogue.All() // without a seed no run of it can be had again
 	seeded.Mechanisms = slices.DeleteFunc(seeded.Mechanisms, func(m audit.MechanismSpec) bool { return m.Unseeded != "" })
@@ -123,8 +122,7 @@ func calibrations() calibrating {
 		panic("build: the page's calibration: " + err.Error())
 	}
 	all := calibration.Settings(cells)
-	out.Mechanisms = audit.Listed(len(all), func(i int) calibratingMechanism {
+	return calibrating{calibration.Small(), audit.Listed(len(all), func(i int) calibratingMechanism {
 		return calibratingMechanism{Name: all[i].Mechanism, Claim: all[i].Claim, Why: all[i].Why, Met: cells[i].Met}
-	})
-	return out
+	})}
 }

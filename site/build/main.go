@@ -1,17 +1,15 @@
-// Command build makes the site: the core and the picture as WebAssembly, the list of what the core
-// knows, the page's scripts and styles, the pages of docs, their compressed siblings and
-// build-info.json, all in one folder that any static server can serve, under any path.
+// Command build makes the site: the core and the picture as WebAssembly, the list of what the core knows, the page's
+// scripts and styles, the pages of docs, their compressed siblings and build-info.json, all in one folder that any
+// static server can serve, under any path.
 //
 //	go run ./site/build [-out dist] [-plain] [-check] [-zip dpscope-site.zip]
 //	go run ./site/build -keys
 //	go run ./site/build -words
 //	go run ./site/build -serve [-addr ADDRESS] [-out dist]
 //
-// It is run from the root of the module. The same sources and the same Go make the same bytes;
-// -check builds twice and compares; -zip packs the site too. It fails when a file is over its
-// budget. With -plain nothing is compressed and no budget is checked: brotli takes nearly all of
-// the time, and a server on the same machine needs none. With -serve it is such a server: it
-// serves the page at once, and the core when it is compiled.
+// It is run from the root of the module. The same sources and the same Go make the same bytes, which -check compares;
+// -zip packs the site too. It fails when a file is over its budget. With -plain nothing is compressed and no budget is
+// checked. With -serve it serves the page at once, and the core when it is compiled.
 package main
 
 import (
@@ -124,8 +122,7 @@ func (b buildInfo) sameAs(other buildInfo) error {
 	return nil
 }
 
-// buildAndServe makes the site, uncompressed, and serves it: the pages first, without the service worker, which
-// keeps whole builds only.
+// buildAndServe serves the site, uncompressed: the pages first, without the service worker, which keeps whole builds.
 func buildAndServe(ctx context.Context, out, addr string, stdout io.Writer, compile func() ([]pages.File, error)) (err error) {
 	defer try.To(&err)
 	done := serve.Say(stdout, "Making the page")

@@ -7,9 +7,8 @@ import (
 	"slices"
 )
 
-// slim makes a program of Go's linker an eighth smaller to load. The linker leaves out zeros, so that the data has
-// up to 100,000 segments; zeros compress and segments' addresses do not, so slim makes one of all, and clears
-// tables that a browser has no use for ([clearLines]). wasm-opt does neither.
+// slim makes a program of Go's linker an eighth smaller to load. The linker leaves out zeros, so that the data has up
+// to 100,000 segments; zeros compress and addresses do not: slim makes one segment, and clears tables ([clearLines]).
 func slim(program []byte) ([]byte, error) {
 	const data = 11 // the section of that number
 	out, rest := slices.Clone(program[:8]), program[8:]
@@ -21,7 +20,8 @@ func slim(program []byte) ([]byte, error) {
 			if err := clearLines(memory); err != nil {
 				return nil, err
 			}
-			section = binary.AppendUvarint([]byte{1, 0, 0x41, 0, 0x0b}, uint64(len(memory))) // one segment, in memory 0, at address i32.const 0, end
+			// One segment, in memory 0, at address i32.const 0, end.
+			section = binary.AppendUvarint([]byte{1, 0, 0x41, 0, 0x0b}, uint64(len(memory)))
 			section = append(section, memory...)
 		}
 		out = append(binary.AppendUvarint(append(out, id), uint64(len(section))), section...)
@@ -54,9 +54,9 @@ func memoryOf(section []byte) (memory []byte) {
 	return memory
 }
 
-// clearLines clears the files and lines of instructions, so that the trace of a panic names
-// functions alone, and where a signal may stop a goroutine: a browser sends none. The tables
-// are those of Go 1.20 and later: pcHeader in runtime/symtab.go, _func in runtime/runtime2.go.
+// clearLines clears the files and lines of instructions, so that a panic's trace names functions alone, and where a
+// signal may stop a goroutine. The tables are those of Go 1.20 and later: pcHeader in runtime/symtab.go, _func in
+// runtime/runtime2.go.
 func clearLines(memory []byte) error {
 	at := bytes.Index(memory, []byte{0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8}) // abi.CurrentPCLnTabMagic
 	if at < 0 {

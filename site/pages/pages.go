@@ -1,16 +1,9 @@
 // Package pages makes the static pages of the site from the Markdown files of docs, one page a file, at the same
 // place, with relative links only, and the file that the search reads.
 //
-// A fenced code block of kind audit is a command line and, below it, what came
-// of it:
-//
-//	```audit
-//	dpscope audit -mechanism svt4 -epsilon 1 -samples 20000 -seed 42
-//	Violation: epsilon >= 1.521 with 95 % confidence; claimed 1.
-//	```
-//
-// It becomes that text under a dp-audit element with the command's settings, and in it a link to the page with
-// the same settings. In the museum it runs by itself once it is seen.
+// A fenced code block of kind audit is a command line and, below it, what came of it. It becomes that text under a
+// dp-audit element with the command's settings, and in it a link to the page with the same settings. In the museum it
+// runs by itself once it is seen.
 //
 // A view and a name after audit put that view of pictures/NAME.json into the element until it runs. A block of
 // kind picture has such an element too, or a picture alone where its command is no audit; lines below the command
@@ -20,8 +13,6 @@
 //	dpscope audit -mechanism svt1 -epsilon 1 -samples 20000 -seed 42
 //	The same two datasets, with noise for both answers.
 //	```
-//
-// A page ends with links to the ones before and after it, in the order of its folder's index.
 //
 // A block of kind formula is typeset, as formulas in the text are: e^(alpha h), D_alpha, x <= 1.
 package pages
@@ -39,7 +30,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/report/format"
+	"github.com/dpscope/dpscope/internal/try"
 )
 
 // File is one file of the site.
@@ -67,55 +60,43 @@ var tmpl = template.Must(template.New("page").Parse(layout))
 type layoutData struct {
 	Title, Site   string // Site: the way to the root of the site, empty or ending in a slash
 	Script        string // the way to the element's script, empty where the page needs none
-	Sections      []section
+	Sections      []stop
 	Body          template.HTML
-	Before, After *stop // on a tour
+	Before, After *stop // in the order of the folder's index
 }
 
-type stop struct{ Title, Link string }
-
-// section is a link of the header. Here: the page belongs to it.
-type section struct {
+// stop is a link to a page. Here, of a section: the page belongs to it.
+type stop struct {
 	Title, Link string
 	Here        bool
 }
 
 // sections of docs, by their first pages; one of an index is its whole folder.
-var sections = []struct{ title, page string }{
-	{"Tutorial", "tutorial.md"}, {"Docs", "index.md"}, {"Museum", "museum/index.md"}, {"Findings", "findings/index.md"}, {"Bounds", "bounds/index.md"},
+var sections = []stop{
+	{Title: "Tutorial", Link: "tutorial.md"}, {Title: "Docs", Link: "index.md"},
+	{Title: "Museum", Link: "museum/index.md"}, {Title: "Findings", Link: "findings/index.md"},
+	{Title: "Bounds", Link: "bounds/index.md"},
 }
 
 // Build makes all pages of docs, and the files of it that they link to. withElement: the site has dp-audit's script.
 // It refuses a link that leaves docs or leads nowhere, a page without a title, and what cannot be read or drawn.
-func Build(docs fs.FS, withElement bool, draw Draw) ([]File, error) {
-	sources, err := markdown(docs)
-	if err != nil {
-		return nil, err
-	}
-	var files []File
+func Build(docs fs.FS, withElement bool, draw Draw) (files []File, err error) {
+	defer try.To(&err)
 	var all []passage
 	linked := map[string]bool{}
-	for _, source := range sources {
+	for _, source := range try.Get(markdown(docs)) {
 		p, err := render(docs, source, draw)
-		if err != nil {
-			return nil, fmt.Errorf("docs/%s: %w", source.Name, err)
-		}
+		try.Do(audit.Of("docs/"+source.Name, err))
 		all = append(all, p.found...)
 		for _, f := range p.files {
 			linked[f] = true
 		}
 		data, err := p.layOut(docs, withElement)
-		if err != nil {
-			return nil, fmt.Errorf("docs/%s: %w", source.Name, err)
-		}
+		try.Do(audit.Of("docs/"+source.Name, err))
 		files = append(files, File{path.Join(folder, htmlName(source.Name)), data})
 	}
 	for name := range linked {
-		data, err := fs.ReadFile(docs, name)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, File{path.Join(folder, name), data})
+		files = append(files, File{path.Join(folder, name), try.Get(fs.ReadFile(docs, name))})
 	}
 	found, err := json.Marshal(all)
 	files = append(files, File{path.Join(folder, searchIndex), found})
@@ -140,24 +121,22 @@ func htmlName(name string) string { return strings.TrimSuffix(name, ".md") + ".h
 
 func up(name string) string { return strings.Repeat("../", strings.Count(name, "/")) }
 
-func (p *page) layOut(docs fs.FS, withElement bool) ([]byte, error) {
+func (p *page) layOut(docs fs.FS, withElement bool) (_ []byte, err error) {
+	defer try.To(&err)
 	d := layoutData{Title: p.title, Site: "../" + up(p.name), Body: template.HTML(p.body)}
 	if withElement && p.audits > 0 {
 		d.Script = d.Site + element
 	}
-	alone := slices.ContainsFunc(sections, func(s struct{ title, page string }) bool { return s.page == p.name })
+	alone := slices.ContainsFunc(sections, func(s stop) bool { return s.Link == p.name })
 	for _, s := range sections {
-		if _, err := fs.Stat(docs, s.page); err != nil {
+		if _, err := fs.Stat(docs, s.Link); err != nil {
 			continue
 		}
-		here := s.page == p.name || !alone && path.Base(s.page) == "index.md" && path.Dir(s.page) == path.Dir(p.name)
-		d.Sections = append(d.Sections, section{s.title, up(p.name) + htmlName(s.page), here})
+		here := s.Link == p.name || !alone && path.Base(s.Link) == "index.md" && path.Dir(s.Link) == path.Dir(p.name)
+		d.Sections = append(d.Sections, stop{s.Title, up(p.name) + htmlName(s.Link), here})
 	}
 	dir, base := path.Split(p.name)
-	walk, err := stops(docs, dir)
-	if err != nil {
-		return nil, err
-	}
+	walk := try.Get(stops(docs, dir))
 	at := slices.IndexFunc(walk, func(s stop) bool { return s.Link == htmlName(base) })
 	if at > 0 {
 		d.Before = &walk[at-1]
@@ -173,24 +152,21 @@ func (p *page) layOut(docs fs.FS, withElement bool) ([]byte, error) {
 var pageLink = regexp.MustCompile(`(?m)^[|-] \[[^\]]+\]\(([\w-]+\.md)`)
 
 // stops are the pages of a folder, in the order of the tables and lists in its index.
-func stops(docs fs.FS, dir string) ([]stop, error) {
+func stops(docs fs.FS, dir string) (out []stop, err error) {
+	defer try.To(&err)
 	source, err := fs.ReadFile(docs, dir+"index.md")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	var out []stop
 	for _, m := range pageLink.FindAllStringSubmatch(string(source), -1) {
 		link := htmlName(m[1])
 		if slices.ContainsFunc(out, func(s stop) bool { return s.Link == link }) {
 			continue
 		}
-		page, err := fs.ReadFile(docs, dir+m[1])
-		if err != nil {
-			return nil, err
-		}
+		page := try.Get(fs.ReadFile(docs, dir+m[1]))
 		_, rest, _ := strings.Cut("\n"+string(page), "\n# ")
 		title, _, _ := strings.Cut(rest, "\n")
-		out = append(out, stop{title, link})
+		out = append(out, stop{Title: title, Link: link})
 	}
 	return out, err
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/report/format"
 	"github.com/dpscope/dpscope/internal/packed"
 )
@@ -99,12 +100,12 @@ func (p *page) resolve(to *[]byte) error {
 	if info, err := fs.Stat(p.docs, target); err != nil || info.IsDir() {
 		return fmt.Errorf("link to %s: docs has no file %s", *to, target)
 	}
-	if path.Ext(target) == ".md" {
-		u.Path = htmlName(u.Path)
-		*to = []byte(u.String())
-	} else {
+	if path.Ext(target) != ".md" {
 		p.files = append(p.files, target)
+		return nil
 	}
+	u.Path = htmlName(u.Path)
+	*to = []byte(u.String())
 	return nil
 }
 
@@ -147,56 +148,38 @@ func (b blocks) code(w util.BufWriter, source []byte, n ast.Node, entering bool)
 		kind, info = words, strings.Fields(rest)
 	}
 	text := string(util.EscapeHTML([]byte(code.String())))
-	pre := `<pre tabindex="0"><code>`
-	switch kind {
-	case "formula":
-		w.WriteString(`<p class="formula">` + typesetFormula(strings.TrimSuffix(text, "\n")) + "</p>\n")
-		return ast.WalkSkipChildren, nil
-	case "js":
-		if len(info) > 0 {
-			if err := b.own(w, info, code.String()); err != nil {
-				return ast.WalkStop, err
-			}
-			return ast.WalkSkipChildren, nil
-		}
-	case "audit", "picture":
+	shown := `<pre tabindex="0"><code>` + text + "</code></pre>\n"
+	var err error
+	switch {
+	case kind == "formula":
+		shown = `<p class="formula">` + typesetFormula(strings.TrimSuffix(text, "\n")) + "</p>\n"
+	case kind == "js" && len(info) > 0:
+		return ast.WalkSkipChildren, b.own(w, info, code.String(), text)
+	case kind == "audit" || kind == "picture":
 		command, rest, _ := strings.Cut(code.String(), "\n")
-		drawn, further := "", ""
-		if path.Dir(b.name) == "museum" {
-			further = ` autorun=""` // once it is seen
-		}
+		drawn, caption := "", audit.Pick(kind == "picture", strings.Join(strings.Fields(rest), " "), "")
 		if kind == "picture" || len(info) > 0 {
-			caption := ""
-			if kind == "picture" {
-				caption = strings.Join(strings.Fields(rest), " ")
-			}
-			var err error
 			if drawn, err = b.picture(info, command, caption); err != nil {
 				return ast.WalkStop, err
 			}
 		}
-		a, err := ParseCommand(command)
-		if err == nil {
+		a, none := ParseCommand(command)
+		if none == nil {
 			b.audits++
-			drawn = a.html("../"+up(b.name)+home, further, drawn)
+			once := audit.Pick(path.Dir(b.name) == "museum", ` autorun=""`, "") // it is seen
+			drawn = a.html("../"+up(b.name)+home, once, drawn)
 		} else if kind == "audit" {
-			return ast.WalkStop, err
+			return ast.WalkStop, none
 		}
-		w.WriteString(drawn)
-		if kind == "picture" {
-			return ast.WalkSkipChildren, nil
-		}
-		pre = `<pre class="shown" tabindex="0"><code>`
+		shown = drawn + audit.Pick(kind == "picture", "", `<pre class="shown" tabindex="0"><code>`+text+"</code></pre>\n")
 	}
-	w.WriteString(pre + text)
-	w.WriteString("</code></pre>\n")
-	return ast.WalkSkipChildren, nil
+	_, err = w.WriteString(shown)
+	return ast.WalkSkipChildren, err
 }
 
 // own is a function with a link that opens it in the door of the user's own code with the settings there; or, of
-// the kind mended, the lines in place of those with the mark.
-func (b blocks) own(w util.BufWriter, info []string, code string) error {
-	text := string(util.EscapeHTML([]byte(code)))
+// the kind mended, the lines in place of those with the mark. text is the code in HTML.
+func (b blocks) own(w util.BufWriter, info []string, code, text string) error {
 	if info[0] == mended {
 		fmt.Fprintf(w, "<details><summary>Mended</summary>\n<pre tabindex=\"0\"><code><ins>%s</ins></code></pre>\n</details>\n", text)
 		return nil

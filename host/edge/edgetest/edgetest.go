@@ -11,10 +11,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
-// Start starts what ./build.sh edge made, with the services that it has at the edge, and returns its address.
-// Without that the test is skipped.
+// Start starts what ./build.sh edge made and returns its address. Without that the test is skipped.
 func Start(t testing.TB) string {
 	t.Helper()
 	_, here, _, _ := runtime.Caller(0)
@@ -26,10 +27,7 @@ func Start(t testing.TB) string {
 		}
 	}
 	alone(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	l.Close()
 	base := "http://127.0.0.1:" + port
@@ -38,13 +36,8 @@ func Start(t testing.TB) string {
 	cmd.Dir = folder
 	cmd.Env = append(os.Environ(), "WRANGLER_SEND_METRICS=false", "CI=1", "HOME="+t.TempDir())
 	apart(cmd)
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.StdoutPipe())(t)
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() {
 		end(cmd)
 		cmd.Wait() //nolint:errcheck // it was killed

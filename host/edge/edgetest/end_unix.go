@@ -8,19 +8,16 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/must"
 )
 
-// alone waits until no other test has a Worker: each bundles in the folder that the others
-// watch, and a Worker that is bundled anew refuses what it is just asked.
+// alone waits until no other test has a Worker: each bundles in the folder that the others watch, and a Worker that is
+// bundled anew refuses what it is asked.
 func alone(t testing.TB) {
 	t.Helper()
-	f, err := os.OpenFile(filepath.Join(os.TempDir(), "dpscope-edge.lock"), os.O_CREATE|os.O_RDWR, 0o600)
-	if err == nil {
-		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.OpenFile(filepath.Join(os.TempDir(), "dpscope-edge.lock"), os.O_CREATE|os.O_RDWR, 0o600))(t)
+	must.Do(t, syscall.Flock(int(f.Fd()), syscall.LOCK_EX))
 	t.Cleanup(func() { f.Close() })
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -18,6 +19,9 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/storage"
 	"github.com/chromedp/chromedp"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/try"
 )
 
 var names = []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"}
@@ -55,7 +59,7 @@ func Start(parent context.Context) (context.Context, context.CancelFunc, error) 
 	return ctx, func() { cancel(); stop() }, nil
 }
 
-// Profile makes a profile with storage of its own, and a context for [Open]; cancel forgets it.
+// Profile makes a profile with storage of its own, for [Open]; cancel forgets it.
 func Profile(browser context.Context) (context.Context, context.CancelFunc, error) {
 	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
@@ -74,8 +78,8 @@ func Forget(profile context.Context, origin string) error {
 
 // Tab is one page and what was heard from it.
 type Tab struct {
-	Ctx    context.Context
-	cancel context.CancelFunc
+	Ctx   context.Context
+	Close context.CancelFunc
 
 	mu       sync.Mutex
 	errors   []string
@@ -95,38 +99,29 @@ func OpenKept(browser context.Context, url string) (*Tab, error) {
 	return open(browser, url, false, true)
 }
 
-func open(browser context.Context, url string, bypass, still bool) (*Tab, error) {
+func open(browser context.Context, url string, bypass, still bool) (t *Tab, err error) {
 	ctx, cancel := chromedp.NewContext(browser)
-	t := &Tab{Ctx: ctx, cancel: cancel}
-	err := chromedp.Listen(ctx, t.hear)
-	if err == nil {
-		// Nobody asks for what was answered.
-		_, err = chromedp.Call(ctx, network.Enable, network.EnableParams{MaxTotalBufferSize: new(int64(1)), MaxResourceBufferSize: new(int64(1))})
+	defer func() {
+		if err != nil {
+			cancel()
+		}
+	}()
+	defer try.To(&err)
+	t = &Tab{Ctx: ctx, Close: cancel}
+	try.Do(chromedp.Listen(ctx, t.hear))
+	// Nobody asks for what was answered.
+	try.Get(chromedp.Call(ctx, network.Enable, network.EnableParams{MaxTotalBufferSize: new(int64(1)), MaxResourceBufferSize: new(int64(1))}))
+	try.Get(chromedp.Call(ctx, network.SetBypassServiceWorker, network.SetBypassServiceWorkerParams{Bypass: bypass}))
+	// Another tab in front of it must not slow it down.
+	try.Get(chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}))
+	if still {
+		try.Get(chromedp.Call(ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: "globalThis.dpscopeOptions = { still: true }"}))
 	}
-	if err == nil {
-		_, err = chromedp.Call(ctx, network.SetBypassServiceWorker, network.SetBypassServiceWorkerParams{Bypass: bypass})
-	}
-	if err == nil {
-		// Another tab in front of it must not slow it down.
-		_, err = chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
-	}
-	if err == nil && still {
-		_, err = chromedp.Call(ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: "globalThis.dpscopeOptions = { still: true }"})
-	}
-	if err == nil {
-		err = chromedp.Do(ctx, chromedp.EmulateViewport(1100, 1000), chromedp.Navigate(url))
-	}
-	if err != nil {
-		cancel()
-		return nil, err
-	}
-	return t, nil
+	return t, chromedp.Do(ctx, chromedp.EmulateViewport(1100, 1000), chromedp.Navigate(url))
 }
 
-// readBack is what software WebGL says of every picture whose pixels are read.
+// readBack is what software WebGL says of a picture whose pixels are read.
 const readBack = "GPU stall due to ReadPixels"
-
-func (t *Tab) Close() { t.cancel() }
 
 func (t *Tab) hear(ev any) {
 	t.mu.Lock()
@@ -158,18 +153,18 @@ func (t *Tab) hear(ev any) {
 	}
 }
 
-// Errors are the console errors, warnings and exceptions so far.
+// Errors are the errors, warnings and exceptions so far.
 func (t *Tab) Errors() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return append([]string{}, t.errors...)
+	return slices.Clone(t.errors)
 }
 
 // Requests are the addresses that the page asked for so far.
 func (t *Tab) Requests() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return append([]string{}, t.requests...)
+	return slices.Clone(t.requests)
 }
 
 // Patience is how long a step may take. WebKitGTK without a graphics card needs a minute for what
@@ -181,10 +176,7 @@ func (t *Tab) Until(expression string) error {
 	ctx, cancel := context.WithTimeout(t.Ctx, Patience+5*time.Second)
 	defer cancel()
 	_, err := chromedp.Run(ctx, chromedp.Poll[bool]("!!("+expression+")", chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(Patience)))
-	if err != nil {
-		return fmt.Errorf("waiting for %s: %w", expression, err)
-	}
-	return nil
+	return audit.Of("waiting for "+expression, err)
 }
 
 // Eval evaluates JavaScript, awaiting a promise.

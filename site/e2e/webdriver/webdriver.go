@@ -1,7 +1,6 @@
 // Package webdriver starts Firefox and WebKitGTK, and speaks WebDriver with them (W3C Recommendation, 5 June 2018):
 // with WebKitGTK through Debian's WebKitWebDriver, with Firefox by Marionette, the same commands over TCP as a number
-// of bytes, a colon and an array of JSON: Debian has no geckodriver. Go's libraries (tebeka/selenium,
-// fedesog/webdriver) had no release for years and want one, or a Selenium server.
+// of bytes, a colon and an array of JSON: Debian has no geckodriver, which Go's libraries want.
 package webdriver
 
 import (
@@ -22,15 +21,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/internal/must"
+	"github.com/dpscope/dpscope/internal/try"
 )
 
-// patience is how long a browser has to start, on a machine that does other things too.
-const patience = 90 * time.Second
+const patience = 90 * time.Second // for a browser to start
 
 // Browser is a browser with one window. Its methods are for one goroutine.
 type Browser struct {
-	Name    string // and version, as it says itself
+	Name    string // and version
 	engine  string
 	call    func(ctx context.Context, command string, body any) (json.RawMessage, error)
 	console func() ([]string, error)
@@ -62,7 +62,6 @@ func Start(t testing.TB, name string) *Browser {
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	b := &Browser{engine: name}
 	e.start(t, b, dir)
-	// A script is waited for as long as its context says.
 	limits := map[string]any{"script": time.Hour.Milliseconds(), "pageLoad": time.Minute.Milliseconds()}
 	must.Get(b.do(context.Background(), "timeouts", limits))(t)
 	return b
@@ -70,13 +69,9 @@ func Start(t testing.TB, name string) *Browser {
 
 func (b *Browser) do(ctx context.Context, command string, body any) (json.RawMessage, error) {
 	answer, err := b.call(ctx, command, body)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %s: %w", b.engine, command, err)
-	}
-	return answer, nil
+	return answer, audit.Of(b.engine+": "+command, err)
 }
 
-// opened keeps what the session says of itself.
 func (b *Browser) opened(t testing.TB, answer json.RawMessage) (session string) {
 	var s struct {
 		SessionID    string `json:"sessionId"`
@@ -101,16 +96,12 @@ func (b *Browser) Navigate(ctx context.Context, url string) error {
 }
 
 // Resize sets the size of the page, in CSS pixels.
-func (b *Browser) Resize(ctx context.Context, width, height int) error {
+func (b *Browser) Resize(ctx context.Context, width, height int) (err error) {
+	defer try.To(&err)
 	w, h := width, height
 	for range 4 { // the browser's own bars take a part, and the window's manager may take its time
-		if _, err := b.do(ctx, "window/rect", map[string]any{"width": w, "height": h}); err != nil {
-			return err
-		}
-		got, err := Eval[[2]int](ctx, b, "new Promise((done) => setTimeout(() => done([innerWidth, innerHeight]), 200))")
-		if err != nil {
-			return err
-		}
+		try.Get(b.do(ctx, "window/rect", map[string]any{"width": w, "height": h}))
+		got := try.Get(Eval[[2]int](ctx, b, "new Promise((done) => setTimeout(() => done([innerWidth, innerHeight]), 200))"))
 		if got == [2]int{width, height} {
 			return nil
 		}
@@ -119,22 +110,20 @@ func (b *Browser) Resize(ctx context.Context, width, height int) error {
 	return fmt.Errorf("%s: the window does not come to %d by %d", b.engine, width, height)
 }
 
-// Click presses the mouse over the middle of the first element of a selector, see [ClickAt].
+// Click is [Browser.ClickAt] the first element of a selector.
 func (b *Browser) Click(ctx context.Context, selector string) error {
 	return b.ClickAt(ctx, fmt.Sprintf("document.querySelector(%q)", selector))
 }
 
-// ClickAt presses the mouse over the middle of an element after scrolling to it, if nothing else is over it.
-func (b *Browser) ClickAt(ctx context.Context, element string) error {
-	at, err := Eval[[]any](ctx, b, `((e) => {
+// ClickAt scrolls to an element and presses the mouse over its middle, if nothing else is over it.
+func (b *Browser) ClickAt(ctx context.Context, element string) (err error) {
+	defer try.To(&err)
+	at := try.Get(Eval[[]any](ctx, b, `((e) => {
 		if (!e) return ["is not there"];
 		e.scrollIntoView({ block: "nearest", behavior: "instant" });
 		const r = e.getBoundingClientRect(), x = Math.floor(r.left + r.width / 2), y = Math.floor(r.top + r.height / 2), over = e.getRootNode().elementFromPoint(x, y);
 		return over && (e.contains(over) || over.contains(e)) ? ["", x, y] : ["is below " + (over?.outerHTML.slice(0, 80) ?? "nothing: outside of the window")];
-	})(`+element+`)`)
-	if err != nil {
-		return err
-	}
+	})(`+element+`)`))
 	if at[0] != "" {
 		return fmt.Errorf("%s: %s %s", b.engine, element, at[0])
 	}
@@ -149,7 +138,7 @@ func (b *Browser) ClickAt(ctx context.Context, element string) error {
 	return err
 }
 
-// Console is what the pages complained about: errors, warnings, the content policy too.
+// Console are the errors and warnings so far, the content policy's too.
 func (b *Browser) Console() ([]string, error) { return b.console() }
 
 // Until waits for a JavaScript expression to be true.
@@ -168,13 +157,10 @@ func (b *Browser) Until(ctx context.Context, expression string) error {
 }
 
 // Eval evaluates JavaScript, awaiting a promise.
-func Eval[T any](ctx context.Context, b *Browser, expression string) (T, error) {
-	var v T
+func Eval[T any](ctx context.Context, b *Browser, expression string) (v T, err error) {
+	defer try.To(&err)
 	script := "const done = arguments[arguments.length - 1]; (async () => (" + expression + "\n))().then((value) => done(JSON.stringify({ value })), (fault) => done(JSON.stringify({ fault: String(fault) })));"
-	answer, err := b.do(ctx, "execute/async", map[string]any{"script": script, "args": []any{}})
-	if err != nil {
-		return v, err
-	}
+	answer := try.Get(b.do(ctx, "execute/async", map[string]any{"script": script, "args": []any{}}))
 	var text string
 	if err := json.Unmarshal(answer, &text); err != nil {
 		return v, fmt.Errorf("%s answers %.200s: %w", expression, answer, err)
@@ -228,7 +214,7 @@ func appears(t testing.TB, what string, said func() string, try func() string) s
 	return ""
 }
 
-// startWebKit starts WebKitGTK's small browser by its driver, on a screen, which it needs.
+// startWebKit starts WebKitGTK's small browser by its driver, on a screen.
 func startWebKit(t testing.TB, b *Browser, dir string) {
 	// The screen's number is printed when it is there.
 	said := run(t, dir, nil, "Xvfb", "-displayfd", "1", "-screen", "0", "1800x1400x24", "-nolisten", "tcp")
@@ -245,23 +231,13 @@ func startWebKit(t testing.TB, b *Browser, dir string) {
 	free.Close()
 	printed := run(t, dir, []string{"DISPLAY=:" + screen, "GDK_BACKEND=x11", "NO_AT_BRIDGE=1", "LIBGL_ALWAYS_SOFTWARE=1"}, "WebKitWebDriver", "--port="+address[strings.LastIndex(address, ":")+1:])
 	base := "http://" + address + "/session"
-	ask := func(ctx context.Context, method, url string, body any) (json.RawMessage, error) {
-		data, err := json.Marshal(body)
-		if err != nil {
-			return nil, err
-		}
-		request, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(data))
-		if err != nil {
-			return nil, err
-		}
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			return nil, err
-		}
+	ask := func(ctx context.Context, method, url string, body any) (_ json.RawMessage, err error) {
+		defer try.To(&err)
+		data := try.Get(json.Marshal(body))
+		request := try.Get(http.NewRequestWithContext(ctx, method, url, bytes.NewReader(data)))
+		response := try.Get(http.DefaultClient.Do(request))
 		defer response.Body.Close()
-		if data, err = io.ReadAll(response.Body); err != nil {
-			return nil, err
-		}
+		data = try.Get(io.ReadAll(response.Body))
 		var answer struct{ Value json.RawMessage }
 		if err := json.Unmarshal(data, &answer); err != nil {
 			return nil, fmt.Errorf("%.200s: %w", data, err)
@@ -309,7 +285,6 @@ func startWebKit(t testing.TB, b *Browser, dir string) {
 	}
 }
 
-// miniBrowser finds the browser that the driver starts.
 func miniBrowser() string {
 	for _, pattern := range []string{"/usr/lib/*/webkit*gtk-*/MiniBrowser", "/usr/libexec/webkit*gtk-*/MiniBrowser", "/usr/lib/webkit*gtk-*/MiniBrowser"} {
 		if found, err := filepath.Glob(pattern); err == nil && len(found) > 0 {
@@ -325,7 +300,7 @@ var marionette = map[string]string{
 	"actions": "WebDriver:PerformActions", "execute/async": "WebDriver:ExecuteAsyncScript", "session": "WebDriver:NewSession",
 }
 
-// preferences of a Firefox that asks nobody but the page.
+// preferences of a Firefox that asks the page alone.
 const preferences = `user_pref("marionette.port", 0);
 user_pref("datareporting.policy.dataSubmissionEnabled", false);
 user_pref("toolkit.telemetry.server", "data:,");
@@ -339,7 +314,6 @@ user_pref("network.connectivity-service.enabled", false);
 user_pref("network.proxy.type", 0);
 `
 
-// startFirefox starts Firefox without a screen and connects to it.
 func startFirefox(t testing.TB, b *Browser, dir string) {
 	must.Do(t, os.WriteFile(filepath.Join(dir, "user.js"), []byte(preferences), 0o600))
 	printed := run(t, dir, []string{"MOZ_CRASHREPORTER_DISABLE=1"}, "firefox-esr", "--headless", "--marionette", "--remote-allow-system-access", "--no-remote", "--profile", dir, "about:blank")
@@ -355,22 +329,15 @@ func startFirefox(t testing.TB, b *Browser, dir string) {
 		return m.call(ctx, marionette[command], body)
 	}
 	b.opened(t, must.Get(b.do(context.Background(), "session", map[string]any{"capabilities": map[string]any{}}))(t))
-	b.console = func() ([]string, error) {
+	b.console = func() (lines []string, err error) {
+		defer try.To(&err)
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		if _, err := m.call(ctx, "Marionette:SetContext", map[string]any{"value": "chrome"}); err != nil {
-			return nil, err
-		}
-		answer, err := m.call(ctx, "WebDriver:ExecuteScript", map[string]any{"args": []any{}, "script": `
+		try.Get(m.call(ctx, "Marionette:SetContext", map[string]any{"value": "chrome"}))
+		answer := try.Get(m.call(ctx, "WebDriver:ExecuteScript", map[string]any{"args": []any{}, "script": `
 			return Services.console.getMessageArray().filter((m) => m instanceof Ci.nsIScriptError && /^(https?|blob):/.test(m.sourceName) && !(m.flags & Ci.nsIScriptError.infoFlag))
-				.map((m) => m.errorMessage + " (" + m.sourceName + ":" + m.lineNumber + ")");`})
-		if err != nil {
-			return nil, err
-		}
-		var lines []string
-		if err := json.Unmarshal(answer, &lines); err != nil {
-			return nil, err
-		}
+				.map((m) => m.errorMessage + " (" + m.sourceName + ":" + m.lineNumber + ")");`}))
+		try.Do(json.Unmarshal(answer, &lines))
 		_, err = m.call(ctx, "Marionette:SetContext", map[string]any{"value": "content"})
 		return lines, err
 	}
@@ -383,41 +350,30 @@ type marionetteLink struct {
 	last int
 }
 
-// next is the next message.
-func (m *marionetteLink) next() ([]byte, error) {
-	length, err := m.read.ReadString(':')
-	if err != nil {
-		return nil, err
-	}
+func (m *marionetteLink) next() (message []byte, err error) {
+	defer try.To(&err)
+	length := try.Get(m.read.ReadString(':'))
 	n, err := strconv.Atoi(strings.TrimSuffix(length, ":"))
 	if err != nil || n < 0 || n > 1<<28 {
 		return nil, fmt.Errorf("a message of %q bytes", length)
 	}
-	message := make([]byte, n)
+	message = make([]byte, n)
 	_, err = io.ReadFull(m.read, message)
 	return message, err
 }
 
-func (m *marionetteLink) call(ctx context.Context, command string, body any) (json.RawMessage, error) {
+func (m *marionetteLink) call(ctx context.Context, command string, body any) (_ json.RawMessage, err error) {
+	defer try.To(&err)
 	m.last++
-	message, err := json.Marshal([]any{0, m.last, command, body})
-	if err != nil {
-		return nil, err
-	}
+	message := try.Get(json.Marshal([]any{0, m.last, command, body}))
 	end, ok := ctx.Deadline()
 	if !ok {
 		end = time.Now().Add(patience)
 	}
-	if err := m.link.SetDeadline(end); err != nil {
-		return nil, err
-	}
-	if _, err := fmt.Fprintf(m.link, "%d:%s", len(message), message); err != nil {
-		return nil, err
-	}
+	try.Do(m.link.SetDeadline(end))
+	try.Get(fmt.Fprintf(m.link, "%d:%s", len(message), message))
 	for {
-		if message, err = m.next(); err != nil {
-			return nil, err
-		}
+		message = try.Get(m.next())
 		var answer [4]json.RawMessage // 1, number, error, value
 		if err := json.Unmarshal(message, &answer); err != nil {
 			return nil, fmt.Errorf("%.200s: %w", message, err)
