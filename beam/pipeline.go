@@ -105,7 +105,8 @@ func (j *job) pipeline(missing []int, of int) *beam.Pipeline {
 	var drawn []beam.PCollection
 	for _, lane := range dealt {
 		todo := beam.Reshuffle(root, beam.CreateList(root, lane)) // so that no two shares are bound to one worker
-		drawn = append(drawn, beam.ParDo(root, &drawFn{Store: j.store, Of: of, Workers: j.goroutines(), Trainer: j.trainer}, todo))
+		draw := &drawFn{Store: j.store, Of: of, Workers: j.goroutines(), Trainer: j.trainer}
+		drawn = append(drawn, beam.ParDo(root, draw, todo))
 	}
 	beam.ParDo0(root, &mergeFn{j.store, of, len(missing)}, beam.CombinePerKey(root, add, beam.Flatten(root, drawn...)))
 	return p

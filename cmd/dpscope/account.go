@@ -25,7 +25,7 @@ func accountCommand(s streams, args []string) error {
 	}
 	kinds := accounting.KindNames()
 	if q.Mechanism == "" {
-		return &audit.InputError{Field: "-mechanism", Found: audit.Absent, Want: "one of " + strings.Join(kinds, ", "), Remedy: "for example -mechanism gaussian -sigma 2"}
+		return absent("-mechanism", "one of "+strings.Join(kinds, ", "), "for example -mechanism gaussian -sigma 2")
 	}
 	if q.Mechanism.Parameters() == nil {
 		return audit.UnknownName("-mechanism", string(q.Mechanism), kinds)

@@ -58,7 +58,7 @@ func (f *auditFlags) plan() (pair.Plan, error) {
 		p.Mechanism = name
 		return p, checkOwnClaim(p.Claim)
 	case p.Mechanism == "":
-		return p, &audit.InputError{Field: "-mechanism", Found: audit.Absent, Want: "a mechanism's name", Remedy: "dpscope list shows all; use -exec or -wasm for your own mechanism, -samples-file for outputs that another program recorded"}
+		return p, absent("-mechanism", "a mechanism's name", "dpscope list shows all; use -exec or -wasm for your own mechanism, -samples-file for outputs that another program recorded")
 	case p.Samples == 0:
 		p.Samples = google.Samples(p.Mechanism)
 	}
@@ -67,11 +67,11 @@ func (f *auditFlags) plan() (pair.Plan, error) {
 
 func (f *auditFlags) readCurve(p *pair.Plan) error {
 	if p.Claim != nil && *p.Claim != (audit.Claim{Kind: audit.Profile}) && *p.Claim != (audit.Claim{}) {
-		return &audit.InputError{Field: "-claim-file", Found: strconv.Quote(f.curve), Want: "the only claim", Remedy: "leave out -epsilon, -delta, -profile and the like, or the file"}
+		return input("-claim-file", strconv.Quote(f.curve), "the only claim", "leave out -epsilon, -delta, -profile and the like, or the file")
 	}
 	data, err := os.ReadFile(f.curve)
 	if err != nil {
-		return &audit.InputError{Field: "-claim-file", Found: strconv.Quote(f.curve), Want: "a file that can be read", Remedy: err.Error()}
+		return input("-claim-file", strconv.Quote(f.curve), "a file that can be read", err.Error())
 	}
 	curve, err := accounting.ReadProfile(filepath.Base(f.curve), data)
 	if err != nil {
@@ -86,7 +86,7 @@ func strayArgument(args []string) error {
 	if _, err := catalogue.Mechanism(args[0]); err == nil {
 		remedy = "the mechanism has a flag: dpscope audit -mechanism " + args[0]
 	}
-	return &audit.InputError{Field: "dpscope audit", Found: fmt.Sprintf("called with %q", args), Want: "given no argument besides flags", Remedy: remedy}
+	return input("dpscope audit", fmt.Sprintf("called with %q", args), "given no argument besides flags", remedy)
 }
 
 func auditCommand(s streams, args []string) error {
@@ -109,7 +109,7 @@ func auditCommand(s streams, args []string) error {
 		plan = plan.ForVerdict()
 	}
 	if f.shards.Given() && (len(f.Recorded.Files) > 0 || f.Table.File != "") {
-		return &audit.InputError{Field: "-shards", Found: "given with -samples-file or -table", Want: "absent: a file of yours is read on one machine", Remedy: "leave it out, and give more -workers"}
+		return input("-shards", "given with -samples-file or -table", "absent: a file of yours is read on one machine", "leave it out, and give more -workers")
 	}
 	return f.does(plan, nil)
 }

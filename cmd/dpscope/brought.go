@@ -31,9 +31,8 @@ type brought struct {
 	parent         bool   // who started this answers for the program
 	after          string // partial that says whether its trainings can be drawn again
 
-	asked cli.Asked[pair.External]
-	// Standard input is the file - of samples, or has the parent's answers; standard output gets requests to it.
-	streams
+	asked   cli.Asked[pair.External]
+	streams // standard input is the file - of samples, or the parent's answers; standard output gets requests to it
 }
 
 func (b *brought) register(s *cli.Flags, keys []settings.Key[pair.External]) {
@@ -71,7 +70,7 @@ func (r *requests) Write(b []byte) (int, error) {
 	return r.Writer.Write(b)
 }
 
-// answers is the program that started this one, where it answers; else nil.
+// answers is the program that started this one, where that answers.
 func (b *brought) answers(frames bool) *command.Parent {
 	if !b.parent {
 		return nil
@@ -82,19 +81,16 @@ func (b *brought) answers(frames bool) *command.Parent {
 // userKinds are the flags that bring a mechanism.
 var userKinds = map[audit.UserKind]string{audit.UserModule: "wasm", audit.UserCommand: "exec"}
 
-// userKind is the kind that is brought; "": none.
 func (b *brought) userKind() audit.UserKind {
 	return audit.UserKind(pair.External{User: b.User}.Mechanism())
 }
 
 // namesWithin are the settings that only one kind of a mechanism from outside has.
-func namesWithin(part string) (names []string) {
-	for _, k := range settings.Without(pair.ExternalKeys(), pair.SharedKeys...) {
-		if strings.HasPrefix(k.Field, part+"/") {
-			names = append(names, k.Name)
-		}
-	}
-	return names
+func namesWithin(part string) []string {
+	own := settings.Without(pair.ExternalKeys(), pair.SharedKeys...)
+	return settings.Names(slices.DeleteFunc(own, func(k settings.Key[pair.External]) bool {
+		return !strings.HasPrefix(k.Field, part+"/")
+	}))
 }
 
 // check refuses flags that belong to other mechanisms.
@@ -102,18 +98,14 @@ func (b *brought) check(s *cli.Flags) error {
 	refuse := func(want, remedy string, names ...string) error {
 		for _, name := range names {
 			if s.Given(name) {
-				return &audit.InputError{Field: "-" + name, Found: "given", Want: want, Remedy: remedy}
+				return given("-"+name, want, remedy)
 			}
 		}
 		return nil
 	}
 	if by := userKinds[b.userKind()]; by != "" {
-		names := slices.Concat([]string{"mechanism", "param"}, namesWithin("recorded"), namesWithin("table"))
-		if by == "exec" {
-			names = append(names, "wasm")
-		} else {
-			names = append(names, "exec", "exec-parent")
-		}
+		others := map[string][]string{"exec": {"wasm"}, "wasm": {"exec", "exec-parent"}}[by]
+		names := slices.Concat([]string{"mechanism", "param"}, namesWithin("recorded"), namesWithin("table"), others)
 		return refuse("absent with -"+by, "that audits your own mechanism", names...)
 	}
 	if b.Table.File == "" {
@@ -123,7 +115,7 @@ func (b *brought) check(s *cli.Flags) error {
 	}
 	for _, name := range []string{"wasm", "exec"} {
 		if s.Given(name) {
-			return &audit.InputError{Field: "-" + name, Found: `""`, Want: "the command or the module of your mechanism (docs/command.md, docs/abi.md)"}
+			return input("-"+name, `""`, "the command or the module of your mechanism (docs/command.md, docs/abi.md)")
 		}
 	}
 	if err := refuse("absent without a mechanism of your own", "name yours with -exec or -wasm (docs/command.md, docs/abi.md)", append([]string{"exec-timeout", "exec-parent"}, namesWithin("brought")...)...); err != nil {
@@ -133,7 +125,7 @@ func (b *brought) check(s *cli.Flags) error {
 	case len(files) == 0:
 		return nil
 	case files[0] == "":
-		return &audit.InputError{Field: "-samples-file", Found: audit.Absent, Want: "the file of the first dataset", Remedy: "-samples-file2 is the file of the second one only"}
+		return absent("-samples-file", "the file of the first dataset", "-samples-file2 is the file of the second one only")
 	}
 	return refuse("absent with -samples-file", "recorded outputs are of one mechanism and one pair of datasets", append([]string{"mechanism", "param", "relation", "pair", "finder", "trials"}, namesWithin("table")...)...)
 }
@@ -153,31 +145,32 @@ type opening struct {
 	sha256  string
 }
 
-// catalogue is what is registered, and the mechanism, which runs until it is closed.
-func (b *brought) catalogue(ctx context.Context, p pair.Plan) (audit.Catalogue, func(), error) {
-	space, err := b.User.Space(p.Relation)
+// start starts the user's mechanism.
+func (j *job) start(ctx context.Context, p pair.Plan) error {
+	space, err := j.User.Space(p.Relation)
 	if err == nil && p.Pair != nil {
 		err = space.Relation.Check(*p.Pair, space.Domain)
 	}
 	if err != nil {
-		return audit.Catalogue{}, nil, err
+		return err
 	}
-	m, err := b.open(ctx, opening{b.User, space, p.Pair, nil, ""})
+	m, err := j.openUser(ctx, opening{j.User, space, p.Pair, nil, ""})
 	if err != nil {
-		return audit.Catalogue{}, nil, err
+		return err
 	}
 	if why := m.UserMechanism().Unseeded; why != "" {
-		fmt.Fprintf(b.stderr, "dpscope: note: %s: a replay of the report recomputes everything from its counts but cannot draw them again\n", why)
+		fmt.Fprintf(j.stderr, "dpscope: note: %s: a replay of the report recomputes everything from its counts but cannot draw them again\n", why)
 	}
-	return catalogue.With(m.UserMechanism().Spec(m)), m.Close, nil
+	j.env.Catalogue, j.end = catalogue.With(m.UserMechanism().Spec(m)), m.Close
+	return nil
 }
 
-func (b *brought) open(ctx context.Context, o opening) (userMechanism, error) {
+func (b *brought) openUser(ctx context.Context, o opening) (userMechanism, error) {
 	if o.Wasm != "" {
 		return openModule(ctx, o)
 	}
 	if b.Timeout <= 0 {
-		return nil, &audit.InputError{Field: "-exec-timeout", Found: b.Timeout.String(), Want: "above 0", Remedy: "for example 90s"}
+		return nil, input("-exec-timeout", b.Timeout.String(), "above 0", "for example 90s")
 	}
 	return command.Open(ctx, command.Options{Parent: b.answers(true), Command: o.Exec, Space: o.space, Pair: o.pair, Kinds: o.Kinds, NonFinite: o.NonFinite, Columns: o.columns, Timeout: b.Timeout})
 }
@@ -186,7 +179,7 @@ const moduleHost = "host-module"
 
 func openModule(ctx context.Context, o opening) (userMechanism, error) {
 	if o.NonFinite == "symbol" {
-		return nil, &audit.InputError{Field: "-nonfinite", Found: "symbol", Want: "refuse with -wasm", Remedy: "make the module return another number instead of NaN and infinities"}
+		return nil, input("-nonfinite", "symbol", "refuse with -wasm", "make the module return another number instead of NaN and infinities")
 	}
 	data, err := readFile(o.Wasm, module.MostBytes)
 	if err != nil {
@@ -206,24 +199,23 @@ func openModule(ctx context.Context, o opening) (userMechanism, error) {
 	return module.Open(ctx, filepath.Base(o.Wasm), data, module.Options{Host: []string{self, moduleHost}, Space: o.space, Pair: o.pair, Kinds: kinds, SHA256: o.sha256})
 }
 
-// checkOwnClaim wants a claim, as what the user brings has none of its own.
 func checkOwnClaim(c *audit.Claim) error {
 	if c != nil && (c.Epsilon > 0 || c.Rho > 0 || c.Mu > 0) {
 		return nil
 	}
-	return &audit.InputError{Field: "-epsilon", Found: audit.Absent, Want: "the claimed epsilon (or -rho, or -mu)", Remedy: "enter what your mechanism claims, for example -epsilon 1; dpscope cannot know it"}
+	return absent("-epsilon", "the claimed epsilon (or -rho, or -mu)", "enter what your mechanism claims, for example -epsilon 1; dpscope cannot know it")
 }
 
-func (b *brought) recordedCatalogue() (audit.Catalogue, error) {
-	files, err := b.readSamples(b.Recorded.Files, b.Recorded.Reading)
+func (j *job) readRecorded() error {
+	files, err := j.readSamples(j.Recorded.Files, j.Recorded.Reading)
 	if err != nil {
-		return audit.Catalogue{}, err
+		return err
 	}
-	samples, err := recorded.Pair(files, b.Recorded.Reading)
-	if err != nil {
-		return audit.Catalogue{}, err
+	samples, err := recorded.Pair(files, j.Recorded.Reading)
+	if err == nil {
+		j.env.Catalogue = catalogue.With(samples.Spec())
 	}
-	return catalogue.With(samples.Spec()), nil
+	return err
 }
 
 func (b *brought) reader() (r *recordings.Reader, show *meter) {
@@ -234,7 +226,7 @@ func (b *brought) reader() (r *recordings.Reader, show *meter) {
 	return r, show
 }
 
-// readSamples reads files of outputs; their names are without their folders.
+// readSamples reads files of outputs, named without their folders.
 func (b *brought) readSamples(paths []string, reading audit.Reading) (files []*recorded.File, err error) {
 	r, show := b.reader()
 	defer show.Clear()
@@ -244,7 +236,7 @@ func (b *brought) readSamples(paths []string, reading audit.Reading) (files []*r
 		case path != "-" || b.stdin == nil:
 			file, err = r.Read(path, o)
 		case slices.Contains(paths[i+1:], "-"):
-			err = &audit.InputError{Field: "-samples-file2", Found: "- like -samples-file", Want: "another file", Remedy: "standard input can be read once; save one of the two to a file"}
+			err = input("-samples-file2", "- like -samples-file", "another file", "standard input can be read once; save one of the two to a file")
 		default:
 			o.Name = "standard input"
 			file, err = r.Stream(b.stdin, o)
@@ -260,7 +252,7 @@ func (b *brought) readSamples(paths []string, reading audit.Reading) (files []*r
 
 func (b *brought) readScores(names []string, columns recorded.ScoreColumns) (*scores.Scores, error) {
 	if len(names) < 1 || len(names) > 2 {
-		return nil, &audit.InputError{Field: "files of scores", Found: strconv.Itoa(len(names)), Want: "one with both classes, or two: canaries that were in, and those that were out"}
+		return nil, input("files of scores", strconv.Itoa(len(names)), "one with both classes, or two: canaries that were in, and those that were out")
 	}
 	r, show := b.reader()
 	defer show.Clear()
@@ -276,30 +268,27 @@ func (b *brought) readScores(names []string, columns recorded.ScoreColumns) (*sc
 	return scores.ReadScores(parsed, columns)
 }
 
-// openTable is what is registered, with the learners over the table of a file: see [learners.In].
-func openTable(path string, reading audit.LabelledReading, was *audit.Labelled) (audit.Catalogue, string, error) {
+// openTable adds the learners over the table of a file: see [learners.In].
+func (j *job) openTable(path string, reading audit.LabelledReading, was *audit.Labelled) (note string, err error) {
 	text, err := readFile(path, learners.MostBytes)
-	if err != nil {
-		return audit.Catalogue{}, "", err
+	if err == nil {
+		j.env.Catalogue, note, err = learners.In(catalogue, filepath.Base(path), text, reading, was)
 	}
-	return learners.In(catalogue, filepath.Base(path), text, reading, was)
+	return note, err
 }
 
-func (b *brought) labelled(p pair.Plan) (audit.Catalogue, error) {
-	cat, _, err := openTable(b.Table.File, b.Table.LabelledReading, nil)
-	if err != nil {
-		return cat, err
-	}
+func (j *job) readTable(p pair.Plan) error {
+	_, err := j.openTable(j.Table.File, j.Table.LabelledReading, nil)
 	var names []string
-	for _, m := range cat.Mechanisms {
+	for _, m := range j.env.Catalogue.Mechanisms {
 		if m.Labelled != nil {
 			names = append(names, m.Name)
 		}
 	}
-	if p.Mechanism != "" && !slices.Contains(names, p.Mechanism) {
-		return cat, audit.UnknownName("-mechanism with -table", p.Mechanism, names)
+	if err == nil && p.Mechanism != "" && !slices.Contains(names, p.Mechanism) {
+		err = audit.UnknownName("-mechanism with -table", p.Mechanism, names)
 	}
-	return cat, nil
+	return err
 }
 
 // readOneFile reads the one file that most audits take, nil for none.
@@ -308,7 +297,7 @@ func readOneFile(names []string) ([]byte, error) {
 	case len(names) == 0 || names[0] == "":
 		return nil, nil
 	case len(names) > 1:
-		return nil, &audit.InputError{Field: "-data", Found: fmt.Sprintf("given %d times", len(names)), Want: "given once"}
+		return nil, input("-data", fmt.Sprintf("given %d times", len(names)), "given once")
 	}
 	return readFile(names[0], mostFile)
 }
@@ -322,7 +311,7 @@ func readFile(name string, most int64) ([]byte, error) {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, &audit.InputError{Field: name, Found: "a folder", Want: "a file"}
+		return nil, input(name, "a folder", "a file")
 	}
 	return readAll(name, f, most)
 }
@@ -333,7 +322,7 @@ func readAll(name string, in io.Reader, most int64) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if int64(len(data)) > most {
-		return nil, &audit.InputError{Field: name, Found: fmt.Sprintf("larger than %d bytes", most), Want: "at most that large", Remedy: "check that it is the right file; if it is a table, keep fewer rows"}
+		return nil, input(name, fmt.Sprintf("larger than %d bytes", most), "at most that large", "check that it is the right file; if it is a table, keep fewer rows")
 	}
 	return data, nil
 }
@@ -346,78 +335,79 @@ func (s streams) read(name string) ([]byte, error) {
 	return readFile(name, mostFile)
 }
 
-// Catalogues to replay a report with: nothing that it names is run or read, the user names it again. note says
-// that something has another name now.
+// To replay a report nothing that it names is run or read: the user names it again. note says that something has
+// another name now.
 
-func (b *brought) replayUser(ctx context.Context, r pair.Report) (cat audit.Catalogue, end func(), note string, err error) {
+func (j *job) replayUser(ctx context.Context, r pair.Report) (note string, err error) {
 	u := r.Inputs.User
-	switch by := userKinds[b.userKind()]; {
+	switch by := userKinds[j.userKind()]; {
 	case u == nil:
-		return cat, nil, "", &audit.InputError{Field: "-" + by, Found: "given", Want: "absent: the report is of the mechanism " + r.Plan.Mechanism, Remedy: "leave the flag out"}
+		return "", given("-"+by, "absent: the report is of the mechanism "+r.Plan.Mechanism, "leave the flag out")
 	case u.Kind.Scripted():
-		return cat, nil, "", &audit.InputError{Field: "inputs.brought.kind", Found: string(u.Kind), Want: "one that the command line can run", Remedy: "open the report in the page and press Verify; on the command line audit your own program with -exec (docs/command.md)"}
+		return "", input("inputs.brought.kind", string(u.Kind), "one that the command line can run", "open the report in the page and press Verify; on the command line audit your own program with -exec (docs/command.md)")
 	case userKinds[u.Kind] == "":
-		return cat, nil, "", audit.UnknownName("inputs.brought.kind", string(u.Kind), []string{string(audit.UserCommand), string(audit.UserModule)})
+		return "", audit.UnknownName("inputs.brought.kind", string(u.Kind), []string{string(audit.UserCommand), string(audit.UserModule)})
 	case by != userKinds[u.Kind]:
-		return cat, nil, "", &audit.InputError{Field: "-" + userKinds[u.Kind], Found: audit.Absent,
-			Want: fmt.Sprintf("it again, if you trust it: this report names %q", u.Name), Remedy: "a replay runs no program that only the report names"}
+		return "", absent("-"+userKinds[u.Kind], fmt.Sprintf("it again, if you trust it: this report names %q", u.Name), "a replay runs no program that only the report names")
 	}
 	if err := u.Datasets.Validate(); err != nil {
-		return cat, nil, "", err
+		return "", err
 	}
-	again := b.User
+	again := j.User
 	again.Kinds, again.NonFinite = nil, u.NonFinite
-	m, err := b.open(ctx, opening{again, u.Datasets, r.Plan.Pair, u.Columns, u.SHA256})
+	m, err := j.openUser(ctx, opening{again, u.Datasets, r.Plan.Pair, u.Columns, u.SHA256})
 	if err != nil {
-		return cat, nil, "", err
+		return "", err
 	}
 	now := m.UserMechanism()
 	if now.Name != u.Name { // it may have moved
 		note = fmt.Sprintf("the report names %q; this replay ran %q", u.Name, now.Name)
 		now.Name = u.Name
 	}
-	return catalogue.With(now.Spec(m)), m.Close, note, nil
+	j.env.Catalogue, j.end = catalogue.With(now.Spec(m)), m.Close
+	return note, nil
 }
 
-func (b *brought) replayLabelled(r pair.Report) (audit.Catalogue, string, error) {
+func (j *job) replayTable(r pair.Report) (note string, err error) {
 	was := r.Inputs.Labelled
 	switch {
 	case was == nil:
-		return audit.Catalogue{}, "", &audit.InputError{Field: "-table", Found: "given", Want: "absent: the report is not of a user's table", Remedy: "leave the flag out"}
-	case b.Table.File == "":
-		return audit.Catalogue{}, "", &audit.InputError{Field: "-table", Found: audit.Absent, Want: "the table that the report is of: " + was.File.Name, Remedy: "name it with -table FILE"}
+		return "", given("-table", "absent: the report is not of a user's table", "leave the flag out")
+	case j.Table.File == "":
+		return "", absent("-table", "the table that the report is of: "+was.File.Name, "name it with -table FILE")
 	}
-	return openTable(b.Table.File, was.Reading, was)
+	return j.openTable(j.Table.File, was.Reading, was)
 }
 
-func (b *brought) replayRecorded(r pair.Report) (cat audit.Catalogue, note string, err error) {
-	rec, given := r.Inputs.Samples, b.Recorded.Files
+func (j *job) replayRecorded(r pair.Report) (note string, err error) {
+	rec, paths := r.Inputs.Samples, j.Recorded.Files
 	switch {
-	case rec == nil && len(given) == 0:
-		return catalogue, "", nil
+	case rec == nil && len(paths) == 0:
+		return "", nil
 	case rec == nil:
-		return cat, "", &audit.InputError{Field: "-samples-file", Found: "given", Want: "absent: the report is of the mechanism " + r.Plan.Mechanism, Remedy: "leave the flag out"}
+		return "", given("-samples-file", "absent: the report is of the mechanism "+r.Plan.Mechanism, "leave the flag out")
 	case len(rec.Files) == 0 || len(rec.Files) > 2:
-		return cat, "", &audit.InputError{Field: "inputs.samples.files", Found: fmt.Sprintf("of %d files", len(rec.Files)), Want: "one or two"}
-	case len(given) != len(rec.Files) || given[0] == "":
+		return "", input("inputs.samples.files", fmt.Sprintf("of %d files", len(rec.Files)), "one or two")
+	case len(paths) != len(rec.Files) || paths[0] == "":
 		want := "the file that the report is of: " + rec.Files[0].Name
 		if len(rec.Files) == 2 {
 			want = fmt.Sprintf("the files that the report is of, -samples-file %s -samples-file2 %s", rec.Files[0].Name, rec.Files[1].Name)
 		}
-		return cat, "", &audit.InputError{Field: "-samples-file", Found: "absent, or not as many files as the report has", Want: want}
+		return "", input("-samples-file", "absent, or not as many files as the report has", want)
 	}
-	files, err := b.readSamples(given, rec.Reading)
+	files, err := j.readSamples(paths, rec.Reading)
 	if err != nil {
-		return cat, "", err
+		return "", err
 	}
 	samples, err := recorded.Replay(rec, files)
 	if err != nil {
-		return cat, "", err
+		return "", err
 	}
 	for i, file := range files {
 		if was := rec.Files[i].Name; file.Name != was { // it may have moved
 			note += fmt.Sprintf("the report names %q; this replay read %q, which holds the same. ", was, file.Name)
 		}
 	}
-	return catalogue.With(samples.Spec()), strings.TrimSpace(note), nil
+	j.env.Catalogue = catalogue.With(samples.Spec())
+	return strings.TrimSpace(note), nil
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/dpscope/dpscope/internal/cli"
 )
 
-// commitment: the hash is SHA-256 of this line, the salt's bytes and the canonical JSON of a list of [committed].
+// commitment: the hash is SHA-256 of this, the salt's bytes and the canonical JSON of a list of [committed].
 const commitment = "dpscope-commitment-v1\n"
 
 const gone = "use dpscope commit instead: it prints a salted hash that any service can timestamp, and dpscope verify -commitment checks it"
@@ -66,7 +66,7 @@ func commitCommand(s streams, args []string) error {
 func (f *auditFlags) committed(ctx context.Context, names []string) (out []committed, err error) {
 	var jobs []job
 	if len(names) > 1 {
-		return nil, &audit.InputError{Field: "dpscope commit", Found: fmt.Sprintf("called with %q", names), Want: "given one file of audits, or the flags of one audit"}
+		return nil, input("dpscope commit", fmt.Sprintf("called with %q", names), "given one file of audits, or the flags of one audit")
 	} else if len(names) == 1 {
 		file := planFlags{file: names[0]}
 		plan, err := file.read(f.streams)
@@ -81,13 +81,13 @@ func (f *auditFlags) committed(ctx context.Context, names []string) (out []commi
 		defer end()
 	} else {
 		plan, err := f.plan()
-		j := newJob(plan, 1)
+		j := newJob(&f.brought, plan, 1)
 		defer j.close()
 		if err == nil {
-			err = j.read(&f.brought)
+			err = j.read()
 		}
 		if err == nil {
-			err = j.open(ctx, &f.brought, &meter{})
+			err = j.open(ctx, &meter{})
 		}
 		if err == nil {
 			j.audit, err = core.Resolve(plan, j.env)
@@ -113,9 +113,7 @@ func (f *auditFlags) committed(ctx context.Context, names []string) (out []commi
 
 func sums(r *audit.Recording, b *audit.UserMechanism, l *audit.Labelled) (all []string) {
 	if r != nil {
-		for _, f := range r.Files {
-			all = append(all, f.SHA256)
-		}
+		all = audit.Each(r.Files, func(f audit.RecordedFile) string { return f.SHA256 })
 	}
 	if b != nil && b.SHA256 != "" {
 		all = append(all, b.SHA256)
@@ -156,7 +154,7 @@ func (s streams) checkCommitment(given string, text []byte) error {
 	}
 	m := hexLines.FindStringSubmatch(said)
 	if m == nil {
-		return &audit.InputError{Field: "-commitment", Found: "without a salt and a hash", Want: "the two lines that dpscope commit printed, salt: and sha256:, or a file with them"}
+		return input("-commitment", "without a salt and a hash", "the two lines that dpscope commit printed, salt: and sha256:, or a file with them")
 	}
 	audits, err := committedIn(text)
 	if err != nil {

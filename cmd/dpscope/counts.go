@@ -51,7 +51,7 @@ func counts(s streams, args []string) error {
 	}
 	for _, name := range []string{"in", "out"} {
 		if !set.Given(name) {
-			return &audit.InputError{Field: "-" + name, Found: audit.Absent, Want: "a count out of a total", Remedy: "for example -in 40/50 -out 2/50: 40 of 50 trainings with the canary, 2 of 50 without it"}
+			return absent("-"+name, "a count out of a total", "for example -in 40/50 -out 2/50: 40 of 50 trainings with the canary, 2 of 50 without it")
 		}
 	}
 	p.Counts = bounds.Counts{X: in.k, N1: in.n, Y: out.k, N0: out.n}

@@ -15,7 +15,7 @@ func TestReplayScripted(t *testing.T) {
 		f.User.Exec = "./mine"
 		r := pair.Report{}
 		r.Inputs.User = &audit.UserMechanism{Kind: kind, Name: "mechanism"}
-		_, _, _, err := f.replayUser(t.Context(), r)
+		_, err := (&job{brought: f}).replayUser(t.Context(), r)
 		if !audit.IsInput(err) || !strings.Contains(err.Error(), string(kind)) || !strings.Contains(err.Error(), "open the report in the page and press Verify") || !strings.Contains(err.Error(), "-exec") {
 			t.Errorf("%s: %v", kind, err)
 		}

@@ -17,6 +17,7 @@ import (
 )
 
 type job struct {
+	*brought
 	plan any // of the kind's type
 	env  core.Env
 	end  func() // ends a program of the user's; nil: there is none
@@ -28,8 +29,8 @@ type job struct {
 	broken error
 }
 
-func newJob(plan any, workers int) job {
-	return job{plan: plan, env: core.Env{Catalogue: catalogue, Pool: engine.LocalPool(workers), Generator: cli.Generator(), Now: cli.Clock()}}
+func newJob(b *brought, plan any, workers int) job {
+	return job{brought: b, plan: plan, env: core.Env{Catalogue: catalogue, Pool: engine.LocalPool(workers), Generator: cli.Generator(), Now: cli.Clock()}}
 }
 
 func (j *job) close() {
@@ -38,45 +39,45 @@ func (j *job) close() {
 	}
 }
 
-func (j *job) read(b *brought) (err error) {
+func (j *job) read() (err error) {
 	switch p := j.plan.(type) {
 	case scores.Plan:
-		j.env.Scores, err = b.readScores(b.files, p.ScoreColumns)
+		j.env.Scores, err = j.readScores(j.files, p.ScoreColumns)
 	case pair.Plan:
-		if b.Table.File != "" {
-			j.env.Catalogue, err = b.labelled(p)
-		} else if len(b.Recorded.Files) > 0 {
-			j.env.Catalogue, err = b.recordedCatalogue()
+		if j.Table.File != "" {
+			err = j.readTable(p)
+		} else if len(j.Recorded.Files) > 0 {
+			err = j.readRecorded()
 		}
 	default:
-		j.env.File, err = readOneFile(b.files)
+		j.env.File, err = readOneFile(j.files)
 	}
 	return err
 }
 
 // open starts the user's program or module. One that trains is asked for its first training twice, unless the
 // partial of a search says what came of that.
-func (j *job) open(ctx context.Context, b *brought, show *meter) (err error) {
+func (j *job) open(ctx context.Context, show *meter) (err error) {
 	if p, ok := j.plan.(pair.Plan); ok {
-		if b.userKind() != "" {
-			j.env.Catalogue, j.end, err = b.catalogue(ctx, p)
+		if j.userKind() != "" {
+			err = j.start(ctx, p)
 		}
 		return err
 	}
-	if b.User.Exec == "" {
+	if j.User.Exec == "" {
 		return nil
 	}
-	program, sources, err := training.Open(ctx, b.User.Exec, b.Timeout, b.answers(false))
+	program, sources, err := training.Open(ctx, j.User.Exec, j.Timeout, j.answers(false))
 	if err != nil {
 		return err
 	}
 	j.env.Sources, j.end = sources, program.Close
 	switch {
 	case j.env.Continue != nil:
-	case b.after != "":
-		err = training.After(j.plan, b.after, shares.Open)
-	case b.Check:
-		err = training.Check(program, j.plan, j.env, show.checking(), b.stderr)
+	case j.after != "":
+		err = training.After(j.plan, j.after, shares.Open)
+	case j.Check:
+		err = training.Check(program, j.plan, j.env, show.checking(), j.stderr)
 		show.Clear()
 	}
 	return err
@@ -95,29 +96,21 @@ func (j *job) data() ([]byte, error) {
 	return json.Marshal(spec.User)
 }
 
-type single struct {
-	*cli.Flags
-	brought
-	workers *int
-	shards  shares.Flags
-	out     formatFlags
-}
-
 // does makes the audit of a plan, or the part that is asked for. from is the report that it goes on from, or nil.
-func (f *single) does(plan any, from *canary.Parent) error {
-	j := newJob(plan, *f.workers)
+func (f *kindFlags[P]) does(plan P, from *canary.Parent) error {
+	j := newJob(&f.brought, plan, *f.workers)
 	j.env.Continue = from
 	f.after = f.shards.After
-	if err := j.read(&f.brought); err != nil {
+	if err := j.read(); err != nil {
 		return err
 	}
 	show := &meter{cli.NewMeter(f.stderr, f.parent)}
 	ctx, stop := context.Background(), func() {}
-	if _, ok := plan.(scores.Plan); !ok { // which a signal may end at once: it has nothing to tell
+	if _, ok := j.plan.(scores.Plan); !ok { // which a signal may end at once: it has nothing to tell
 		ctx, stop = untilSignal()
 	}
 	defer stop()
-	err := j.open(ctx, &f.brought, show)
+	err := j.open(ctx, show)
 	defer j.close()
 	if err != nil && ctx.Err() != nil {
 		f.fail(cli.ErrStopped)
@@ -129,12 +122,12 @@ func (f *single) does(plan any, from *canary.Parent) error {
 	if f.shards.Given() {
 		data, err := j.data()
 		if err == nil {
-			err = f.shards.Do(ctx, core.KindOf(plan).Name, plan, data, j.env, show.watch)
+			err = f.shards.Do(ctx, core.KindOf(j.plan).Name, plan, data, j.env, show.watch)
 		}
 		show.Clear()
 		return err
 	}
-	a, err := core.Resolve(plan, j.env)
+	a, err := core.Resolve(j.plan, j.env)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/dpscope/dpscope/audit"
@@ -60,6 +61,17 @@ type streams struct {
 
 // fail says an error that does not end the command.
 func (s streams) fail(err error) int { return cli.Fail("dpscope", s.stderr, err) }
+
+// input is a fault in what the user gave: a field was found to be so, must be as is wanted, and how to mend it.
+func input(field, found, want string, remedy ...string) error {
+	return &audit.InputError{Field: field, Found: found, Want: want, Remedy: strings.Join(remedy, "")}
+}
+
+func absent(field, want string, remedy ...string) error {
+	return input(field, audit.Absent, want, remedy...)
+}
+
+func given(field, want string, remedy ...string) error { return input(field, "given", want, remedy...) }
 
 // exit is the code with which a command ends that has said why.
 type exit int

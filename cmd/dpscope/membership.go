@@ -6,23 +6,27 @@ import (
 	"os"
 	"slices"
 
-	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/shares"
 )
 
 // kindFlags are the flags of a command whose plans are of type P.
 type kindFlags[P any] struct {
-	single
-	asked cli.Asked[P]
-	from  string // report that the audit goes on from
+	*cli.Flags
+	brought
+	workers *int
+	shards  shares.Flags
+	out     formatFlags
+	asked   cli.Asked[P]
+	from    string // report that the audit goes on from
 }
 
 func newKindFlags[P any](name string, keys []settings.Key[P], s streams) kindFlags[P] {
 	flags := cli.NewFlags("dpscope "+name, s.stderr)
-	return kindFlags[P]{single: single{Flags: flags, brought: brought{streams: s}, workers: new(1)}, asked: cli.Settings(flags, keys)}
+	return kindFlags[P]{Flags: flags, brought: brought{streams: s}, workers: new(1), asked: cli.Settings(flags, keys)}
 }
 
 func (f *kindFlags[P]) trains(data string) {
@@ -90,7 +94,7 @@ func continued(f *kindFlags[canary.Plan]) (plan canary.Plan, from *canary.Parent
 		case setting && slices.Contains(free, x.Name):
 			given[x.Name] = x.Value.String()
 		case setting && err == nil:
-			err = &audit.InputError{Field: "-" + x.Name, Found: "given beside -continue", Want: "absent: the plan is the report's", Remedy: "-n is the total number of runs"}
+			err = input("-"+x.Name, "given beside -continue", "absent: the plan is the report's", "-n is the total number of runs")
 		}
 	})
 	if err != nil {
@@ -104,11 +108,11 @@ func continued(f *kindFlags[canary.Plan]) (plan canary.Plan, from *canary.Parent
 	switch t := plan.Trainer; {
 	case err != nil:
 	case f.shards.Given():
-		err = &audit.InputError{Field: "-shards", Found: "given with -continue", Want: "an audit that begins", Remedy: "continue from a report on one machine"}
+		err = input("-shards", "given with -continue", "an audit that begins", "continue from a report on one machine")
 	case t != nil && f.User.Exec == "":
 		err = t.Undrawn()
 	case t == nil && f.User.Exec != "":
-		err = &audit.InputError{Field: "-exec", Found: "given beside -continue", Want: "absent: the report is of the source " + plan.Source}
+		err = input("-exec", "given beside -continue", "absent: the report is of the source "+plan.Source)
 	}
 	return plan, from, err
 }

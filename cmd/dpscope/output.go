@@ -59,7 +59,7 @@ func parseOutput(v string) (formatFile, error) {
 	}
 	name, ok := endings[strings.ToLower(filepath.Ext(v))]
 	if !ok {
-		return formatFile{}, &audit.InputError{Field: "output", Found: fmt.Sprintf("%q", v), Want: "FORMAT=FILE, or a file that ends in .html, .sarif, .json, .xml, .md, .txt or .svg", Remedy: "for example -output markdown=" + v}
+		return formatFile{}, input("output", fmt.Sprintf("%q", v), "FORMAT=FILE, or a file that ends in .html, .sarif, .json, .xml, .md, .txt or .svg", "for example -output markdown="+v)
 	}
 	return formatFile{name, v}, nil
 }
@@ -72,19 +72,19 @@ func (f *formatFlags) check() error {
 	seen := map[string]bool{}
 	for _, out := range f.files {
 		if seen[out.path] {
-			return &audit.InputError{Field: "-output", Found: fmt.Sprintf("%s twice", out.path), Want: "a separate file for each format"}
+			return input("-output", fmt.Sprintf("%s twice", out.path), "a separate file for each format")
 		}
 		seen[out.path] = true
 		info, err := os.Stat(out.path)
 		switch {
 		case err == nil && info.IsDir():
-			return &audit.InputError{Field: "-output", Found: out.path + ", a folder", Want: "a file"}
+			return input("-output", out.path+", a folder", "a file")
 		case err == nil && !info.Mode().IsRegular():
 			continue
 		}
 		probe, err := os.CreateTemp(filepath.Dir(out.path), ".dpscope-*")
 		if err != nil {
-			return &audit.InputError{Field: "-output", Found: fmt.Sprintf("%s, which cannot be written (%v)", out.path, err), Want: "a file in a folder that exists"}
+			return input("-output", fmt.Sprintf("%s, which cannot be written (%v)", out.path, err), "a file in a folder that exists")
 		}
 		probe.Close()
 		os.Remove(probe.Name())
@@ -100,7 +100,7 @@ func (f *formatFlags) place() (*format.Location, error) {
 	return &l, err
 }
 
-// write writes all forms, the files first: a reader that closes standard output early costs none.
+// write writes all forms, the files first: standard output may be closed early.
 func (f *formatFlags) write(stdout io.Writer, run format.Run) (files, printed error) {
 	run.Pictures = stills.Of
 	for _, out := range f.files {
@@ -131,15 +131,14 @@ func (f *formatFlags) finish(s streams, name string, r report.View, failed error
 }
 
 // columns are those of a terminal, 0 where w is none.
-func columns(w io.Writer) int {
+func columns(w io.Writer) (n int) {
 	if out, ok := w.(*outlet); ok {
 		w = out.Writer
 	}
 	if f, ok := w.(*os.File); ok {
-		n, _, _ := term.GetSize(int(f.Fd())) // an error is of what is no terminal
-		return n
+		n, _, _ = term.GetSize(int(f.Fd()))
 	}
-	return 0
+	return n
 }
 
 // told ends a command that has a verdict. Standard error gets the summary where standard output did not take it.
@@ -166,14 +165,12 @@ type outlet struct {
 
 func (o *outlet) Write(b []byte) (int, error) {
 	n, err := o.Writer.Write(b)
-	if err != nil && o.err == nil {
-		o.err = err
-	}
+	o.err = audit.First(o.err, err)
 	return n, err
 }
 
-// untilSignal ends with the first SIGINT, SIGTERM or, but under nohup, SIGHUP, so that a run can tell what it has;
-// the second one ends the process. Before it signals end the process at once: so all input is read first.
+// untilSignal ends with the first SIGINT, SIGTERM or, but under nohup, SIGHUP, so that a run can tell what it has; the
+// second one ends the process. Before it the first one does: so all input is read first.
 func untilSignal() (ctx context.Context, stop context.CancelFunc) {
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {

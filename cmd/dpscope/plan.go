@@ -44,7 +44,7 @@ var withPlan = []string{"plan", "only", "all", "format", "output", "location", "
 // read reads the plan. Its names of files are relative to its folder.
 func (f *planFlags) read(s streams) (*suite.File, error) {
 	if f.file == "" {
-		return nil, &audit.InputError{Field: "-plan", Found: audit.Absent, Want: "the file that has the audits of -only"}
+		return nil, absent("-plan", "the file that has the audits of -only")
 	}
 	data, err := s.read(f.file)
 	if err != nil {
@@ -89,7 +89,7 @@ func (f *planFlags) jobs(s streams, file *suite.File, chosen []int, workers int,
 		}
 		stop()
 	}
-	bring, heard := make([]brought, len(chosen)), run
+	heard := run
 	at := func(k int, err error) error {
 		defer end()
 		if ctx.Err() != nil {
@@ -98,11 +98,10 @@ func (f *planFlags) jobs(s streams, file *suite.File, chosen []int, workers int,
 		return fmt.Errorf("%s: audits[%d] (%s): %w", f.file, chosen[k], all[k].name, err)
 	}
 	for k, i := range chosen {
-		e, b := file.Audits[i], &bring[k]
-		all = append(all, newJob(file.Audit(i), workers))
-		j := &all[k]
+		e := file.Audits[i]
+		b := &brought{External: e.External(), files: []string{e.Data}, streams: streams{stderr: s.stderr}, Flags: training.Flags{Timeout: command.DefaultTimeout, Check: true}}
+		j := newJob(b, file.Audit(i), workers)
 		j.name = e.Name
-		*b = brought{External: e.External(), files: []string{e.Data}, streams: streams{stderr: s.stderr}, Flags: training.Flags{Timeout: command.DefaultTimeout, Check: true}}
 		if e.Scores != nil {
 			b.files = e.Scores.Files
 		}
@@ -110,7 +109,8 @@ func (f *planFlags) jobs(s streams, file *suite.File, chosen []int, workers int,
 			b.User.Exec, b.Timeout = t.Command, command.DefaultTrainingTimeout
 		}
 		heard = heard || b.userKind() != ""
-		if err := j.read(b); err != nil {
+		err := j.read()
+		if all = append(all, j); err != nil {
 			return nil, nil, nil, at(k, err)
 		}
 	}
@@ -119,7 +119,7 @@ func (f *planFlags) jobs(s streams, file *suite.File, chosen []int, workers int,
 	}
 	for k := range chosen {
 		j := &all[k]
-		if j.broken = j.open(ctx, &bring[k], &meter{}); j.broken != nil {
+		if j.broken = j.open(ctx, &meter{}); j.broken != nil {
 			if run && ctx.Err() == nil {
 				continue
 			}
@@ -159,7 +159,7 @@ func (f *auditFlags) auditPlan() error {
 	var err error
 	f.Visit(func(x *flag.Flag) {
 		if !slices.Contains(withPlan, x.Name) && err == nil {
-			err = &audit.InputError{Field: "-" + x.Name, Found: "given", Want: "absent with -plan", Remedy: "the plan says what is audited and how; the flags allowed with it are -" + strings.Join(withPlan[1:], ", -")}
+			err = given("-"+x.Name, "absent with -plan", "the plan says what is audited and how; the flags allowed with it are -"+strings.Join(withPlan[1:], ", -"))
 		}
 	})
 	var file *suite.File
@@ -197,7 +197,7 @@ func (f *auditFlags) auditPlan() error {
 	}
 	show := &meter{cli.NewMeter(f.stderr, false)}
 	defer show.Clear()
-	return f.shards.Do(ctx, suite.ReportKind, plan, nil, newJob(nil, *f.workers).env, show.watch)
+	return f.shards.Do(ctx, suite.ReportKind, plan, nil, newJob(nil, nil, *f.workers).env, show.watch)
 }
 
 func (f *auditFlags) runPlan(ctx context.Context, file *suite.File, todo []job) error {
@@ -229,7 +229,7 @@ func (f *auditFlags) runPlan(ctx context.Context, file *suite.File, todo []job) 
 	return err
 }
 
-// finishPlan writes the report of audits of the plan at a path in all forms. broken are those that could not be audited.
+// finishPlan writes the report of audits of the plan at a path. broken are those that could not be audited.
 func (f *formatFlags) finishPlan(s streams, path string, file *suite.File, audited []suite.Audited, broken []format.Broken) error {
 	given, _ := f.place() // it was checked
 	run := format.Run{Strict: f.strict, Broken: broken}
@@ -282,7 +282,7 @@ func (s streams) verifyPlan(name string, data []byte, f planFlags, workers int, 
 		fmt.Fprintf(s.stdout, "== %s\n\n", a.Name)
 		j, ok := todo[a.Name]
 		if !ok {
-			j, err = newJob(nil, workers), needsPlan(a.Report)
+			j, err = newJob(nil, nil, workers), needsPlan(a.Report)
 		}
 		var v engine.Verification
 		if err == nil {
@@ -323,7 +323,7 @@ func needsPlan(r report.View) error {
 		missing = missing || r.Plan.Data != ""
 	}
 	if missing {
-		return &audit.InputError{Field: "-plan", Found: audit.Absent, Want: "the plan of this report, which names the files and programs of its audits"}
+		return absent("-plan", "the plan of this report, which names the files and programs of its audits")
 	}
 	return nil
 }

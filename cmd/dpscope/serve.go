@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/dpscope/dpscope/audit"
 	sites "github.com/dpscope/dpscope/host/serve"
 	"github.com/dpscope/dpscope/internal/cli"
 )
@@ -32,11 +31,11 @@ func serve(s streams, args []string) error {
 	site, err := findSite(*dir)
 	switch {
 	case *origin != "" && *store == "":
-		err = &audit.InputError{Field: "-origin", Found: "given", Want: "absent without -store", Remedy: "give a folder with -store too"}
+		err = given("-origin", "absent without -store", "give a folder with -store too")
 	case *replays < 0:
-		err = &audit.InputError{Field: "-replay", Found: replays.String(), Want: "a duration such as 1h, or 0 for never"}
+		err = input("-replay", replays.String(), "a duration such as 1h, or 0 for never")
 	case *quota < 1:
-		err = &audit.InputError{Field: "-quota", Found: fmt.Sprint(*quota), Want: "at least 1 MiB"}
+		err = input("-quota", fmt.Sprint(*quota), "at least 1 MiB")
 	case err == nil:
 		handler, end := sites.Site(site, nil), func() {}
 		if *store != "" {

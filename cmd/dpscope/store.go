@@ -16,7 +16,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/report"
@@ -26,11 +25,6 @@ import (
 	"github.com/dpscope/dpscope/host/replay"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/wasm/stills"
-)
-
-const (
-	uploadsAMinute = 30
-	readsAMinute   = 600
 )
 
 // replayHost is the command with which this program replays a stranger's report in a process of its own.
@@ -44,12 +38,12 @@ func replayer(workers int) (replay.Child, error) {
 const storeHeader = "Dpscope-Store"
 
 // withStore is a site with a host of reports in a folder. origin is its public address, "" where it is that of the
-// request. Every so often, 0 for never, it replays a report. What goes wrong with that is said on out.
+// request. Every so often, 0 for never, it replays a report.
 func withStore(site http.Handler, dir, origin string, replays time.Duration, most int64, out io.Writer) (_ http.Handler, end func(), err error) {
 	if origin != "" {
 		u, err := url.Parse(origin)
 		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" {
-			return nil, nil, &audit.InputError{Field: "-origin", Found: fmt.Sprintf("%q", origin), Want: "the public address of this host, such as https://audits.example.org"}
+			return nil, nil, input("-origin", fmt.Sprintf("%q", origin), "the public address of this host, such as https://audits.example.org")
 		}
 		origin = strings.TrimSuffix(u.String(), "/")
 	}
@@ -57,9 +51,15 @@ func withStore(site http.Handler, dir, origin string, replays time.Duration, mos
 	if err != nil {
 		return nil, nil, err
 	}
-	end = func() { store.Close() }
+	ctx, stop := context.WithCancel(context.Background())
+	var jobs sync.WaitGroup
+	end = func() {
+		stop()
+		jobs.Wait()
+		store.Close()
+	}
 	fmt.Fprintf(out, "dpscope: reports are kept in %s\n", dir)
-	reports := &host.Host{Store: store, Catalogue: catalogue, Uploads: &host.Minute{Most: uploadsAMinute}, Reads: &host.Minute{Most: readsAMinute},
+	reports := &host.Host{Store: store, Catalogue: catalogue, Uploads: &host.Minute{Most: 30}, Reads: &host.Minute{Most: 600},
 		Who: whoAsks(origin != ""), Now: time.Now, Random: rand.Reader, Pictures: stills.Of,
 		Origin: func(r *http.Request) string { return cmp.Or(origin, "http://"+r.Host) }}
 	if replays > 0 {
@@ -71,28 +71,20 @@ func withStore(site http.Handler, dir, origin string, replays time.Duration, mos
 		reports.Most = replay.Most
 		job := replay.Job{Store: store, Child: child, Every: replays, Now: time.Now,
 			Failed: func(err error) { fmt.Fprintf(out, "dpscope: replays: %v\n", err) }}
-		ctx, stop := context.WithCancel(context.Background())
-		var jobs sync.WaitGroup
 		jobs.Go(func() { job.Run(ctx) })
-		end = func() {
-			stop()
-			jobs.Wait()
-			store.Close()
-		}
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch path := r.URL.Path; {
-		case host.Owns(path):
+		if host.Owns(r.URL.Path) {
 			reports.ServeHTTP(w, r)
-		default:
-			w.Header().Set(storeHeader, "yes")
-			site.ServeHTTP(w, r)
+			return
 		}
+		w.Header().Set(storeHeader, "yes")
+		site.ServeHTTP(w, r)
 	}), end, nil
 }
 
-// whoAsks is the address that a request is from. Behind a server on this machine, or in its private network, it is
-// what that server says last; nobody else is believed.
+// whoAsks is the address that a request is from: behind a server on this machine, or in its private network, what that
+// server says last. Nobody else is believed.
 func whoAsks(behind bool) func(*http.Request) string {
 	return func(r *http.Request) string {
 		peer := host.Peer(r)
@@ -163,7 +155,7 @@ func openCommand(s streams, args []string) error {
 		}
 	}
 	if len(data) > 0 && data[0] != '{' {
-		return &audit.InputError{Field: "address", Found: "that of code", Want: "that of a report", Remedy: "open it in the page, which runs it when you press Run"}
+		return input("address", "that of code", "that of a report", "open it in the page, which runs it when you press Run")
 	}
 	r, err := core.ParseReport(data)
 	if err != nil {
@@ -172,11 +164,12 @@ func openCommand(s streams, args []string) error {
 	fmt.Fprintln(s.stdout, phrase.Visible(report.Text(core.Plain(r))))
 	if !*quick {
 		var a replay.Answer
-		if err = core.CostOf(r, core.Env{Catalogue: catalogue}).Within(replay.Most); err == nil {
-			var child replay.Child
-			if child, err = replayer(*workers); err == nil {
-				a, err = child.Replay(ctx, data)
-			}
+		child, err := replayer(*workers)
+		if err == nil {
+			err = core.CostOf(r, core.Env{Catalogue: catalogue}).Within(replay.Most)
+		}
+		if err == nil {
+			a, err = child.Replay(ctx, data)
 		}
 		if ctx.Err() != nil {
 			return cli.ErrStopped

@@ -6,7 +6,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core"
@@ -45,7 +44,7 @@ func verify(s streams, args []string) error {
 	name := set.Arg(0)
 	err := b.ask()
 	if err == nil && *quick && b.userKind() != "" {
-		err = &audit.InputError{Field: "-exec or -wasm", Found: "given", Want: "absent with -quick, which runs nothing", Remedy: "leave one of the two out"}
+		err = given("-exec or -wasm", "absent with -quick, which runs nothing", "leave one of the two out")
 	}
 	var data []byte
 	if err == nil {
@@ -70,7 +69,7 @@ func verify(s streams, args []string) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	if plan.file != "" {
-		return &audit.InputError{Field: "-plan", Found: "given", Want: "absent except for a report of dpscope audit -plan", Remedy: "leave the flag out"}
+		return given("-plan", "absent except for a report of dpscope audit -plan", "leave the flag out")
 	}
 	ctx, stop := context.Background(), func() {}
 	_, ofPair := r.(pair.Report)
@@ -84,8 +83,8 @@ func verify(s streams, args []string) error {
 		}
 	}
 	defer stop()
-	j := newJob(core.PlanOf(r), *workers)
-	note, err := j.again(ctx, &b, r, !*quick)
+	j := newJob(&b, core.PlanOf(r), *workers)
+	note, err := j.again(ctx, r, !*quick)
 	defer j.close()
 	var v engine.Verification
 	if err == nil {
@@ -108,43 +107,43 @@ func verify(s streams, args []string) error {
 }
 
 // again gives a report's job what the user brings. note says that something has another name now.
-func (j *job) again(ctx context.Context, b *brought, r report.View, whole bool) (note string, err error) {
+func (j *job) again(ctx context.Context, r report.View, whole bool) (note string, err error) {
 	switch r := r.(type) {
 	case pair.Report:
 		switch {
-		case len(b.files) > 0:
-			return "", &audit.InputError{Field: "-data", Found: "given", Want: "absent except for a report of dpscope canaries, one-run or scores", Remedy: "leave the flag out"}
-		case !whole && b.Mechanism() == "" && b.Table.File == "":
+		case len(j.files) > 0:
+			return "", given("-data", "absent except for a report of dpscope canaries, one-run or scores", "leave the flag out")
+		case !whole && j.Mechanism() == "" && j.Table.File == "":
 			// What the report says of it is enough.
-		case b.userKind() != "" || r.Inputs.User != nil && len(b.Recorded.Files) == 0:
-			j.env.Catalogue, j.end, note, err = b.replayUser(ctx, r)
-		case b.Table.File != "" || r.Inputs.Labelled != nil:
-			j.env.Catalogue, note, err = b.replayLabelled(r)
+		case j.userKind() != "" || r.Inputs.User != nil && len(j.Recorded.Files) == 0:
+			return j.replayUser(ctx, r)
+		case j.Table.File != "" || r.Inputs.Labelled != nil:
+			return j.replayTable(r)
 		default:
-			j.env.Catalogue, note, err = b.replayRecorded(r)
+			return j.replayRecorded(r)
 		}
-		return note, err
+		return "", nil
 	case scores.Report:
 		switch {
 		case !whole:
-		case len(b.files) == 0 && len(r.Plan.Data) > 0:
-			return "", &audit.InputError{Field: "-data", Found: audit.Absent, Want: "the file of scores, or both", Remedy: "name it with -data FILE, twice for two files, or check the bounds from the report's counts alone with -quick"}
+		case len(j.files) == 0 && len(r.Plan.Data) > 0:
+			return "", absent("-data", "the file of scores, or both", "name it with -data FILE, twice for two files, or check the bounds from the report's counts alone with -quick")
 		default:
-			j.env.Scores, err = b.readScores(b.files, r.Plan.ScoreColumns)
+			j.env.Scores, err = j.readScores(j.files, r.Plan.ScoreColumns)
 		}
 		return "", err
 	}
-	if b.User.Exec == "" {
-		return "", j.read(b)
+	if j.User.Exec == "" {
+		return "", j.read()
 	}
 	t := core.Trainer(j.plan)
 	if t == nil {
-		return "", &audit.InputError{Field: "-exec", Found: "given", Want: "absent: the report is of a source that dpscope has", Remedy: "leave the flag out"}
+		return "", given("-exec", "absent: the report is of a source that dpscope has", "leave the flag out")
 	}
-	if t.Command != b.User.Exec { // it may have moved
-		note = fmt.Sprintf("the report names %q; this replay ran %q", t.Command, b.User.Exec)
+	if t.Command != j.User.Exec { // it may have moved
+		note = fmt.Sprintf("the report names %q; this replay ran %q", t.Command, j.User.Exec)
 	}
-	return note, j.open(ctx, b, &meter{})
+	return note, j.open(ctx, &meter{})
 }
 
 // printVerification says what the replay of an audit found, and returns the exit code.
