@@ -29,7 +29,6 @@ type job struct {
 	begun bool // there is something in the store
 }
 
-// showOnly lets the runner show the job that it would run.
 func (j *job) showOnly(ctx context.Context) error {
 	all := audit.Listed(cmp.Or(j.shares, usualShares), func(i int) int { return i })
 	return beamx.Run(ctx, j.pipeline(all, len(all)))
@@ -57,7 +56,7 @@ func (j *job) do(ctx context.Context) ([]byte, error) {
 	return j.store.open(ctx)(j.store.report())
 }
 
-// search makes the store's search where it is missing, and checks that it is of this audit.
+// search makes the search where it is missing, and checks that it is of this audit.
 func (j *job) search(ctx context.Context) error {
 	_, err := j.audit.After(j.store.search(), j.store.open(ctx))
 	if missing(err) {
@@ -83,10 +82,9 @@ func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, storage.ErrObjectNotExist)
 }
 
-// usualShares are those of an audit of which nobody says into how many it is cut.
 const usualShares = 64
 
-// divide says into how many shares the audit is cut: as those that are there say, or the flag.
+// divide is into how many shares the audit is cut: as those that are there say, or the flag.
 func (j *job) divide(ctx context.Context) (int, error) {
 	_, of, err := j.store.drawn(ctx)
 	if asked := j.shares; err == nil && of > 0 && asked > 0 && asked != of {

@@ -123,19 +123,15 @@ func (f *jobFlags) register() {
 
 func (f *jobFlags) valid() error {
 	f.own = [2]string{f.beam("endpoint"), f.beam("environment_type")}
-	switch {
-	case f.shares < 0 || f.shares > shares.Most:
-		return &audit.InputError{Field: "-shares", Found: fmt.Sprint(f.shares), Want: fmt.Sprintf("in [0, %d]", shares.Most)}
-	case f.tries < 1:
-		return &audit.InputError{Field: "-tries", Found: fmt.Sprint(f.tries), Want: "at least 1"}
-	case *f.workers < 0 || *f.workers > 1024:
-		return &audit.InputError{Field: "-workers", Found: fmt.Sprint(*f.workers), Want: "in [0, 1024]"}
-	case f.process && !f.prism():
-		return &audit.InputError{Field: "-process", Found: "given with another runner or with -endpoint or -environment_type", Want: "prism, which runs in this process", Remedy: "leave it out: other runners start workers themselves, and again where they die"}
-	case f.work == "" && !f.prism() && !f.inProcess():
-		return &audit.InputError{Field: "-work", Found: audit.Absent, Want: "a folder that the workers of " + beamFlag("runner") + " see", Remedy: "for example -work gs://BUCKET/FOLDER"}
-	}
-	return nil
+	process := audit.Require(!f.process || f.prism(), "-process", "given with another runner or with -endpoint or -environment_type", "prism, which runs in this process")
+	work := audit.Require(f.work != "" || f.prism() || f.inProcess(), "-work", audit.Absent, "a folder that the workers of %s see", beamFlag("runner"))
+	return audit.First(
+		audit.Within("-shares", f.shares, 0, shares.Most),
+		audit.Require(f.tries >= 1, "-tries", f.tries, "at least 1"),
+		audit.Within("-workers", *f.workers, 0, 1024),
+		audit.Remedy("leave it out: other runners start workers themselves, and again where they die", process),
+		audit.Remedy("for example -work gs://BUCKET/FOLDER", work),
+	)
 }
 
 func (f *jobFlags) dry() bool { return beamFlag("dry_run") == "true" }

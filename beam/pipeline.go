@@ -23,12 +23,11 @@ func init() {
 
 var catalogue = cli.Catalogue()
 
-// given is what a part needs, with so many goroutines and, where a program trains, that.
-func given(workers int, t trainer) (g core.Env, err error) {
-	g = core.Env{Catalogue: catalogue, Generator: cli.Generator(), Now: cli.Clock()}
-	g.Sources, err = t.sources()
-	g.Pool = engine.LocalPool(workers)
-	return g, err
+// given is what a part needs, with so many goroutines.
+func given(workers int, t trainer) (core.Env, error) {
+	o, err := t.program()
+	return core.Env{Catalogue: catalogue, Generator: cli.Generator(), Now: cli.Clock(), Sources: o.sources,
+		Pool: engine.LocalPool(workers)}, err
 }
 
 func add(a, b int) int { return a + b }
@@ -94,8 +93,7 @@ func merge(ctx context.Context, s store, of int) error {
 	return s.write(ctx, s.report(), data)
 }
 
-// pipeline draws the missing shares, and merges all. The shares are dealt to so many lanes,
-// which prism runs at once: what one lane has, it splits too late.
+// pipeline draws the missing shares, dealt to lanes, which prism runs at once, and merges all.
 func (j *job) pipeline(missing []int, of int) *beam.Pipeline {
 	p, root := beam.NewPipelineWithRoot()
 	dealt := make([][]int, min(j.lanes(), len(missing)))

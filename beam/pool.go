@@ -13,8 +13,8 @@ import (
 	"google.golang.org/grpc"
 )
 
-// workerPool starts workers as processes of this program, and says when one dies. Beam's own pool holds them in its
-// process, and prism waits for ever for one that was killed.
+// workerPool starts workers as processes of this program, and says when one dies: for one in Beam's own pool prism
+// waits for ever.
 type workerPool struct {
 	fnpb.UnimplementedBeamFnExternalWorkerPoolServer
 
@@ -36,7 +36,7 @@ func endWithParent() {
 	}
 }
 
-// startPool serves a pool until stop; the workers end with ctx. died is told of workers that nobody stopped.
+// startPool serves a pool until stop; the workers end with ctx.
 func startPool(ctx context.Context, died func(error)) (address string, stop func(), err error) {
 	listen, err := net.Listen("tcp", "localhost:0")
 	if err != nil {
@@ -49,10 +49,11 @@ func startPool(ctx context.Context, died func(error)) (address string, stop func
 }
 
 func (p *workerPool) StartWorker(_ context.Context, r *fnpb.StartWorkerRequest) (*fnpb.StartWorkerResponse, error) {
+	out := &fnpb.StartWorkerResponse{}
 	if err := p.start(r); err != nil {
-		return &fnpb.StartWorkerResponse{Error: err.Error()}, nil
+		out.Error = err.Error()
 	}
-	return &fnpb.StartWorkerResponse{}, nil
+	return out, nil
 }
 
 func (p *workerPool) start(r *fnpb.StartWorkerRequest) error {

@@ -34,15 +34,14 @@ type opened struct {
 func (t trainer) program() (opened, error) {
 	programs.Lock()
 	defer programs.Unlock()
-	if o, ok := programs.open[t]; ok {
+	if o, ok := programs.open[t]; ok || t.Exec == "" {
 		return o, nil
 	}
 	p, sources, err := training.Open(context.Background(), t.Exec, t.Timeout, nil)
-	if err != nil {
-		return opened{}, err
+	if err == nil {
+		programs.open[t] = opened{p, sources}
 	}
-	programs.open[t] = opened{p, sources}
-	return programs.open[t], nil
+	return programs.open[t], err
 }
 
 func closePrograms() {
@@ -52,14 +51,6 @@ func closePrograms() {
 		o.program.Close()
 	}
 	clear(programs.open)
-}
-
-func (t trainer) sources() ([]source.Spec, error) {
-	if t.Exec == "" {
-		return nil, nil
-	}
-	o, err := t.program()
-	return o.sources, err
 }
 
 // repeats puts into the plan what asking the program twice gave, by the search or anew.

@@ -21,10 +21,8 @@ import (
 )
 
 const (
-	defaultScreen  = 2000
-	defaultCertify = 20_000
-	screenBeta     = 0.01 // error of a screening's bound
-	leastBeta      = 1e-9 // that an audit may have
+	screenBeta = 0.01 // error of a screening's bound
+	leastBeta  = 1e-9 // that an audit may have
 )
 
 // Fuzz lets Go's fuzzer look for neighbouring datasets on which m breaks the claim. Call it at the end of a fuzz test:
@@ -35,11 +33,10 @@ const (
 //		})
 //	}
 //
-// The fuzzer's bytes become a pair in Options.Domain (or that of [From]) under Options.Relation: each is a coordinate,
-// of 241 steps, of the space that the finders search. A pair is explored with few outputs, Options.Explore on a side,
-// default 2000, and, if it looks loud, audited with as many.
+// The fuzzer's bytes become a pair in Options.Domain (or that of [From]) under Options.Relation. It is explored with
+// Options.Explore outputs a side, default 2000, and, if it looks loud, audited with as many. Where that bound exceeds
+// the claim, the pair is certified with Options.Samples fresh outputs a side, default 20000.
 //
-// Where that bound exceeds the claim, the pair is certified with Options.Samples fresh outputs a side, default 20000.
 // Only a certification can fail the test. The k-th of a process has the error
 //
 //	FalseAlarm * 6/(pi^2 k^2)
@@ -74,7 +71,7 @@ func Fuzz(f *testing.F, m audit.Mechanism, claim audit.Claim, opts Options) {
 	})
 }
 
-// processes is how many processes the fuzzer runs at once; 1 where it does not run.
+// processes is how many the fuzzer runs at once; 1 where it does not run.
 func processes() int {
 	n := 1
 	if fuzz := flag.Lookup("test.fuzz"); fuzz != nil && fuzz.Value.String() != "" {
@@ -83,8 +80,7 @@ func processes() int {
 	return max(1, n)
 }
 
-// skipError says why an input was not certified.
-type skipError string
+type skipError string // why an input was not certified
 
 func (e skipError) Error() string { return "dptest: " + string(e) }
 
@@ -118,7 +114,7 @@ func newFuzzer(m audit.Mechanism, claim audit.Claim, opts Options, processes int
 	if _, ok := m.(*registered); !ok && m != nil && opts.Domain == nil {
 		return nil, &audit.InputError{Field: "Options.Domain", Found: audit.Absent, Want: "the datasets that the fuzzer may propose"}
 	}
-	z.opts.Explore, z.opts.Samples = cmp.Or(opts.Explore, defaultScreen), cmp.Or(opts.Samples, defaultCertify)
+	z.opts.Explore, z.opts.Samples = cmp.Or(opts.Explore, 2000), cmp.Or(opts.Samples, 20_000)
 	z.opts.Workers = max(1, opts.Workers) // the processes are parallel already
 	spec, params, err := specOf(m, claim, opts)
 	if err != nil {
@@ -151,7 +147,7 @@ func resolve(m audit.Mechanism, claim audit.Claim, opts Options) (*pair.Audit, e
 	return plan.Resolve(cat)
 }
 
-// pair is what bytes stand for, 0 where there are none; false where its datasets are the same.
+// pair is what bytes stand for; false where its datasets are the same.
 func (z *fuzzer) pair(data []byte) (audit.Pair, bool) {
 	u := make([]float64, len(z.seeds[0]))
 	for i := range min(len(u), len(data)) {
@@ -200,24 +196,22 @@ func (z *fuzzer) try(data []byte) (pair.Report, error) {
 	}
 	opts := z.alone(p, z.opts.Samples, beta, suite.Seed(z.opts.Seed, "certify "+string(key)))
 	r, err := Audit(context.Background(), z.m, z.claim, opts)
-	var broken *ViolationError
-	switch {
-	case errors.As(err, &broken):
+	if broken, ok := errors.AsType[*ViolationError](err); ok {
 		learner := ""
 		if opts.Learner != "" {
 			learner = fmt.Sprintf(", Learner: %q", opts.Learner)
 		}
 		err = fmt.Errorf("%w\nReplay: dptest.Check with dptest.Options{Pairs: []audit.Pair{%s}, Mode: pair.Fixed, Relation: %q, Samples: %d, Explore: %d, FalseAlarm: %v, Seed: %d%s}\nA mechanism that keeps its claim fails in one process with probability at most %g, however many pairs are tried; this was its pair number %d",
 			broken, pairLiteral(p), opts.Relation, opts.Samples, opts.Explore, beta, opts.Seed, learner, z.falseAlarm, len(z.certified)+1)
-	case err != nil:
+	} else if err != nil {
 		err = skipError(err.Error())
 	}
 	z.certified[string(key)] = verdict{r, err}
 	return r, err
 }
 
-// screen reports whether the pair looks loud. Most take an exploration, a quarter of an audit's work; the first of all
-// takes an audit, which tells whether this size could show anything.
+// screen reports whether the pair looks loud. Most take an exploration; the first of all takes an audit, which tells
+// whether this size could show anything.
 func (z *fuzzer) screen(p audit.Pair, seed uint64) (r pair.Report, loud bool, err error) {
 	opts := z.alone(p, z.opts.Explore, screenBeta, seed)
 	a, err := resolve(z.m, z.claim, opts)

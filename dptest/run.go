@@ -44,8 +44,7 @@ func runPattern(name string) string {
 	return strings.Join(parts, "/")
 }
 
-// ExpectViolation fails the test at once unless the audit refutes the claim, which it does by chance with probability
-// FalseAlarm at most.
+// ExpectViolation fails the test at once unless the audit refutes the claim.
 func ExpectViolation(t testing.TB, m audit.Mechanism, claim audit.Claim, opts Options) {
 	t.Helper()
 	r, err := audited(t, m, claim, opts)
@@ -57,8 +56,8 @@ func ExpectViolation(t testing.TB, m audit.Mechanism, claim audit.Claim, opts Op
 	}
 }
 
-// Run audits every pair of neighbours in a subtest, and the domain, where there is one, in another. They share
-// FalseAlarm in equal parts. Without Pairs they are those of [From].
+// Run audits every pair, by default those of [From], in a subtest, and the domain, where there is one, in another. They
+// share FalseAlarm in equal parts.
 func Run(t *testing.T, m audit.Mechanism, claim audit.Claim, opts Options) {
 	t.Helper()
 	pairs, err := pairsOf(m, claim, opts)

@@ -77,7 +77,6 @@ func load(ctx context.Context, s Store, id string) (*content, error) {
 	return c, nil
 }
 
-// read checks only that what was uploaded is whole.
 func read(data []byte) (*content, error) {
 	if len(data) > MostBytes {
 		return nil, &audit.InputError{Field: "report", Found: "larger than 1 MiB", Want: "at most that", Remedy: "share a file instead"}

@@ -22,7 +22,6 @@ import (
 	"github.com/dpscope/dpscope/core/report/format"
 )
 
-// Paths of a host.
 const (
 	ReportsPath = "/api/reports" // POST; below it GET and DELETE
 	ShownPath   = "/r/"          // a report in words

@@ -9,10 +9,9 @@ import (
 	"time"
 )
 
-// mostAddresses bounds what a [Minute] holds.
-const mostAddresses = 1 << 16
+const mostAddresses = 1 << 16 // that a [Minute] holds
 
-// Minute says how often an address may ask in each minute, in memory. Handlers may share it.
+// Minute says how often an address may ask in each minute. Handlers may share it.
 type Minute struct {
 	Most int
 

@@ -13,8 +13,8 @@ import (
 type Store interface {
 	// Get is the value of a key, or an error that is [ErrAbsent].
 	Get(ctx context.Context, key string) ([]byte, error)
-	// Create keeps a value. When it returns, the value stays there whatever happens to the machine.
-	// Where the store knows a value of the key, the error is [ErrExists] and that value stays.
+	// Create keeps a value: when it returns, whatever happens to the machine. Where the store knows a value of the key,
+	// the error is [ErrExists] and that value stays.
 	Create(ctx context.Context, key string, value []byte) error
 	Replace(ctx context.Context, key string, value []byte) error
 	Delete(ctx context.Context, key string) error

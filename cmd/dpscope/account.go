@@ -123,7 +123,6 @@ func writeRight(w io.Writer, rows [][]string) {
 	t.Flush()
 }
 
-// nothingBelow says what cannot hold, where that is known.
 func nothingBelow(all []accounting.Guarantee) string {
 	for _, g := range all {
 		if g.AtLeast != nil {

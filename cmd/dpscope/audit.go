@@ -40,13 +40,7 @@ func newSettingsFlags(command string, s streams) *auditFlags {
 
 func (f *auditFlags) plan() (pair.Plan, error) {
 	p := pair.Plan{Version: pair.PlanVersion}
-	err := f.brought.ask()
-	if err == nil {
-		err = f.brought.check(f.Flags)
-	}
-	if err == nil {
-		err = f.asked.Read(&p)
-	}
+	err := audit.First(f.ask(), f.brought.check(f.Flags), f.asked.Read(&p))
 	if err == nil && f.curve != "" {
 		err = f.readCurve(&p)
 	}

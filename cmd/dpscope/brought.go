@@ -55,19 +55,13 @@ func (b *brought) ask() error {
 	return err
 }
 
-type requests struct {
-	io.Writer
-	closed bool
-}
+type requests struct{ io.Writer }
 
 // Close ends the requests; the stream itself ends with this program.
-func (r *requests) Close() error { r.closed = true; return nil }
-
-func (r *requests) Write(b []byte) (int, error) {
-	if r.closed {
-		return 0, io.ErrClosedPipe
-	}
-	return r.Writer.Write(b)
+func (r *requests) Close() error {
+	_, ended := io.Pipe()
+	r.Writer = ended
+	return ended.Close()
 }
 
 // answers is the program that started this one, where that answers.
@@ -75,10 +69,9 @@ func (b *brought) answers(frames bool) *command.Parent {
 	if !b.parent {
 		return nil
 	}
-	return &command.Parent{Requests: &requests{b.stdout, false}, Answers: b.stdin, Frames: frames}
+	return &command.Parent{Requests: &requests{b.stdout}, Answers: b.stdin, Frames: frames}
 }
 
-// userKinds are the flags that bring a mechanism.
 var userKinds = map[audit.UserKind]string{audit.UserModule: "wasm", audit.UserCommand: "exec"}
 
 func (b *brought) userKind() audit.UserKind {
@@ -145,7 +138,6 @@ type opening struct {
 	sha256  string
 }
 
-// start starts the user's mechanism.
 func (j *job) start(ctx context.Context, p pair.Plan) error {
 	space, err := j.User.Space(p.Relation)
 	if err == nil && p.Pair != nil {
@@ -291,7 +283,6 @@ func (j *job) readTable(p pair.Plan) error {
 	return err
 }
 
-// readOneFile reads the one file that most audits take, nil for none.
 func readOneFile(names []string) ([]byte, error) {
 	switch {
 	case len(names) == 0 || names[0] == "":

@@ -22,7 +22,6 @@ const commitment = "dpscope-commitment-v1\n"
 
 const gone = "use dpscope commit instead: it prints a salted hash that any service can timestamp, and dpscope verify -commitment checks it"
 
-// committed is what is hashed of one audit.
 type committed struct {
 	Name  string   `json:"name"` // in a file of audits
 	Kind  string   `json:"kind"` // of its report

@@ -55,8 +55,8 @@ func (j *job) read() (err error) {
 	return err
 }
 
-// open starts the user's program or module. One that trains is asked for its first training twice, unless the
-// partial of a search says what came of that.
+// open starts the user's program or module. One that trains is asked for its first training twice, unless the partial
+// of a search says what came of that.
 func (j *job) open(ctx context.Context, show *meter) (err error) {
 	if p, ok := j.plan.(pair.Plan); ok {
 		if j.userKind() != "" {
@@ -96,7 +96,7 @@ func (j *job) data() ([]byte, error) {
 	return json.Marshal(spec.User)
 }
 
-// does makes the audit of a plan, or the part that is asked for. from is the report that it goes on from, or nil.
+// does makes the audit of a plan, or the part that is asked for. It goes on from a report where from is not nil.
 func (f *kindFlags[P]) does(plan P, from *canary.Parent) error {
 	j := newJob(&f.brought, plan, *f.workers)
 	j.env.Continue = from
@@ -148,7 +148,6 @@ func (f *kindFlags[P]) does(plan P, from *canary.Parent) error {
 	return f.out.finish(s, name, r, err)
 }
 
-// mergeCommand is dpscope merge: one machine's report of the parts that several drew.
 func mergeCommand(s streams, args []string) error {
 	set := cli.NewFlags("dpscope merge", s.stderr)
 	var out formatFlags

@@ -53,7 +53,6 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// streams are the program's.
 type streams struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -62,7 +61,7 @@ type streams struct {
 // fail says an error that does not end the command.
 func (s streams) fail(err error) int { return cli.Fail("dpscope", s.stderr, err) }
 
-// input is a fault in what the user gave: a field was found to be so, must be as is wanted, and how to mend it.
+// input is a fault in what the user gave.
 func input(field, found, want string, remedy ...string) error {
 	return &audit.InputError{Field: field, Found: found, Want: want, Remedy: strings.Join(remedy, "")}
 }
@@ -78,7 +77,7 @@ type exit int
 
 func (e exit) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// run is main without the process. Where standard output cannot be written it says so.
+// run is main without the process.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	out := &outlet{Writer: stdout}
 	s := streams{stdin, out, stderr}

@@ -79,7 +79,6 @@ func (m *meter) reading(p recordings.Progress) {
 	m.Sometimes(line)
 }
 
-// checking shows the trainings that a program is asked for before an audit.
 func (m *meter) checking() command.Checked {
 	begun := cli.Clock()
 	return func(training, of int) {
@@ -96,7 +95,6 @@ func done(phase string, n, of int) string {
 	return fmt.Sprintf("%s %3.0f %%", phase, 100*float64(n)/float64(max(1, of)))
 }
 
-// uncertain marks a bound that is none yet.
 func uncertain(holds bool) string { return audit.Pick(holds, "", " (not certified)") }
 
 func timeLeft(seconds *float64, most bool) string {

@@ -38,20 +38,18 @@ func (f *planFlags) registerFile(s *cli.Flags) {
 	s.StringVar(&f.file, "plan", "", "`file` with several audits, which share one error (docs/ci.md); - is standard input")
 }
 
-// withPlan are the flags that may stand beside -plan; the file says all else.
+// withPlan are the flags that may stand beside -plan.
 var withPlan = []string{"plan", "only", "all", "format", "output", "location", "strict", "workers", "shards", "search-only", "after", "partial"}
 
 // read reads the plan. Its names of files are relative to its folder.
-func (f *planFlags) read(s streams) (*suite.File, error) {
+func (f *planFlags) read(s streams) (file *suite.File, err error) {
 	if f.file == "" {
 		return nil, absent("-plan", "the file that has the audits of -only")
 	}
-	data, err := s.read(f.file)
-	if err != nil {
+	if f.text, err = s.read(f.file); err != nil {
 		return nil, err
 	}
-	f.text = data
-	file, err := suite.Parse(data, f.file)
+	file, err = suite.Parse(f.text, f.file)
 	if err != nil || f.file == "-" {
 		return file, err
 	}
@@ -80,7 +78,7 @@ func (f *planFlags) read(s streams) (*suite.File, error) {
 }
 
 // jobs are those audits, checked: nothing runs when one is wrong, but broken programs are noted where all are to run.
-// All files are read before signals are heard; then ctx ends with the first one where there is something to end.
+// All files are read before signals are heard, where there is something to end.
 func (f *planFlags) jobs(s streams, file *suite.File, chosen []int, workers int, run bool) (ctx context.Context, all []job, end func(), err error) {
 	ctx, stop := context.Background(), func() {}
 	end = func() {
@@ -136,8 +134,7 @@ func (f *planFlags) jobs(s streams, file *suite.File, chosen []int, workers int,
 	return ctx, all, end, nil
 }
 
-// placed is where an audit of the plan at a path is in the user's code, by default its line of the plan; nil for
-// standard input.
+// placed is where an audit is in the user's code, by default its line of the plan; nil for standard input.
 func placed(path string, file *suite.File, name string, given *format.Location) (*format.Location, error) {
 	i := slices.Index(file.Names(), name)
 	if where := file.Audits[i].Location; where != "" {

@@ -13,8 +13,7 @@ import (
 
 const siteZip = "dpscope-site.zip"
 
-// serve serves the built site until it is interrupted. The site is no part of the program: go install takes its
-// source from git, which has no files that a build makes.
+// serve serves the built site, which is no part of the program: go install takes its source from git.
 func serve(s streams, args []string) error {
 	flags := cli.NewFlags("dpscope serve", s.stderr)
 	addr := flags.String("addr", "", sites.AddrUsage)
@@ -52,7 +51,7 @@ func serve(s streams, args []string) error {
 	return nil
 }
 
-func findSite(dir string) (fs.FS, error) {
+func findSite(dir string) (site fs.FS, err error) {
 	places := []string{dir}
 	if dir == "" {
 		program, err := os.Executable()
@@ -61,9 +60,7 @@ func findSite(dir string) (fs.FS, error) {
 		}
 		places = []string{"dist", filepath.Join(filepath.Dir(program), siteZip)}
 	}
-	var err error
 	for _, place := range places {
-		var site fs.FS
 		if site, err = sites.Open(place); err == nil {
 			return site, nil
 		}

@@ -27,7 +27,7 @@ import (
 	"github.com/dpscope/dpscope/wasm/stills"
 )
 
-// replayHost is the command with which this program replays a stranger's report in a process of its own.
+// replayHost is the command that replays a stranger's report in a process of its own.
 const replayHost = "host-replay"
 
 func replayer(workers int) (replay.Child, error) {
@@ -37,8 +37,8 @@ func replayer(workers int) (replay.Child, error) {
 
 const storeHeader = "Dpscope-Store"
 
-// withStore is a site with a host of reports in a folder. origin is its public address, "" where it is that of the
-// request. Every so often, 0 for never, it replays a report.
+// withStore is a site with a host of reports in a folder. origin "": the address is that of the request. Every so
+// often, 0 for never, it replays a report.
 func withStore(site http.Handler, dir, origin string, replays time.Duration, most int64, out io.Writer) (_ http.Handler, end func(), err error) {
 	if origin != "" {
 		u, err := url.Parse(origin)
@@ -146,13 +146,11 @@ func openCommand(s streams, args []string) error {
 	get, end := context.WithTimeout(ctx, time.Minute)
 	defer end()
 	data, err := client.Open(get, flags.Arg(0))
+	if err == nil && *output != "" {
+		err = cli.WriteWhole(*output, data)
+	}
 	if err != nil {
 		return err
-	}
-	if *output != "" {
-		if err := cli.WriteWhole(*output, data); err != nil {
-			return err
-		}
 	}
 	if len(data) > 0 && data[0] != '{' {
 		return input("address", "that of code", "that of a report", "open it in the page, which runs it when you press Run")

@@ -50,16 +50,14 @@ func verify(s streams, args []string) error {
 	if err == nil {
 		data, err = s.read(name)
 	}
-	if err != nil {
-		return err
-	}
 	if b.parent {
 		s.stdout = s.stderr // standard output is for requests
 	}
-	if *commitment != "" {
-		if err := s.checkCommitment(*commitment, data); err != nil {
-			return err
-		}
+	if err == nil && *commitment != "" {
+		err = s.checkCommitment(*commitment, data)
+	}
+	if err != nil {
+		return err
 	}
 	if report.KindOf(data) == suite.ReportKind {
 		return s.verifyPlan(name, data, plan, *workers, !*quick, out.all)
@@ -106,15 +104,14 @@ func verify(s streams, args []string) error {
 	return s.told("", code, err, nil)
 }
 
-// again gives a report's job what the user brings. note says that something has another name now.
+// again gives a report's job what the user brings. note: something has another name now.
 func (j *job) again(ctx context.Context, r report.View, whole bool) (note string, err error) {
 	switch r := r.(type) {
 	case pair.Report:
 		switch {
 		case len(j.files) > 0:
 			return "", given("-data", "absent except for a report of dpscope canaries, one-run or scores", "leave the flag out")
-		case !whole && j.Mechanism() == "" && j.Table.File == "":
-			// What the report says of it is enough.
+		case !whole && j.Mechanism() == "" && j.Table.File == "": // what the report says of it is enough
 		case j.userKind() != "" || r.Inputs.User != nil && len(j.Recorded.Files) == 0:
 			return j.replayUser(ctx, r)
 		case j.Table.File != "" || r.Inputs.Labelled != nil:
@@ -146,7 +143,6 @@ func (j *job) again(ctx context.Context, r report.View, whole bool) (note string
 	return note, j.open(ctx, &meter{})
 }
 
-// printVerification says what the replay of an audit found, and returns the exit code.
 func printVerification(stdout io.Writer, v engine.Verification, r report.View, all bool) int {
 	drawn := "drawn"
 	if _, ok := r.(scores.Report); ok {
@@ -175,7 +171,7 @@ func printVerification(stdout io.Writer, v engine.Verification, r report.View, a
 
 const mostDifferences = 6
 
-// printLines says what was found. Unless all are asked for, equal fields are counted in groups.
+// printLines says what was found. Equal fields are counted in groups unless all are asked for.
 func printLines(stdout io.Writer, v engine.Verification, drawn string, all bool) {
 	fmt.Fprintln(stdout, phrase.Visible(v.Summary))
 	say := func(format string, args ...any) { fmt.Fprintln(stdout, "  "+phrase.Line(fmt.Sprintf(format, args...))) }

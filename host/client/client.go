@@ -66,7 +66,6 @@ func Open(ctx context.Context, address string) ([]byte, error) {
 	return data, nil
 }
 
-// split is the host and the id of an address.
 func split(address string) (base, id string, err error) {
 	u, err := url.Parse(address)
 	if err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil {

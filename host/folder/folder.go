@@ -28,13 +28,12 @@ type Store struct {
 	used int64
 }
 
-// sizeOf is what a value takes on the disk: a file takes whole blocks.
+const blockSize = 4096 // a file takes whole ones
+
 func sizeOf(bytes int64) int64 { return (bytes/blockSize + 1) * blockSize }
 
-const blockSize = 4096
-
-// Open opens or makes a folder for so many bytes, and removes what was not written to its end. While one process
-// has it open no other gets it, but on Windows.
+// Open opens or makes a folder for so many bytes, and removes what was not written to its end. One process at a time
+// gets it, but on Windows.
 func Open(name string, most int64) (*Store, error) {
 	if err := os.MkdirAll(name, 0o700); err != nil {
 		return nil, err

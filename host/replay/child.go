@@ -21,7 +21,7 @@ import (
 // Most is what a stranger's report may cost. A replay takes about five times those bytes.
 var Most = core.Cost{Outputs: 1_000_000_000, Bytes: 256 << 20}
 
-// Child replays a report in a process of its own, which ends alone where that takes too much.
+// Child replays a report in a process of its own, which ends where that takes too much.
 type Child struct {
 	Host    []string // the program, by its path, and the arguments with which it does what [Serve] does
 	Workers int
@@ -38,8 +38,7 @@ type question struct {
 // Answer is what came of a replay.
 type Answer struct {
 	engine.Verification
-	// Cannot says why no output was drawn again, where the rest follows from the counts.
-	Cannot string
+	Cannot string // why no output was drawn again, where the rest follows from the counts
 	Fault  string // why nothing could be checked
 }
 

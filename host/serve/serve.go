@@ -72,7 +72,7 @@ func Run(ctx context.Context, site http.Handler, addr string, stdout io.Writer, 
 
 const sayEvery = 8 * time.Second
 
-// Say says what is being done, and now and then for how long already, until done is called.
+// Say says what is being done, and for how long already, until done is called.
 func Say(w io.Writer, what string) (done func()) {
 	begun, ended := time.Now(), make(chan struct{})
 	var said sync.WaitGroup
@@ -226,7 +226,6 @@ func Site(files fs.FS, building func() string) http.Handler {
 				break
 			}
 		}
-		// The browser asks each time and is told that nothing changed.
 		h.Set("ETag", file.tag)
 		h.Set("Cache-Control", "no-cache")
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(file.data))
@@ -274,7 +273,6 @@ func (k *keep) file(name string) (*keptFile, error) {
 	return now, nil
 }
 
-// accepts reports whether an Accept-Encoding header names the coding, with a weight above 0.
 func accepts(header []string, coding string) bool {
 	for item := range strings.SplitSeq(strings.Join(header, ","), ",") {
 		name, weight, _ := strings.Cut(item, ";")

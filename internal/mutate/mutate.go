@@ -88,46 +88,44 @@ func (w *walker) walk(path string, x any, set func(any), without func()) {
 	}
 }
 
-func changed(x any) []any {
+func changed(x any) (out []any) {
 	switch x := x.(type) {
 	case bool:
 		return []any{!x, nil}
 	case string:
-		out := []any{x + "x", nil}
+		out = []any{x + "x", nil}
 		if x != "" {
 			out = append(out, "")
 		}
-		return out
 	case json.Number:
 		v, err := x.Float64()
 		if err != nil {
 			return []any{0, nil}
 		}
-		out := []any{v + 1, nil}
+		out = []any{v + 1, nil}
 		if v != 0 {
 			out = append(out, 0.0, -v, float64(v*1.01))
 		}
 		if v < 0 || v > 1 {
 			out = append(out, 0.5)
 		}
-		return out
 	case []any:
-		out := []any{nil}
+		out = []any{nil}
 		if len(x) > 0 {
 			out = append(out, append(slices.Clone(x), x[len(x)-1]))
 		}
 		if len(x) > 1 {
 			out = append(out, []any{})
 		}
-		return out
 	case map[string]any:
-		out := []any{nil}
+		out = []any{nil}
 		if len(x) > 1 {
 			out = append(out, map[string]any{})
 		}
-		return out
+	default:
+		return []any{0, ""}
 	}
-	return []any{0, ""}
+	return out
 }
 
 // Few keeps the mutations at the first and at the last place of each field.

@@ -65,11 +65,10 @@ func Check(program *command.Trainer, plan any, g core.Env, tell command.Checked,
 	if err != nil {
 		return err
 	}
-	if core.Trainer(plan).Repeats = source.SameScores; same {
-		return nil
+	core.Trainer(plan).Repeats = audit.Pick(same, source.SameScores, source.OtherScores)
+	if !same {
+		fmt.Fprintln(notes, "dpscope: note: the same request gave different scores, so a replay of the report recomputes everything from its counts but cannot draw them again")
 	}
-	core.Trainer(plan).Repeats = source.OtherScores
-	fmt.Fprintln(notes, "dpscope: note: the same request gave different scores, so a replay of the report recomputes everything from its counts but cannot draw them again")
 	return nil
 }
 

@@ -25,8 +25,7 @@ var (
 // wrappers are extensions of other programs that make pages with the element in them.
 var wrappers = []string{"wrappers/sphinx/dpaudit.py", "wrappers/mkdocs/dpaudit.py"}
 
-// entries are the site's scripts and styles, each bundled with what it imports into one file of its name.
-// A folder is where it goes in the site.
+// entries are the site's scripts and styles, each bundled with what it imports.
 var entries = []struct {
 	path   string // in site/
 	format api.Format
@@ -48,7 +47,7 @@ var entries = []struct {
 	{"file/export.js", api.FormatESModule, ""},
 }
 
-// bundle makes all that is not compiled: scripts, with wasm_exec.js of a GOROOT, styles, documents.
+// bundle makes all that is not compiled, with wasm_exec.js of a GOROOT.
 func bundle(goroot string) (files []pages.File, err error) {
 	defer try.To(&err)
 	for _, entry := range entries {

@@ -45,7 +45,7 @@ var codeData = []string{
 
 const wheelsFolder = codeFolder + "/" + npmFolder + "/.wheels"
 
-// licencesOfCode are texts in codeFolder of packages that come without them.
+// licencesOfCode are those of packages that come without them.
 var licencesOfCode = map[string][]string{
 	"@micropython/micropython-webassembly-pyscript": {"licences/micropython.txt"},
 	"pyodide": {"licences/pyodide.txt", "licences/python.txt"},
@@ -67,7 +67,7 @@ func readLock(name string) (lock locked, err error) {
 	return lock, err
 }
 
-// codePackages are those installed in the folder; none where npm has not been, an error for others than locked.
+// codePackages are those installed in the folder, none where npm has not been. They must be those that are locked.
 func codePackages(folder string) (there locked, err error) {
 	defer try.To(&err)
 	const remedy = "run npm ci --ignore-scripts in " + codeFolder
@@ -85,7 +85,7 @@ func codePackages(folder string) (there locked, err error) {
 	return there, nil
 }
 
-// code makes the files of the editor and of Python, and names the folders of their packages; none without those.
+// code makes the files of the editor and of Python, and names the folders of their packages.
 func code() (files []pages.File, used []string, err error) {
 	defer try.To(&err)
 	packages := try.Get(codePackages(codeFolder))
@@ -114,7 +114,7 @@ func code() (files []pages.File, used []string, err error) {
 	return files, slices.Compact(used), nil
 }
 
-// bundleCode bundles a script with its packages, and names their folders. Python's loaders are handed their files.
+// bundleCode bundles a script with its packages, and names their folders.
 func bundleCode(name string, format api.Format) (data []byte, packages []string, err error) {
 	defer try.To(&err)
 	options := bundleOptions(name, format)

@@ -106,7 +106,6 @@ func write(out, goVersion string, files []pages.File, compress bool) (info build
 	return info, os.WriteFile(filepath.Join(out, infoName), append(data, '\n'), 0o644)
 }
 
-// writeFile puts a file and its siblings at path. Without compress it removes those of an earlier build.
 func writeFile(path string, f pages.File, compress bool, old buildInfo) (info fileInfo, err error) {
 	defer try.To(&err)
 	try.Do(os.MkdirAll(filepath.Dir(path), 0o755))

@@ -18,7 +18,6 @@ import (
 
 const licencesName = "licences.txt"
 
-// licences are those of Go, of the modules and of npm's packages that are part of the site's programs.
 func licences(goroot string) (file pages.File, err error) {
 	defer try.To(&err)
 	var out bytes.Buffer

@@ -28,6 +28,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/host/serve"
 	"github.com/dpscope/dpscope/internal/try"
 	"github.com/dpscope/dpscope/site/pages"
@@ -166,9 +167,8 @@ func buildAndServe(ctx context.Context, out, addr string, stdout io.Writer, comp
 
 func uncompiled() (files []pages.File, version string, err error) {
 	defer try.To(&err)
-	if _, err := os.Stat("wasm/worker"); err != nil {
-		return nil, "", fmt.Errorf("run it from the root of the module: %w", err)
-	}
+	_, err = os.Stat("wasm/worker")
+	try.Do(audit.Of("run it from the root of the module", err))
 	goroot := try.Get(goEnv("GOROOT"))
 	version = try.Get(goEnv("GOVERSION"))
 	files = try.Get(bundle(goroot))
@@ -183,8 +183,5 @@ func uncompiled() (files []pages.File, version string, err error) {
 
 func goEnv(name string) (string, error) {
 	out, err := exec.Command("go", "env", name).Output()
-	if err != nil {
-		return "", fmt.Errorf("go env %s: %w", name, err)
-	}
-	return strings.TrimSpace(string(out)), nil
+	return strings.TrimSpace(string(out)), audit.Of("go env "+name, err)
 }

@@ -34,14 +34,14 @@ func take(b *[]byte, n int) (first []byte) {
 	return first
 }
 
-// number cuts a number in LEB128 off b, one that is not negative.
+// number cuts a number in LEB128 off b, not a negative one.
 func number(b *[]byte) int {
 	v, n := binary.Uvarint(*b)
 	*b = (*b)[n:]
 	return int(v)
 }
 
-// memoryOf is the memory from address 0 that a section of data fills.
+// memoryOf is the memory that a section of data fills.
 func memoryOf(section []byte) (memory []byte) {
 	for range number(&section) {
 		take(&section, 2) // memory 0, i32.const

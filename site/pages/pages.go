@@ -58,8 +58,8 @@ var layout string
 var tmpl = template.Must(template.New("page").Parse(layout))
 
 type layoutData struct {
-	Title, Site   string // Site: the way to the root of the site, empty or ending in a slash
-	Script        string // the way to the element's script, empty where the page needs none
+	Title, Site   string // Site: the way to the root of the site, with a slash
+	Script        string // the way to the element's script, "" where the page needs none
 	Sections      []stop
 	Body          template.HTML
 	Before, After *stop // in the order of the folder's index
@@ -79,7 +79,7 @@ var sections = []stop{
 }
 
 // Build makes all pages of docs, and the files of it that they link to. withElement: the site has dp-audit's script.
-// It refuses a link that leaves docs or leads nowhere, a page without a title, and what cannot be read or drawn.
+// It refuses a link that leads nowhere or out of docs, and a page without a title.
 func Build(docs fs.FS, withElement bool, draw Draw) (files []File, err error) {
 	defer try.To(&err)
 	var all []passage
@@ -104,7 +104,6 @@ func Build(docs fs.FS, withElement bool, draw Draw) (files []File, err error) {
 	return files, err
 }
 
-// markdown are the Markdown files of docs, by their names from its root.
 func markdown(docs fs.FS) (all []File, err error) {
 	err = fs.WalkDir(docs, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || path.Ext(name) != ".md" {
@@ -174,7 +173,7 @@ func stops(docs fs.FS, dir string) (out []stop, err error) {
 // Exhibit is what the museum has of a mechanism.
 type Exhibit struct {
 	Page           string // a link from the root of the site
-	Broken, Mended string // lines of a function with its fault, and those in their place; empty where the page has none
+	Broken, Mended string // lines of a function with its fault, and those in their place
 }
 
 // Museum returns what the museum has, by the mechanism's name.

@@ -24,6 +24,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/report/format"
 	"github.com/dpscope/dpscope/internal/packed"
+	"github.com/dpscope/dpscope/internal/try"
 )
 
 type page struct {
@@ -38,15 +39,17 @@ type page struct {
 }
 
 // render turns Markdown into HTML, without its comments, and refuses all other raw HTML.
-func render(docs fs.FS, f File, draw Draw) (*page, error) {
-	p, source := &page{docs: docs, draw: draw, name: f.Name}, f.Data
+func render(docs fs.FS, f File, draw Draw) (p *page, err error) {
+	defer try.To(&err)
+	p = &page{docs: docs, draw: draw, name: f.Name}
+	source := f.Data
 	md := goldmark.New(
 		goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))), // no style attributes
 		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
 		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(blocks{p}, 100))),
 	)
 	doc := md.Parser().Parse(text.NewReader(source))
-	if err := ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+	try.Do(ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
 		}
@@ -67,22 +70,17 @@ func render(docs fs.FS, f File, draw Draw) (*page, error) {
 			return ast.WalkContinue, p.resolve(&n.Destination)
 		}
 		return ast.WalkContinue, nil
-	}); err != nil {
-		return nil, err
-	}
+	}))
 	if p.title == "" {
 		return nil, errors.New("it has no title: a first heading with one #")
 	}
 	p.found = p.passages(doc, source)
 	var out bytes.Buffer
-	if err := md.Renderer().Render(&out, source, doc); err != nil {
-		return nil, err
-	}
+	try.Do(md.Renderer().Render(&out, source, doc))
 	p.body = typesetText(out.String())
 	return p, nil
 }
 
-// resolve checks the target of a link and turns a Markdown file into its page.
 func (p *page) resolve(to *[]byte) error {
 	u, err := url.Parse(string(*to))
 	switch {
@@ -177,8 +175,8 @@ func (b blocks) code(w util.BufWriter, source []byte, n ast.Node, entering bool)
 	return ast.WalkSkipChildren, err
 }
 
-// own is a function with a link that opens it in the door of the user's own code with the settings there; or, of
-// the kind mended, the lines in place of those with the mark. text is the code in HTML.
+// own is a function with a link that opens it with the settings there; or, of the kind mended, the lines in place of
+// those with the mark. text is the code in HTML.
 func (b blocks) own(w util.BufWriter, info []string, code, text string) error {
 	if info[0] == mended {
 		fmt.Fprintf(w, "<details><summary>Mended</summary>\n<pre tabindex=\"0\"><code><ins>%s</ins></code></pre>\n</details>\n", text)
@@ -202,7 +200,7 @@ func (b blocks) own(w util.BufWriter, info []string, code, text string) error {
 
 const mended = "mended"
 
-// figureData fills a picture's figure; Command is shown where nothing else on the page does.
+// figureData: Command is shown where nothing else on the page does.
 type figureData struct {
 	format.Picture
 	Caption, Command string
@@ -238,13 +236,13 @@ func (b blocks) picture(what []string, command, caption string) (string, error) 
 		return "", fmt.Errorf("%w; go test ./site/pages -run Pictures -update makes it", err)
 	}
 	d := figureData{Caption: caption}
-	if d.Picture, err = b.draw(report, what[0]); err != nil {
-		return "", fmt.Errorf("%s: %w", file, err)
-	}
 	if caption != "" {
 		d.Command = command
 	}
+	d.Picture, err = b.draw(report, what[0])
 	var out strings.Builder
-	err = figure.Execute(&out, d)
-	return out.String(), err
+	if err == nil {
+		err = figure.Execute(&out, d)
+	}
+	return out.String(), audit.Of(file, err)
 }

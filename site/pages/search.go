@@ -40,7 +40,6 @@ func (p *page) passages(doc ast.Node, source []byte) []passage {
 	return out
 }
 
-// inLine is the text of a block in one line.
 func inLine(block ast.Node, source []byte) string {
 	var b strings.Builder
 	ast.Walk(block, func(n ast.Node, entering bool) (ast.WalkStatus, error) {

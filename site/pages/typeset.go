@@ -76,7 +76,7 @@ func minuses(html string) string {
 	return negative.ReplaceAllString(difference.ReplaceAllString(html, "($1−$2)"), "$1$3−$2$4")
 }
 
-// greek puts letters for their names, but for those to keep.
+// greek puts letters for their names, but those to keep.
 func greek(html string, keep map[string]bool) string {
 	return word.ReplaceAllStringFunc(html, func(w string) string {
 		if l, ok := letter[w]; ok && !keep[w] {

@@ -12,7 +12,7 @@ import (
 // notByHand is code, rows of tables, blocks of quotations, comments, and where links lead.
 var notByHand = regexp.MustCompile("(?ms)^```.*?^```$|^ {4}.*?$|^[|>].*?$|<!--.*?-->|\\]\\([^)]*\\)")
 
-// counted is what stands between spaces and is not a mark alone, such as the = of a formula.
+// counted is what is not a mark alone, such as the = of a formula.
 var counted = regexp.MustCompile(`\S*[\pL\d]\S*`)
 
 // Words prints how many words of each page of docs, and each folder, are written by hand.

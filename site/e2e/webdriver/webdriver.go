@@ -86,11 +86,10 @@ func (b *Browser) opened(t testing.TB, answer json.RawMessage) (session string) 
 }
 
 // Navigate loads an address, again where it differs from the one before in its fragment alone.
-func (b *Browser) Navigate(ctx context.Context, url string) error {
+func (b *Browser) Navigate(ctx context.Context, url string) (err error) {
+	defer try.To(&err)
 	for _, u := range []string{"about:blank", url} {
-		if _, err := b.do(ctx, "url", map[string]any{"url": u}); err != nil {
-			return err
-		}
+		try.Get(b.do(ctx, "url", map[string]any{"url": u}))
 	}
 	return nil
 }
@@ -162,16 +161,12 @@ func Eval[T any](ctx context.Context, b *Browser, expression string) (v T, err e
 	script := "const done = arguments[arguments.length - 1]; (async () => (" + expression + "\n))().then((value) => done(JSON.stringify({ value })), (fault) => done(JSON.stringify({ fault: String(fault) })));"
 	answer := try.Get(b.do(ctx, "execute/async", map[string]any{"script": script, "args": []any{}}))
 	var text string
-	if err := json.Unmarshal(answer, &text); err != nil {
-		return v, fmt.Errorf("%s answers %.200s: %w", expression, answer, err)
-	}
+	try.Do(audit.Of(fmt.Sprintf("%s answers %.200s", expression, answer), json.Unmarshal(answer, &text)))
 	said := struct {
 		Value *T
 		Fault string
 	}{Value: &v}
-	if err := json.Unmarshal([]byte(text), &said); err != nil {
-		return v, fmt.Errorf("%s is %.200s: %w", expression, text, err)
-	}
+	try.Do(audit.Of(fmt.Sprintf("%s is %.200s", expression, text), json.Unmarshal([]byte(text), &said)))
 	if said.Fault != "" {
 		return v, errors.New(said.Fault)
 	}
@@ -239,9 +234,7 @@ func startWebKit(t testing.TB, b *Browser, dir string) {
 		defer response.Body.Close()
 		data = try.Get(io.ReadAll(response.Body))
 		var answer struct{ Value json.RawMessage }
-		if err := json.Unmarshal(data, &answer); err != nil {
-			return nil, fmt.Errorf("%.200s: %w", data, err)
-		}
+		try.Do(audit.Of(fmt.Sprintf("%.200s", data), json.Unmarshal(data, &answer)))
 		if response.StatusCode != http.StatusOK {
 			return nil, fmt.Errorf("%.2000s", answer.Value)
 		}
@@ -343,7 +336,7 @@ func startFirefox(t testing.TB, b *Browser, dir string) {
 	}
 }
 
-// marionetteLink sends one command at a time and waits for its answer.
+// marionetteLink sends one command at a time.
 type marionetteLink struct {
 	link net.Conn
 	read *bufio.Reader
@@ -375,9 +368,7 @@ func (m *marionetteLink) call(ctx context.Context, command string, body any) (_ 
 	for {
 		message = try.Get(m.next())
 		var answer [4]json.RawMessage // 1, number, error, value
-		if err := json.Unmarshal(message, &answer); err != nil {
-			return nil, fmt.Errorf("%.200s: %w", message, err)
-		}
+		try.Do(audit.Of(fmt.Sprintf("%.200s", message), json.Unmarshal(message, &answer)))
 		if string(answer[1]) != strconv.Itoa(m.last) {
 			continue // of a command that was given up
 		}
