@@ -56,7 +56,6 @@ func (j *job) do(ctx context.Context) ([]byte, error) {
 	return j.store.open(ctx)(j.store.report())
 }
 
-// search makes the search where it is missing, and checks that it is of this audit.
 func (j *job) search(ctx context.Context) error {
 	_, err := j.audit.After(j.store.search(), j.store.open(ctx))
 	if missing(err) {
@@ -122,7 +121,7 @@ func (j *job) draw(ctx context.Context, of int) error {
 	return merge(ctx, j.store, of)
 }
 
-// cause is what an error of Beam's ends with: before it stand the steps that led there.
+// cause is the end of an error of Beam's: before it stand the steps that led there.
 func cause(err error) string {
 	steps := strings.Split(err.Error(), "caused by:")
 	return strings.TrimSpace(steps[len(steps)-1])

@@ -23,7 +23,6 @@ func init() {
 
 var catalogue = cli.Catalogue()
 
-// given is what a part needs, with so many goroutines.
 func given(workers int, t trainer) (core.Env, error) {
 	o, err := t.program()
 	return core.Env{Catalogue: catalogue, Generator: cli.Generator(), Now: cli.Clock(), Sources: o.sources,

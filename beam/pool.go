@@ -23,10 +23,9 @@ type workerPool struct {
 	workers sync.Map // what ends each, by the runner's name
 }
 
-// parented, in the environment of a worker, says that it ends with its standard input.
+// parented, in the environment of a worker, says that it ends with its standard input, which this process holds.
 const parented = "DPSCOPE_BEAM_PARENTED"
 
-// endWithParent ends a worker that lost the process that started it.
 func endWithParent() {
 	if os.Getenv(parented) != "" {
 		go func() {
@@ -36,7 +35,6 @@ func endWithParent() {
 	}
 }
 
-// startPool serves a pool until stop; the workers end with ctx.
 func startPool(ctx context.Context, died func(error)) (address string, stop func(), err error) {
 	listen, err := net.Listen("tcp", "localhost:0")
 	if err != nil {

@@ -32,7 +32,6 @@ func (s store) share(index, of int) string {
 
 func (s store) report() string { return strings.TrimSuffix(string(s), "/") + "/report.json" }
 
-// use calls f with the file system that the folder is in.
 func (s store) use(ctx context.Context, f func(filesystem.Interface) error) error {
 	fs, err := filesystem.New(ctx, string(s))
 	if err != nil {

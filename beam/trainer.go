@@ -24,7 +24,6 @@ var programs = struct {
 	open map[trainer]opened
 }{open: map[trainer]opened{}}
 
-// opened is a program, and all sources, with that of its trainings.
 type opened struct {
 	program *brought.Trainer
 	sources []source.Spec

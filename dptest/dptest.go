@@ -133,12 +133,7 @@ func prepare(m audit.Mechanism, claim audit.Claim, opts Options) (audit.Catalogu
 		if opts.Domain == nil {
 			plan.Finder = "candidates"
 		}
-		if opts.Trials == 0 {
-			plan.Trials = len(opts.Pairs)
-			if opts.Domain != nil {
-				plan.Trials = max(10, len(opts.Pairs))
-			}
-		}
+		plan.Trials = cmp.Or(opts.Trials, max(audit.Pick(opts.Domain != nil, 10, 0), len(opts.Pairs)))
 	}
 	return cat, plan, nil
 }

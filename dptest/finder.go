@@ -11,7 +11,6 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// want fails the test where something does not hold.
 func want(t testing.TB, holds bool, format string, args ...any) bool {
 	t.Helper()
 	if !holds {

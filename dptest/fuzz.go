@@ -71,7 +71,6 @@ func Fuzz(f *testing.F, m audit.Mechanism, claim audit.Claim, opts Options) {
 	})
 }
 
-// processes is how many the fuzzer runs at once; 1 where it does not run.
 func processes() int {
 	n := 1
 	if fuzz := flag.Lookup("test.fuzz"); fuzz != nil && fuzz.Value.String() != "" {

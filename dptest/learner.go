@@ -147,7 +147,6 @@ func (o learnerOutput) check(t testing.TB, spec audit.LearnerSpec, thorough bool
 	}
 }
 
-// checkStops ends learning at some of so many calls of Check.
 func (o learnerOutput) checkStops(t testing.TB, spec audit.LearnerSpec, what string, total int) {
 	t.Helper()
 	if !want(t, total >= 2, "%s: %d calls of Check, must be one per pass over the outputs", what, total) {

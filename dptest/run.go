@@ -35,13 +35,8 @@ func RequireNoViolation(t testing.TB, m audit.Mechanism, claim audit.Claim, opts
 	t.Fatalf("%v%s", err, replay)
 }
 
-// runPattern is what go test -run takes for that test alone.
 func runPattern(name string) string {
-	parts := strings.Split(name, "/")
-	for i, p := range parts {
-		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
-	}
-	return strings.Join(parts, "/")
+	return "^" + strings.ReplaceAll(regexp.QuoteMeta(name), "/", "$/^") + "$"
 }
 
 // ExpectViolation fails the test at once unless the audit refutes the claim.
@@ -60,11 +55,15 @@ func ExpectViolation(t testing.TB, m audit.Mechanism, claim audit.Claim, opts Op
 // share FalseAlarm in equal parts.
 func Run(t *testing.T, m audit.Mechanism, claim audit.Claim, opts Options) {
 	t.Helper()
-	pairs, err := pairsOf(m, claim, opts)
+	spec, params, err := specOf(m, claim, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, search := len(pairs), opts.Domain != nil
+	pairs, search := opts.Pairs, opts.Domain != nil
+	if !search {
+		pairs = spec.Pairs(params, cmp.Or(opts.Relation, spec.Relations(params)[0]))
+	}
+	n := len(pairs)
 	opts.FalseAlarm = suite.Share(opts.falseAlarm(), max(1, audit.Pick(search, n+1, n)))
 	for _, p := range pairs {
 		t.Run(cmp.Or(p.Label, p.First.Words()+" against "+p.Second.Words()), func(t *testing.T) {
@@ -82,14 +81,6 @@ func Run(t *testing.T, m audit.Mechanism, claim audit.Claim, opts Options) {
 			RequireNoViolation(t, m, claim, wide)
 		})
 	}
-}
-
-func pairsOf(m audit.Mechanism, claim audit.Claim, opts Options) ([]audit.Pair, error) {
-	spec, params, err := specOf(m, claim, opts)
-	if err != nil || opts.Domain != nil {
-		return opts.Pairs, err
-	}
-	return spec.Pairs(params, cmp.Or(opts.Relation, spec.Relations(params)[0])), nil
 }
 
 // goodbye is how long before the test's deadline an audit ends, so that it says so.

@@ -57,7 +57,7 @@ func (s *Host) turn() (done func()) {
 	return func() { <-s.working }
 }
 
-// Owns reports whether a path is one of the host's, and not one of the page's files.
+// Owns reports whether a path is one of the host's.
 func Owns(path string) bool {
 	return path == ReportsPath || strings.HasPrefix(path, ReportsPath+"/") || strings.HasPrefix(path, ShownPath)
 }

@@ -93,14 +93,14 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	return code
 }
 
-type subcommand struct {
+var subcommands = []struct {
 	name string
 	do   func(s streams, args []string) error
-}
-
-func subcommands() []subcommand {
-	return []subcommand{{"audit", auditCommand}, {"canaries", canaries}, {"one-run", oneRun}, {"scores", scoresCommand}, {"counts", counts}, {"merge", mergeCommand},
-		{"commit", commitCommand}, {"verify", verify}, {"account", accountCommand}, {"list", list}, {"serve", serve}, {"share", shareCommand}, {"open", openCommand}, {"version", version}}
+}{
+	{"audit", auditCommand}, {"canaries", canaries}, {"one-run", oneRun}, {"scores", scoresCommand},
+	{"counts", counts}, {"merge", mergeCommand}, {"commit", commitCommand}, {"verify", verify},
+	{"account", accountCommand}, {"list", list}, {"serve", serve}, {"share", shareCommand}, {"open", openCommand},
+	{"version", version},
 }
 
 func dispatch(s streams, args []string) error {
@@ -113,7 +113,7 @@ func dispatch(s streams, args []string) error {
 		name = "version"
 	}
 	var names []string
-	for _, c := range subcommands() {
+	for _, c := range subcommands {
 		if c.name == name {
 			return c.do(s, args[1:])
 		}

@@ -121,11 +121,10 @@ func (j *job) again(ctx context.Context, r report.View, whole bool) (note string
 		}
 		return "", nil
 	case scores.Report:
-		switch {
-		case !whole:
-		case len(j.files) == 0 && len(r.Plan.Data) > 0:
+		if whole && len(j.files) == 0 && len(r.Plan.Data) > 0 {
 			return "", absent("-data", "the file of scores, or both", "name it with -data FILE, twice for two files, or check the bounds from the report's counts alone with -quick")
-		default:
+		}
+		if whole {
 			j.env.Scores, err = j.readScores(j.files, r.Plan.ScoreColumns)
 		}
 		return "", err

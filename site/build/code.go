@@ -51,7 +51,7 @@ var licencesOfCode = map[string][]string{
 	"pyodide": {"licences/pyodide.txt", "licences/python.txt"},
 }
 
-// locked is what package-lock.json, or npm's own list of what it installed, says.
+// locked is what package-lock.json, or npm's list of what it installed, says.
 type locked struct {
 	Packages map[string]struct {
 		Version   string `json:"version"`

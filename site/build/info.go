@@ -133,7 +133,7 @@ func remove(names ...string) error {
 	return nil
 }
 
-// builtBefore is what a folder's build-info.json says; nothing where it is not ours.
+// builtBefore is what a folder's build-info.json says, if it is ours.
 func builtBefore(out string) (old buildInfo) {
 	path := filepath.Join(out, infoName)
 	data, err := os.ReadFile(path)
@@ -146,7 +146,7 @@ func builtBefore(out string) (old buildInfo) {
 	return old
 }
 
-// removeStale removes what an earlier build made and this one did not; other files are not ours.
+// removeStale removes what an earlier build made and this one did not.
 func removeStale(out string, info, old buildInfo) (err error) {
 	defer try.To(&err)
 	for _, f := range old.Files {

@@ -46,7 +46,7 @@ func addLicences(out *bytes.Buffer, name string, of fs.FS, found []string) error
 
 type linked struct{ name, dir string }
 
-// linkedModules are those of the binaries, by name, but for what go.work replaces by a folder of this repository.
+// linkedModules are those of the binaries, by name, but for what go.work replaces.
 func linkedModules() ([]linked, error) {
 	args := []string{"list", "-deps", "-f", "{{with .Module}}{{if not (or .Main .Replace)}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}{{end}}"}
 	for _, b := range binaries {
@@ -65,7 +65,7 @@ func linkedModules() ([]linked, error) {
 	return slices.Compact(all), audit.Of("modules of the programs", err)
 }
 
-// licenceFiles are a module's own: those of one in a folder of its repository may be all that there is.
+// licenceFiles are a folder's own.
 func licenceFiles(of fs.FS, dir string) ([]string, error) {
 	entries, err := fs.ReadDir(of, dir)
 	var out []string

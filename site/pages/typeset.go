@@ -3,6 +3,8 @@ package pages
 import (
 	"regexp"
 	"strings"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // Formulas are written in plain characters, e^(alpha h), D_alpha, x <= 1.
@@ -53,14 +55,12 @@ func typesetText(html string) string {
 		put(html[:at[0]])
 		t := html[at[0]:at[1]]
 		if name := strings.TrimPrefix(word.FindString(t), "/"); name == "code" || name == "pre" || name == "svg" {
-			depth, step := &code, 1
+			step := audit.Pick(strings.HasPrefix(t, "</"), -1, 1)
 			if name == "svg" {
-				depth = &drawn
+				drawn += step
+			} else {
+				code += step
 			}
-			if strings.HasPrefix(t, "</") {
-				step = -1
-			}
-			*depth += step
 		}
 		b.WriteString(t)
 		html = html[at[1]:]
@@ -76,10 +76,9 @@ func minuses(html string) string {
 	return negative.ReplaceAllString(difference.ReplaceAllString(html, "($1−$2)"), "$1$3−$2$4")
 }
 
-// greek puts letters for their names, but those to keep.
-func greek(html string, keep map[string]bool) string {
+func greek(html string, but map[string]bool) string {
 	return word.ReplaceAllStringFunc(html, func(w string) string {
-		if l, ok := letter[w]; ok && !keep[w] {
+		if l, ok := letter[w]; ok && !but[w] {
 			return l
 		}
 		return w

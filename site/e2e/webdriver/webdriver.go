@@ -173,7 +173,7 @@ func Eval[T any](ctx context.Context, b *Browser, expression string) (v T, err e
 	return v, nil
 }
 
-// run starts a program that ends with the test, and returns what it has printed so far.
+// run starts a program that ends with the test; it returns what that has printed so far.
 func run(t testing.TB, dir string, environment []string, program string, args ...string) func() string {
 	printed := must.Get(os.Create(filepath.Join(dir, program+".txt")))(t)
 	defer printed.Close() // of this process; the program has its own
@@ -198,7 +198,6 @@ func run(t testing.TB, dir string, environment []string, program string, args ..
 	}
 }
 
-// appears waits until try gives something.
 func appears(t testing.TB, what string, said func() string, try func() string) string {
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if v := try(); v != "" {
@@ -209,9 +208,7 @@ func appears(t testing.TB, what string, said func() string, try func() string) s
 	return ""
 }
 
-// startWebKit starts WebKitGTK's small browser by its driver, on a screen.
 func startWebKit(t testing.TB, b *Browser, dir string) {
-	// The screen's number is printed when it is there.
 	said := run(t, dir, nil, "Xvfb", "-displayfd", "1", "-screen", "0", "1800x1400x24", "-nolisten", "tcp")
 	screen := appears(t, "screen", said, func() string {
 		for line := range strings.Lines(said()) {
@@ -336,7 +333,6 @@ func startFirefox(t testing.TB, b *Browser, dir string) {
 	}
 }
 
-// marionetteLink sends one command at a time.
 type marionetteLink struct {
 	link net.Conn
 	read *bufio.Reader
