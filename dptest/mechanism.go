@@ -96,26 +96,26 @@ func checkSetting(t testing.TB, spec audit.MechanismSpec, given audit.Params) er
 	want(t, len(spec.Relations(p)) > 0, "%s defines no relation", what)
 	for _, r := range spec.Relations(p) {
 		dom, pairs := spec.Domain(p, r), spec.Pairs(p, r)
-		err := dom.Check(r)
-		want(t, err == nil && (r != audit.Replace || dom.MinRows >= 1),
-			"%s under %s: the domain %+v is invalid or has no neighbours: %v", what, r, dom, err)
-		want(t, len(pairs) > 0, "%s under %s: no pairs", what, r)
+		what, err := fmt.Sprintf("%s under %s", what, r), dom.Check(r)
+		valid := err == nil && (r != audit.Replace || dom.MinRows >= 1)
+		want(t, valid, "%s: the domain %+v is invalid or has no neighbours: %v", what, dom, err)
+		want(t, len(pairs) > 0, "%s: no pairs", what)
 		labels := map[string]bool{}
 		for _, two := range pairs {
 			fresh := two.Label != "" && !labels[two.Label]
-			want(t, fresh, "%s under %s: the label %q is empty or duplicated", what, r, two.Label)
+			want(t, fresh, "%s: the label %q is empty or duplicated", what, two.Label)
 			labels[two.Label] = true
 			err := r.Check(two, dom)
-			want(t, err == nil, "%s under %s: pair %q: %v", what, r, two.Label, err)
+			want(t, err == nil, "%s: pair %q: %v", what, two.Label, err)
 			of := m
 			if s, ok := m.(audit.Summariser); ok {
 				of = s.For(two)
 			}
-			want(t, reflect.DeepEqual(of.Columns(), m.Columns()),
-				"%s under %s, pair %q: the columns are %v, must be those of every pair: %v",
-				what, r, two.Label, of.Columns(), m.Columns())
+			what := fmt.Sprintf("%s, pair %q", what, two.Label)
+			same := reflect.DeepEqual(of.Columns(), m.Columns())
+			want(t, same, "%s: the columns are %v, must be those of every pair: %v", what, of.Columns(), m.Columns())
 			for _, d := range []audit.Dataset{two.First, two.Second} {
-				checkOutputs(t, fmt.Sprintf("%s under %s, pair %q", what, r, two.Label), of, d, spec.Unseeded == "")
+				checkOutputs(t, what, of, d, spec.Unseeded == "")
 			}
 		}
 	}

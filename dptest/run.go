@@ -43,11 +43,13 @@ func runPattern(name string) string {
 func ExpectViolation(t testing.TB, m audit.Mechanism, claim audit.Claim, opts Options) {
 	t.Helper()
 	r, err := audited(t, m, claim, opts)
-	if err == nil {
-		t.Fatalf("dptest: a violation of %s was expected, but none was found with seed %d and %d samples a side.\n%s", claim, opts.Seed, r.Plan.Samples, r.Summary)
-	}
-	if _, ok := errors.AsType[*ViolationError](err); !ok {
+	var v *ViolationError
+	switch {
+	case errors.As(err, &v):
+	case err != nil:
 		t.Fatalf("dptest: a violation of %s was expected, but the audit did not come to a verdict: %v", claim, err)
+	default:
+		t.Fatalf("dptest: a violation of %s was expected, but none was found with seed %d and %d samples a side.\n%s", claim, opts.Seed, r.Plan.Samples, r.Summary)
 	}
 }
 

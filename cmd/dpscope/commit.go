@@ -68,13 +68,12 @@ func (f *auditFlags) committed(ctx context.Context, names []string) (out []commi
 		return nil, input("dpscope commit", fmt.Sprintf("called with %q", names), "given one file of audits, or the flags of one audit")
 	} else if len(names) == 1 {
 		file := planFlags{file: names[0]}
-		plan, err := file.read(f.streams)
-		if err != nil {
+		if err := file.read(f.streams); err != nil {
 			return nil, err
 		}
-		all, _ := plan.Choose(nil)
+		all, _ := file.plan.Choose(nil)
 		var end func()
-		if _, jobs, end, err = file.jobs(f.streams, plan, all, 1, false); err != nil {
+		if _, jobs, end, err = file.jobs(f.streams, all, 1, false); err != nil {
 			return nil, err
 		}
 		defer end()

@@ -171,5 +171,5 @@ func mergeCommand(s streams, args []string) error {
 		r := audits.Audited[0].Report
 		return out.finish(s, r.Head().Subject, r, nil)
 	}
-	return out.finishPlan(s, audits.Name, audits.File, audits.Audited, nil)
+	return out.finishPlan(s, planFlags{file: audits.Name, plan: audits.File}, audits.Audited, nil)
 }

@@ -26,7 +26,9 @@ import (
 type planFlags struct {
 	file string
 	only []string
-	text []byte // of the file, once it is read
+	// Once it is read:
+	text []byte
+	plan *suite.File
 }
 
 func (f *planFlags) register(s *cli.Flags) {
@@ -42,24 +44,24 @@ func (f *planFlags) registerFile(s *cli.Flags) {
 var withPlan = []string{"plan", "only", "all", "format", "output", "location", "strict", "workers", "shards", "search-only", "after", "partial"}
 
 // read reads the plan. Its names of files are relative to its folder.
-func (f *planFlags) read(s streams) (file *suite.File, err error) {
+func (f *planFlags) read(s streams) (err error) {
 	if f.file == "" {
-		return nil, absent("-plan", "the file that has the audits of -only")
+		return absent("-plan", "the file that has the audits of -only")
 	}
 	if f.text, err = s.read(f.file); err != nil {
-		return nil, err
+		return err
 	}
-	file, err = suite.Parse(f.text, f.file)
+	f.plan, err = suite.Parse(f.text, f.file)
 	if err != nil || f.file == "-" {
-		return file, err
+		return err
 	}
 	beside := func(name *string) {
 		if *name != "" && !filepath.IsAbs(*name) {
 			*name = filepath.Join(filepath.Dir(f.file), filepath.FromSlash(*name))
 		}
 	}
-	for i := range file.Audits {
-		e := &file.Audits[i]
+	for i := range f.plan.Audits {
+		e := &f.plan.Audits[i]
 		beside(&e.Data)
 		if e.User != nil {
 			beside(&e.User.Wasm)
@@ -74,12 +76,12 @@ func (f *planFlags) read(s streams) (file *suite.File, err error) {
 			beside(&files[k])
 		}
 	}
-	return file, nil
+	return nil
 }
 
 // jobs are those audits, checked: nothing runs when one is wrong, but broken programs are noted where all are to run.
 // All files are read before signals are heard, where there is something to end.
-func (f *planFlags) jobs(s streams, file *suite.File, chosen []int, workers int, run bool) (ctx context.Context, all []job, end func(), err error) {
+func (f *planFlags) jobs(s streams, chosen []int, workers int, run bool) (ctx context.Context, all []job, end func(), err error) {
 	ctx, stop := context.Background(), func() {}
 	end = func() {
 		for _, j := range all {
@@ -96,9 +98,9 @@ func (f *planFlags) jobs(s streams, file *suite.File, chosen []int, workers int,
 		return fmt.Errorf("%s: audits[%d] (%s): %w", f.file, chosen[k], all[k].name, err)
 	}
 	for k, i := range chosen {
-		e := file.Audits[i]
+		e := f.plan.Audits[i]
 		b := &brought{External: e.External(), files: []string{e.Data}, streams: streams{stderr: s.stderr}, Flags: training.Flags{Timeout: command.DefaultTimeout, Check: true}}
-		j := newJob(b, file.Audit(i), workers)
+		j := newJob(b, f.plan.Audit(i), workers)
 		j.name = e.Name
 		if e.Scores != nil {
 			b.files = e.Scores.Files
@@ -125,7 +127,7 @@ func (f *planFlags) jobs(s streams, file *suite.File, chosen []int, workers int,
 		}
 		j.audit, err = core.Resolve(j.plan, j.env)
 		if err == nil {
-			_, err = placed(f.file, file, j.name, nil)
+			_, err = f.placed(j.name, nil)
 		}
 		if err != nil {
 			return nil, nil, nil, at(k, err)
@@ -135,9 +137,9 @@ func (f *planFlags) jobs(s streams, file *suite.File, chosen []int, workers int,
 }
 
 // placed is where an audit is in the user's code, by default its line of the plan; nil for standard input.
-func placed(path string, file *suite.File, name string, given *format.Location) (*format.Location, error) {
-	i := slices.Index(file.Names(), name)
-	if where := file.Audits[i].Location; where != "" {
+func (f *planFlags) placed(name string, given *format.Location) (*format.Location, error) {
+	path, i := f.file, slices.Index(f.plan.Names(), name)
+	if where := f.plan.Audits[i].Location; where != "" {
 		l, err := format.ParseLocation(where)
 		return &l, err
 	}
@@ -149,7 +151,7 @@ func placed(path string, file *suite.File, name string, given *format.Location) 
 			path = rel
 		}
 	}
-	return &format.Location{File: filepath.ToSlash(path), Line: file.Lines[i]}, nil
+	return &format.Location{File: filepath.ToSlash(path), Line: f.plan.Lines[i]}, nil
 }
 
 func (f *auditFlags) auditPlan() error {
@@ -159,21 +161,20 @@ func (f *auditFlags) auditPlan() error {
 			err = given("-"+x.Name, "absent with -plan", "the plan says what is audited and how; the flags allowed with it are -"+strings.Join(withPlan[1:], ", -"))
 		}
 	})
-	var file *suite.File
 	if err == nil {
-		file, err = f.suite.read(f.streams)
+		err = f.suite.read(f.streams)
 	}
 	var chosen []int
 	if err == nil {
-		chosen, err = file.Choose(f.suite.only)
+		chosen, err = f.suite.plan.Choose(f.suite.only)
 	}
 	if err == nil && f.shards.Given() {
-		err = shares.Dividable(file, chosen)
+		err = shares.Dividable(f.suite.plan, chosen)
 	}
 	if err != nil {
 		return err
 	}
-	ctx, todo, end, err := f.suite.jobs(f.streams, file, chosen, *f.workers, true)
+	ctx, todo, end, err := f.suite.jobs(f.streams, chosen, *f.workers, true)
 	if err != nil {
 		return err
 	}
@@ -184,7 +185,7 @@ func (f *auditFlags) auditPlan() error {
 		}
 	}
 	if !f.shards.Given() {
-		return f.runPlan(ctx, file, todo)
+		return f.runPlan(ctx, todo)
 	}
 	plan := shares.Several{File: f.suite.file, Only: f.suite.only, Text: f.suite.text, Data: map[string][]byte{}}
 	for _, j := range todo {
@@ -197,7 +198,7 @@ func (f *auditFlags) auditPlan() error {
 	return f.shards.Do(ctx, suite.ReportKind, plan, nil, newJob(nil, nil, *f.workers).env, show.watch)
 }
 
-func (f *auditFlags) runPlan(ctx context.Context, file *suite.File, todo []job) error {
+func (f *auditFlags) runPlan(ctx context.Context, todo []job) error {
 	var audited []suite.Audited
 	var broken []format.Broken
 	for i, j := range todo {
@@ -219,20 +220,20 @@ func (f *auditFlags) runPlan(ctx context.Context, file *suite.File, todo []job) 
 	if len(audited) == 0 {
 		return exit(cli.ExitUsage)
 	}
-	err := f.out.finishPlan(f.streams, f.suite.file, file, audited, broken)
+	err := f.out.finishPlan(f.streams, f.suite, audited, broken)
 	if broken != nil && err != exit(cli.ExitViolation) {
 		return exit(cli.ExitUsage)
 	}
 	return err
 }
 
-// finishPlan writes the report of audits of the plan at a path. broken are those that could not be audited.
-func (f *formatFlags) finishPlan(s streams, path string, file *suite.File, audited []suite.Audited, broken []format.Broken) error {
+// finishPlan writes the report of audits of a plan. broken are those that could not be audited.
+func (f *formatFlags) finishPlan(s streams, of planFlags, audited []suite.Audited, broken []format.Broken) error {
 	given, _ := f.place() // it was checked
 	run := format.Run{Strict: f.strict, Broken: broken}
 	end := audit.Completed
 	for _, a := range audited {
-		place, err := placed(path, file, a.Name, given)
+		place, err := of.placed(a.Name, given)
 		if err != nil {
 			return err
 		}
@@ -241,7 +242,7 @@ func (f *formatFlags) finishPlan(s streams, path string, file *suite.File, audit
 		}
 		run.Audits = append(run.Audits, format.Audit{Name: a.Name, Report: a.Report, Location: place})
 	}
-	whole := suite.NewReport(file, cli.Generator(), audited)
+	whole := suite.NewReport(of.plan, cli.Generator(), audited)
 	run.Summary, run.Value = whole.Summary, whole
 	files, printed := f.write(s.stdout, run)
 	return s.told(whole.Summary, cli.VerdictCode(whole.Verdict, end, f.strict), files, printed)
@@ -253,18 +254,17 @@ func (s streams) verifyPlan(name string, data []byte, f planFlags, workers int, 
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	ctx := context.Background()
-	var file *suite.File
 	todo := map[string]job{}
 	if f.file != "" {
-		if file, err = f.read(s); err != nil {
+		if err = f.read(s); err != nil {
 			return err
 		}
 		names := audit.Each(report.Audits, func(a suite.Audited) string { return a.Name })
-		chosen, err := file.Choose(names)
+		chosen, err := f.plan.Choose(names)
 		if err != nil {
 			return fmt.Errorf("%s is not of this plan: %w", name, err)
 		}
-		heard, all, end, err := f.jobs(s, file, chosen, workers, false)
+		heard, all, end, err := f.jobs(s, chosen, workers, false)
 		if err != nil {
 			return err
 		}
@@ -298,7 +298,7 @@ func (s streams) verifyPlan(name string, data []byte, f planFlags, workers int, 
 		fmt.Fprintln(s.stdout)
 	}
 	fmt.Fprint(s.stdout, "== all\n\n")
-	v := report.Verify(file)
+	v := report.Verify(f.plan)
 	printLines(s.stdout, v, "drawn", all)
 	if !v.OK() {
 		code = cli.ExitViolation

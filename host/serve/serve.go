@@ -23,8 +23,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"github.com/dpscope/dpscope/audit"
 )
 
 const (
@@ -43,7 +41,10 @@ func Open(name string) (fs.FS, error) {
 	if err == nil {
 		_, err = fs.Stat(site, "build-info.json")
 	}
-	return site, audit.Of(fmt.Sprintf("no site in %q", name), err)
+	if err != nil {
+		return nil, fmt.Errorf("no site in %q: %w", name, err)
+	}
+	return site, nil
 }
 
 func open(name string) (fs.FS, error) {

@@ -2,6 +2,8 @@
 // [Do] finds.
 package try
 
+import "fmt"
+
 type failure struct{ error }
 
 // Get is the value of a call that returns an error too: data := try.Get(os.ReadFile(name)).
@@ -20,6 +22,13 @@ func Get2[T, U any](first T, second U, err error) (T, U) {
 func Do(err error) {
 	if err != nil {
 		panic(failure{err})
+	}
+}
+
+// Of is [Do], and says what the error is of.
+func Of(what string, err error) {
+	if err != nil {
+		panic(failure{fmt.Errorf("%s: %w", what, err)})
 	}
 }
 

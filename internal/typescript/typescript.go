@@ -18,8 +18,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-
-	"github.com/dpscope/dpscope/audit"
 )
 
 // Module is the path of this module: types of other modules have no declaration.
@@ -103,8 +101,11 @@ func (w *Writer) Of(t reflect.Type) string {
 
 // Declarations are all that Type needed, by name.
 func (w *Writer) Declarations() string {
-	names := slices.Sorted(maps.Keys(w.out))
-	return strings.Join(audit.Each(names, func(name string) string { return w.out[name] }), "\n")
+	all := slices.Sorted(maps.Keys(w.out))
+	for i, name := range all {
+		all[i] = w.out[name]
+	}
+	return strings.Join(all, "\n")
 }
 
 // declare gives a type its name, which no other may have, and its declaration.

@@ -152,7 +152,7 @@ func codeLicences(out *bytes.Buffer) (err error) {
 	defer try.To(&err)
 	for _, name := range try.Get(filepath.Glob(wheelsFolder + "/*.whl")) {
 		wheel, err := zip.OpenReader(name)
-		try.Do(audit.Of(name, err))
+		try.Of(name, err)
 		defer wheel.Close()
 		found := try.Get(fs.Glob(wheel, "*.dist-info/licenses/LICENSE*"))
 		try.Do(addLicences(out, filepath.Base(name), wheel, found))

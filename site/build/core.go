@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/internal/try"
 	"github.com/dpscope/dpscope/site/pages"
 )
@@ -44,7 +43,7 @@ func compile() (files []pages.File, err error) {
 			return nil, fmt.Errorf("%s: %w\n%s", b.name, err, said)
 		}
 		data, err := slim(try.Get(os.ReadFile(path)))
-		try.Do(audit.Of(b.name, err))
+		try.Of(b.name, err)
 		files = append(files, pages.File{Name: b.name, Data: data})
 	}
 	return files, nil

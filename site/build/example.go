@@ -5,7 +5,6 @@ import (
 	"os"
 	"slices"
 
-	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/try"
 	"github.com/dpscope/dpscope/site/pages"
@@ -23,7 +22,7 @@ func examplePicture(files []pages.File) (drawn []pages.File, err error) {
 		return nil, nil
 	}
 	r, err := pair.ParseReport(files[i].Data)
-	try.Do(audit.Of("the example", err))
+	try.Of("the example", err)
 	in := scene.InputOf(r)
 	picture := try.Get(drawnAs("example-picture.json", func() *plot.View { return scene.NewOutputs(in.Report) }))
 	var planted scene.CanaryReport
@@ -31,7 +30,7 @@ func examplePicture(files []pages.File) (drawn []pages.File, err error) {
 	if err == nil {
 		err = json.Unmarshal(data, &planted)
 	}
-	try.Do(audit.Of("the example of trainings", err))
+	try.Of("the example of trainings", err)
 	trainings, err := drawnAs("example-trainings.json", func() *plot.View { return scene.NewStill(&planted, nil) })
 	return []pages.File{picture, trainings}, err
 }

@@ -168,7 +168,7 @@ func buildAndServe(ctx context.Context, out, addr string, stdout io.Writer, comp
 func uncompiled() (files []pages.File, version string, err error) {
 	defer try.To(&err)
 	_, err = os.Stat("wasm/worker")
-	try.Do(audit.Of("run it from the root of the module", err))
+	try.Of("run it from the root of the module", err)
 	goroot := try.Get(goEnv("GOROOT"))
 	version = try.Get(goEnv("GOVERSION"))
 	files = try.Get(bundle(goroot))

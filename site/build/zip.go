@@ -11,7 +11,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/internal/try"
 )
 
@@ -23,7 +22,7 @@ func pack(out, name string, stdout io.Writer) (err error) {
 	defer try.To(&err)
 	data := try.Get(os.ReadFile(filepath.Join(out, infoName)))
 	var info buildInfo
-	try.Do(audit.Of(infoName, json.Unmarshal(data, &info)))
+	try.Of(infoName, json.Unmarshal(data, &info))
 	names := []string{infoName}
 	for _, f := range info.Files {
 		names = append(names, f.Name, f.Name+gzipCoding.suffix, f.Name+brotliCoding.suffix)

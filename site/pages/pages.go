@@ -30,7 +30,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/report/format"
 	"github.com/dpscope/dpscope/internal/try"
 )
@@ -86,13 +85,13 @@ func Build(docs fs.FS, withElement bool, draw Draw) (files []File, err error) {
 	linked := map[string]bool{}
 	for _, source := range try.Get(markdown(docs)) {
 		p, err := render(docs, source, draw)
-		try.Do(audit.Of("docs/"+source.Name, err))
+		try.Of("docs/"+source.Name, err)
 		all = append(all, p.found...)
 		for _, f := range p.files {
 			linked[f] = true
 		}
 		data, err := p.layOut(docs, withElement)
-		try.Do(audit.Of("docs/"+source.Name, err))
+		try.Of("docs/"+source.Name, err)
 		files = append(files, File{path.Join(folder, htmlName(source.Name)), data})
 	}
 	for name := range linked {

@@ -20,7 +20,6 @@ import (
 	"github.com/chromedp/cdproto/storage"
 	"github.com/chromedp/chromedp"
 
-	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/internal/try"
 )
 
@@ -176,7 +175,10 @@ func (t *Tab) Until(expression string) error {
 	ctx, cancel := context.WithTimeout(t.Ctx, Patience+5*time.Second)
 	defer cancel()
 	_, err := chromedp.Run(ctx, chromedp.Poll[bool]("!!("+expression+")", chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(Patience)))
-	return audit.Of("waiting for "+expression, err)
+	if err != nil {
+		return fmt.Errorf("waiting for %s: %w", expression, err)
+	}
+	return nil
 }
 
 // Eval evaluates JavaScript, awaiting a promise.

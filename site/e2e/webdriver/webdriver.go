@@ -21,12 +21,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/try"
 )
 
 const patience = 90 * time.Second // for a browser to start
+
+type object = map[string]any
 
 // Browser is a browser with one window. Its methods are for one goroutine.
 type Browser struct {
@@ -62,14 +63,17 @@ func Start(t testing.TB, name string) *Browser {
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	b := &Browser{engine: name}
 	e.start(t, b, dir)
-	limits := map[string]any{"script": time.Hour.Milliseconds(), "pageLoad": time.Minute.Milliseconds()}
+	limits := object{"script": time.Hour.Milliseconds(), "pageLoad": time.Minute.Milliseconds()}
 	must.Get(b.do(context.Background(), "timeouts", limits))(t)
 	return b
 }
 
 func (b *Browser) do(ctx context.Context, command string, body any) (json.RawMessage, error) {
 	answer, err := b.call(ctx, command, body)
-	return answer, audit.Of(b.engine+": "+command, err)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s: %w", b.engine, command, err)
+	}
+	return answer, nil
 }
 
 func (b *Browser) opened(t testing.TB, answer json.RawMessage) (session string) {
@@ -89,7 +93,7 @@ func (b *Browser) opened(t testing.TB, answer json.RawMessage) (session string) 
 func (b *Browser) Navigate(ctx context.Context, url string) (err error) {
 	defer try.To(&err)
 	for _, u := range []string{"about:blank", url} {
-		try.Get(b.do(ctx, "url", map[string]any{"url": u}))
+		try.Get(b.do(ctx, "url", object{"url": u}))
 	}
 	return nil
 }
@@ -99,7 +103,7 @@ func (b *Browser) Resize(ctx context.Context, width, height int) (err error) {
 	defer try.To(&err)
 	w, h := width, height
 	for range 4 { // the browser's own bars take a part, and the window's manager may take its time
-		try.Get(b.do(ctx, "window/rect", map[string]any{"width": w, "height": h}))
+		try.Get(b.do(ctx, "window/rect", object{"width": w, "height": h}))
 		got := try.Get(Eval[[2]int](ctx, b, "new Promise((done) => setTimeout(() => done([innerWidth, innerHeight]), 200))"))
 		if got == [2]int{width, height} {
 			return nil
@@ -126,12 +130,12 @@ func (b *Browser) ClickAt(ctx context.Context, element string) (err error) {
 	if at[0] != "" {
 		return fmt.Errorf("%s: %s %s", b.engine, element, at[0])
 	}
-	_, err = b.do(ctx, "actions", map[string]any{"actions": []any{map[string]any{
-		"type": "pointer", "id": "mouse", "parameters": map[string]any{"pointerType": "mouse"},
+	_, err = b.do(ctx, "actions", object{"actions": []any{object{
+		"type": "pointer", "id": "mouse", "parameters": object{"pointerType": "mouse"},
 		"actions": []any{
-			map[string]any{"type": "pointerMove", "x": at[1], "y": at[2], "duration": 0, "origin": "viewport"},
-			map[string]any{"type": "pointerDown", "button": 0},
-			map[string]any{"type": "pointerUp", "button": 0},
+			object{"type": "pointerMove", "x": at[1], "y": at[2], "duration": 0, "origin": "viewport"},
+			object{"type": "pointerDown", "button": 0},
+			object{"type": "pointerUp", "button": 0},
 		},
 	}}})
 	return err
@@ -159,14 +163,14 @@ func (b *Browser) Until(ctx context.Context, expression string) error {
 func Eval[T any](ctx context.Context, b *Browser, expression string) (v T, err error) {
 	defer try.To(&err)
 	script := "const done = arguments[arguments.length - 1]; (async () => (" + expression + "\n))().then((value) => done(JSON.stringify({ value })), (fault) => done(JSON.stringify({ fault: String(fault) })));"
-	answer := try.Get(b.do(ctx, "execute/async", map[string]any{"script": script, "args": []any{}}))
+	answer := try.Get(b.do(ctx, "execute/async", object{"script": script, "args": []any{}}))
 	var text string
-	try.Do(audit.Of(fmt.Sprintf("%s answers %.200s", expression, answer), json.Unmarshal(answer, &text)))
+	try.Of(fmt.Sprintf("%s answers %.200s", expression, answer), json.Unmarshal(answer, &text))
 	said := struct {
 		Value *T
 		Fault string
 	}{Value: &v}
-	try.Do(audit.Of(fmt.Sprintf("%s is %.200s", expression, text), json.Unmarshal([]byte(text), &said)))
+	try.Of(fmt.Sprintf("%s is %.200s", expression, text), json.Unmarshal([]byte(text), &said))
 	if said.Fault != "" {
 		return v, errors.New(said.Fault)
 	}
@@ -198,9 +202,9 @@ func run(t testing.TB, dir string, environment []string, program string, args ..
 	}
 }
 
-func appears(t testing.TB, what string, said func() string, try func() string) string {
+func appears(t testing.TB, what string, said, look func() string) string {
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		if v := try(); v != "" {
+		if v := look(); v != "" {
 			return v
 		}
 	}
@@ -231,7 +235,7 @@ func startWebKit(t testing.TB, b *Browser, dir string) {
 		defer response.Body.Close()
 		data = try.Get(io.ReadAll(response.Body))
 		var answer struct{ Value json.RawMessage }
-		try.Do(audit.Of(fmt.Sprintf("%.200s", data), json.Unmarshal(data, &answer)))
+		try.Of(fmt.Sprintf("%.200s", data), json.Unmarshal(data, &answer))
 		if response.StatusCode != http.StatusOK {
 			return nil, fmt.Errorf("%.2000s", answer.Value)
 		}
@@ -245,13 +249,13 @@ func startWebKit(t testing.TB, b *Browser, dir string) {
 		c.Close()
 		return address
 	})
-	options := map[string]any{}
+	options := object{}
 	if path := miniBrowser(); path != "" { // it prints what the console says
-		options["webkitgtk:browserOptions"] = map[string]any{"binary": path, "args": []string{"--automation", "--enable-write-console-messages-to-stdout=true"}}
+		options["webkitgtk:browserOptions"] = object{"binary": path, "args": []string{"--automation", "--enable-write-console-messages-to-stdout=true"}}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	answer, err := ask(ctx, http.MethodPost, base, map[string]any{"capabilities": map[string]any{"alwaysMatch": options}})
+	answer, err := ask(ctx, http.MethodPost, base, object{"capabilities": object{"alwaysMatch": options}})
 	if err != nil {
 		t.Fatalf("%v\n%.2000s", err, printed())
 	}
@@ -318,17 +322,17 @@ func startFirefox(t testing.TB, b *Browser, dir string) {
 	b.call = func(ctx context.Context, command string, body any) (json.RawMessage, error) {
 		return m.call(ctx, marionette[command], body)
 	}
-	b.opened(t, must.Get(b.do(context.Background(), "session", map[string]any{"capabilities": map[string]any{}}))(t))
+	b.opened(t, must.Get(b.do(context.Background(), "session", object{"capabilities": object{}}))(t))
 	b.console = func() (lines []string, err error) {
 		defer try.To(&err)
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		try.Get(m.call(ctx, "Marionette:SetContext", map[string]any{"value": "chrome"}))
-		answer := try.Get(m.call(ctx, "WebDriver:ExecuteScript", map[string]any{"args": []any{}, "script": `
+		try.Get(m.call(ctx, "Marionette:SetContext", object{"value": "chrome"}))
+		answer := try.Get(m.call(ctx, "WebDriver:ExecuteScript", object{"args": []any{}, "script": `
 			return Services.console.getMessageArray().filter((m) => m instanceof Ci.nsIScriptError && /^(https?|blob):/.test(m.sourceName) && !(m.flags & Ci.nsIScriptError.infoFlag))
 				.map((m) => m.errorMessage + " (" + m.sourceName + ":" + m.lineNumber + ")");`}))
 		try.Do(json.Unmarshal(answer, &lines))
-		_, err = m.call(ctx, "Marionette:SetContext", map[string]any{"value": "content"})
+		_, err = m.call(ctx, "Marionette:SetContext", object{"value": "content"})
 		return lines, err
 	}
 }
@@ -364,7 +368,7 @@ func (m *marionetteLink) call(ctx context.Context, command string, body any) (_ 
 	for {
 		message = try.Get(m.next())
 		var answer [4]json.RawMessage // 1, number, error, value
-		try.Do(audit.Of(fmt.Sprintf("%.200s", message), json.Unmarshal(message, &answer)))
+		try.Of(fmt.Sprintf("%.200s", message), json.Unmarshal(message, &answer))
 		if string(answer[1]) != strconv.Itoa(m.last) {
 			continue // of a command that was given up
 		}
