@@ -73,10 +73,11 @@ func (f *auditFlags) committed(ctx context.Context, names []string) (out []commi
 		}
 		all, _ := file.plan.Choose(nil)
 		var end func()
-		if _, jobs, end, err = file.jobs(f.streams, all, 1, false); err != nil {
+		_, jobs, end, err = file.jobs(f.streams, all, 1, false)
+		defer end()
+		if err != nil {
 			return nil, err
 		}
-		defer end()
 	} else {
 		plan, err := f.plan()
 		j := newJob(&f.brought, plan, 1)

@@ -61,8 +61,7 @@ func counts(s streams, args []string) error {
 	}
 	r, err := plain.Conclude(p)
 	if err != nil {
-		var in *audit.InputError
-		if errors.As(err, &in) {
+		if in, ok := errors.AsType[*audit.InputError](err); ok {
 			in.Field = "-" + in.Field
 		}
 		return err

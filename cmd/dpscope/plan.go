@@ -91,7 +91,6 @@ func (f *planFlags) jobs(s streams, chosen []int, workers int, run bool) (ctx co
 	}
 	heard := run
 	at := func(k int, err error) error {
-		defer end()
 		if ctx.Err() != nil {
 			return cli.ErrStopped
 		}
@@ -111,7 +110,7 @@ func (f *planFlags) jobs(s streams, chosen []int, workers int, run bool) (ctx co
 		heard = heard || b.userKind() != ""
 		err := j.read()
 		if all = append(all, j); err != nil {
-			return nil, nil, nil, at(k, err)
+			return ctx, all, end, at(k, err)
 		}
 	}
 	if heard {
@@ -123,14 +122,14 @@ func (f *planFlags) jobs(s streams, chosen []int, workers int, run bool) (ctx co
 			if run && ctx.Err() == nil {
 				continue
 			}
-			return nil, nil, nil, at(k, j.broken)
+			return ctx, all, end, at(k, j.broken)
 		}
 		j.audit, err = core.Resolve(j.plan, j.env)
 		if err == nil {
 			_, err = f.placed(j.name, nil)
 		}
 		if err != nil {
-			return nil, nil, nil, at(k, err)
+			return ctx, all, end, at(k, err)
 		}
 	}
 	return ctx, all, end, nil
@@ -175,10 +174,10 @@ func (f *auditFlags) auditPlan() error {
 		return err
 	}
 	ctx, todo, end, err := f.suite.jobs(f.streams, chosen, *f.workers, true)
+	defer end()
 	if err != nil {
 		return err
 	}
-	defer end()
 	for _, j := range todo {
 		if j.broken != nil && (f.shards.Given() || len(todo) == 1) {
 			return fmt.Errorf("%s: audit %s: %w", f.suite.file, j.name, j.broken)
@@ -265,11 +264,11 @@ func (s streams) verifyPlan(name string, data []byte, f planFlags, workers int, 
 			return fmt.Errorf("%s is not of this plan: %w", name, err)
 		}
 		heard, all, end, err := f.jobs(s, chosen, workers, false)
+		defer end()
 		if err != nil {
 			return err
 		}
 		ctx = heard
-		defer end()
 		for _, j := range all {
 			todo[j.name] = j
 		}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core"
@@ -143,11 +144,8 @@ func (j *job) again(ctx context.Context, r report.View, whole bool) (note string
 }
 
 func printVerification(stdout io.Writer, v engine.Verification, r report.View, all bool) int {
-	drawn := "drawn"
-	if _, ok := r.(scores.Report); ok {
-		drawn = "read"
-	}
-	printLines(stdout, v, drawn, all)
+	_, ofScores := r.(scores.Report)
+	printLines(stdout, v, audit.Pick(ofScores, "read", "drawn"), all)
 	own, ofPair := r.(pair.Report)
 	bounded := r.Head().LowerBound != nil
 	switch {

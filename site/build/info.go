@@ -41,9 +41,8 @@ type fileInfo struct {
 	Brotli int    `json:"brotli"`
 }
 
-const infoName = "build-info.json"
-
 const (
+	infoName      = "build-info.json"
 	serviceWorker = "sw.js"
 	buildMark     = "@BUILD@"
 )
