@@ -283,7 +283,7 @@ func TestRefuses(t *testing.T) {
 	}
 	cut := t.TempDir()
 	must.Do(t, os.MkdirAll(filepath.Join(cut, "partials"), 0o755))
-	must.Do(t, os.WriteFile(filepath.Join(cut, "partials", searchName), []byte("{"), 0o644))
+	must.Do(t, os.WriteFile(filepath.Join(cut, "partials", "search"), []byte("{"), 0o644))
 	t.Cleanup(func() { flag.Set("runner", "") })
 	for name, c := range map[string]struct {
 		args string

@@ -20,11 +20,9 @@ import (
 // store is the folder of one audit, of a disk that all workers see, or gs://bucket/folder.
 type store string
 
-const searchName = "search"
-
 func (s store) partials() string { return strings.TrimSuffix(string(s), "/") + "/partials/" }
 
-func (s store) search() string { return s.partials() + searchName }
+func (s store) search() string { return s.partials() + "search" }
 
 func (s store) share(index, of int) string {
 	return fmt.Sprintf("%s%d-of-%d", s.partials(), index, of)

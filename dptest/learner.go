@@ -93,12 +93,11 @@ func (o learnerOutput) exploration(first, second int, check func() error) audit.
 // check learns from the outputs; thorough, again and stopped too.
 func (o learnerOutput) check(t testing.TB, spec audit.LearnerSpec, thorough bool) {
 	t.Helper()
-	const n = learnerSamples
 	what := spec.Name + " on " + o.name
 	calls := 0
 	learn := func() (audit.Model, []byte) {
 		calls = 0
-		m, err := spec.Learn(o.exploration(n, n, func() error { calls++; return nil }))
+		m, err := spec.Learn(o.exploration(learnerSamples, learnerSamples, func() error { calls++; return nil }))
 		if err != nil {
 			want(t, o.odd, "%s: %v", what, err)
 			return nil, nil

@@ -206,12 +206,12 @@ func (s source) add(g *ast.GenDecl) {
 	for _, spec := range g.Specs {
 		switch spec := spec.(type) {
 		case *ast.TypeSpec:
-			s.types[spec.Name.Name] = firstOf(spec.Doc, g.Doc, spec.Comment)
+			s.types[spec.Name.Name] = cmp.Or(spec.Doc, g.Doc, spec.Comment).Text()
 			if of, ok := spec.Type.(*ast.StructType); ok {
 				comments := map[string]string{}
 				for _, f := range of.Fields.List {
 					for _, name := range f.Names {
-						comments[name.Name] = firstOf(f.Doc, f.Comment)
+						comments[name.Name] = cmp.Or(f.Doc, f.Comment).Text()
 					}
 				}
 				s.fields[spec.Name.Name] = comments
@@ -228,10 +228,6 @@ func (s source) add(g *ast.GenDecl) {
 			}
 		}
 	}
-}
-
-func firstOf(groups ...*ast.CommentGroup) string {
-	return cmp.Or(groups...).Text() // of nil too
 }
 
 // Message is one message of a channel.
