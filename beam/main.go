@@ -140,7 +140,7 @@ func (f *jobFlags) prism() bool {
 	return slices.Contains([]string{"", "prism", "PrismRunner"}, beamFlag("runner")) && f.own[0] == "" && f.own[1] == ""
 }
 
-// inProcess says whether a runner that is elsewhere sends its work to this process.
+// inProcess: a runner that is elsewhere sends its work to this process.
 func (f *jobFlags) inProcess() bool { return strings.EqualFold(f.own[1], "loopback") }
 
 func (f *jobFlags) goroutines() int {
@@ -150,7 +150,7 @@ func (f *jobFlags) goroutines() int {
 	return max(1, *f.workers)
 }
 
-// threads are this process's: one where a program trains, as a training has the machine to itself.
+// threads are one where a program trains: a training has the machine to itself.
 func (f *jobFlags) threads() int {
 	if *f.workers == 0 && f.trainer.Exec == "" {
 		return runtime.GOMAXPROCS(0)
@@ -158,7 +158,7 @@ func (f *jobFlags) threads() int {
 	return max(1, *f.workers)
 }
 
-// lanes are how many shares a runner on this machine begins at once, where it is prism.
+// lanes are how many shares prism begins at once.
 func (f *jobFlags) lanes() int {
 	return audit.Pick(f.prism() && f.trainer.Exec == "", 2*runtime.GOMAXPROCS(0), 1)
 }
@@ -267,7 +267,7 @@ func (f *jobFlags) canaries(args []string) (int, error) {
 	return f.do(canary.Kind, plan, data)
 }
 
-// workAs makes this program what workers run: Beam would compile one, from sources that a user does not have.
+// workAs makes this program what workers run: Beam would compile one, from sources.
 func workAs() error {
 	own, err := os.Executable()
 	if err != nil {

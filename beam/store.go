@@ -17,7 +17,7 @@ import (
 	"github.com/dpscope/dpscope/internal/shares"
 )
 
-// store is the folder of one audit, of a disk that all workers see, or gs://bucket/folder.
+// store is the folder of one audit, on a disk that all workers see, or gs://bucket/folder.
 type store string
 
 func (s store) partials() string { return strings.TrimSuffix(string(s), "/") + "/partials/" }
@@ -77,7 +77,7 @@ func (s store) open(ctx context.Context) shares.Opener {
 	}
 }
 
-// drawn are the shares that are there, and of how many the audit has they are, 0 for none.
+// drawn are the shares that are there, and of how many they are, 0 for none.
 func (s store) drawn(ctx context.Context) (there map[int]bool, of int, err error) {
 	var names []string
 	err = s.use(ctx, func(fs filesystem.Interface) error {

@@ -13,7 +13,7 @@ import (
 	brought "github.com/dpscope/dpscope/mechanisms/user/command"
 )
 
-// trainer is a user's program that trains for an audit with canaries; the zero value is none.
+// trainer is a user's program that trains; the zero value is none.
 type trainer struct {
 	Exec    string
 	Timeout time.Duration

@@ -167,7 +167,7 @@ func (z *fuzzer) alone(p audit.Pair, outputs int, beta float64, seed uint64) Opt
 	return o
 }
 
-// try screens the pair of data, and certifies a loud one. skipError: nothing was found out.
+// try screens a pair, and certifies a loud one. skipError: nothing was found out.
 func (z *fuzzer) try(data []byte) (pair.Report, error) {
 	p, ok := z.pair(data)
 	if !ok {

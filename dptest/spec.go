@@ -8,7 +8,7 @@ import (
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
-// specOf is a mechanism's registry entry, or one made up, with what options override; and the audit's parameters.
+// specOf is a mechanism's registry entry, or one made up, with what options override.
 func specOf(m audit.Mechanism, claim audit.Claim, opts Options) (spec audit.MechanismSpec, params audit.Params, err error) {
 	reg, ok := m.(*registered)
 	switch {

@@ -101,7 +101,7 @@ func read(data []byte) (*content, error) {
 	return c, nil
 }
 
-// differs refuses a report that its counts contradict. A difference begins with its path.
+// differs: a difference begins with its path.
 func differs(differences []string) error {
 	if len(differences) == 0 {
 		differences = []string{"report: nothing of it could be checked"}

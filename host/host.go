@@ -37,8 +37,8 @@ const (
 type Host struct {
 	Store     Store
 	Catalogue audit.Catalogue // of the mechanisms that reports may be of
-	Uploads   *Minute         // POST and DELETE of an address; nil: any
-	Reads     *Minute         // all else of an address; nil: any
+	Uploads   *Minute         // POST and DELETE; nil: any
+	Reads     *Minute         // all else; nil: any
 	Most      core.Cost       // that a replay of an upload may have; zero: any
 	Origin    func(*http.Request) string
 	Who       func(*http.Request) string // the address of who asks, see [Peer]
@@ -90,7 +90,7 @@ func answer(w http.ResponseWriter, status int, value any) {
 	json.NewEncoder(w).Encode(value) //nolint:errcheck // whoever asked is gone
 }
 
-// fail answers an error: of the input with what was found, of the store without.
+// fail answers an error.
 func fail(w http.ResponseWriter, err error) {
 	var in *audit.InputError
 	switch {
@@ -113,8 +113,8 @@ func fail(w http.ResponseWriter, err error) {
 type Receipt struct {
 	ID      string `json:"id"`
 	Address string `json:"address"`
-	SHA256  string `json:"sha256"`          // in base58, of which the id is the beginning
-	Token   string `json:"token,omitempty"` // to delete by; absent where it was there already
+	SHA256  string `json:"sha256"`          // in base58; the id is its beginning
+	Token   string `json:"token,omitempty"` // to delete by; absent where it was there
 }
 
 // ServeHTTP implements [http.Handler] for the paths that [Owns] names.
@@ -134,7 +134,7 @@ func (s *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		drain(r)
 		return
 	}
-	// A server before this one may pass requests on under another name than visitors know.
+	// A server before this one may know it by another name than visitors do.
 	if err := crossOrigin.Check(r); err != nil && r.Header.Get("Origin") != s.Origin(r) {
 		drain(r)
 		answer(w, http.StatusForbidden, refusal{Error: "Pages of other sites cannot store or delete here."})
@@ -197,7 +197,7 @@ func other(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// drain reads a body that nobody wants: some servers cannot answer before.
+// drain reads an unwanted body: some servers cannot answer before.
 func drain(r *http.Request) {
 	if r.Body != nil {
 		io.Copy(io.Discard, io.LimitReader(r.Body, 2*MostBytes)) //nolint:errcheck // it is not wanted
@@ -275,7 +275,7 @@ func (s *Host) give(w http.ResponseWriter, r *http.Request) {
 	write(w, r, kind, data)
 }
 
-// write answers bytes. What has an id is kept for a while, not for ever: it may be deleted.
+// write answers bytes, kept for a while, not for ever: they may be deleted.
 func write(w http.ResponseWriter, r *http.Request, kind string, data []byte) {
 	h := w.Header()
 	h.Set("Content-Type", kind)
@@ -295,7 +295,7 @@ var forms = map[string]string{
 func (s *Host) badge(w http.ResponseWriter, r *http.Request) {
 	done := s.turn()
 	c, err := load(r.Context(), s.Store, r.PathValue("id"))
-	done() // whoever reads slowly keeps nobody waiting
+	done() // who reads slowly keeps nobody waiting
 	if err != nil {
 		fail(w, err)
 		return

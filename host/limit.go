@@ -20,15 +20,15 @@ type Minute struct {
 	asked map[string]int
 }
 
-// Take counts a request and says what is left, below 0 where it is one too many, and when the count begins anew.
+// Take counts a request: what is left, below 0 for one too many, and when the count begins anew.
 func (m *Minute) Take(who string, now time.Time) (left int, anew time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if past := now.Sub(m.since); past >= time.Minute || past < 0 || m.asked == nil { // a clock that went back begins anew
+	if past := now.Sub(m.since); past >= time.Minute || past < 0 || m.asked == nil { // the clock may go back
 		m.since, m.asked = now, map[string]int{}
 	}
 	if _, known := m.asked[who]; !known && len(m.asked) >= mostAddresses {
-		who = "" // all that are too many share one count
+		who = "" // the rest share one count
 	}
 	if m.asked[who] < math.MaxInt32 {
 		m.asked[who]++
@@ -36,7 +36,7 @@ func (m *Minute) Take(who string, now time.Time) (left int, anew time.Duration) 
 	return m.Most - m.asked[who], time.Minute - now.Sub(m.since)
 }
 
-// allowed counts a request, says so in headers of one item each, as commas may be cut, and answers one too many.
+// allowed counts a request, says so in headers of one item each, as commas may be cut, and refuses one too many.
 func allowed(w http.ResponseWriter, l *Minute, what, who string, now time.Time) bool {
 	left, anew := l.Take(who, now)
 	seconds := max(1, int(math.Ceil(anew.Seconds())))

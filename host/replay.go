@@ -27,7 +27,7 @@ type Replayed struct {
 
 func replayOf(id string) string { return id + ".replay" }
 
-// LastReplay is what came of the last replay of an id, or [ErrAbsent].
+// LastReplay may be [ErrAbsent].
 func LastReplay(ctx context.Context, s Store, id string) (r Replayed, err error) {
 	text, err := s.Get(ctx, replayOf(id))
 	if err == nil {
@@ -36,7 +36,7 @@ func LastReplay(ctx context.Context, s Store, id string) (r Replayed, err error)
 	return r, err
 }
 
-// KeepReplay publishes what came of replaying an id, unless that was deleted meanwhile.
+// KeepReplay publishes what came of a replay, unless the report was deleted meanwhile.
 func KeepReplay(ctx context.Context, s Store, id string, r Replayed) error {
 	if _, _, err := find(ctx, s, id); err != nil {
 		return err
@@ -48,7 +48,7 @@ func KeepReplay(ctx context.Context, s Store, id string, r Replayed) error {
 	return s.Replace(ctx, replayOf(id), text)
 }
 
-// DropReplay forgets what came of replaying an id.
+// DropReplay forgets what came of a replay.
 func DropReplay(ctx context.Context, s Store, id string) error { return s.Delete(ctx, replayOf(id)) }
 
 func Stored(ctx context.Context, s Store, id string) ([]byte, error) {

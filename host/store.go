@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// Store keeps values by keys, which are letters, digits and dots. It may be eventually consistent.
+// Store keeps values by keys of letters, digits and dots. It may be eventually consistent.
 type Store interface {
 	// Get is the value of a key, or an error that is [ErrAbsent].
 	Get(ctx context.Context, key string) ([]byte, error)
@@ -52,7 +52,7 @@ func find(ctx context.Context, s Store, id string) (kept, []byte, error) {
 	return k, content, nil
 }
 
-// keep stores a content under its shortest free id, once: what is kept with it is of the first.
+// keep stores a content under its shortest free id, once.
 func keep(ctx context.Context, s Store, content []byte, k kept) (id string, isNew bool, err error) {
 	sum := sumOf(content)
 	for n := shortest; n <= longest; n++ {
@@ -61,7 +61,7 @@ func keep(ctx context.Context, s Store, content []byte, k kept) (id string, isNe
 		case err == nil && bytes.Equal(there, content):
 			return id, false, nil
 		case err == nil, errors.Is(err, errDamaged):
-			continue // another content begins alike; what is damaged stays until somebody has looked at it
+			continue // another content begins alike; somebody has to look at what is damaged
 		case !errors.Is(err, ErrAbsent):
 			return "", false, err
 		}

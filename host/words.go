@@ -16,7 +16,7 @@ import (
 	"github.com/dpscope/dpscope/core/report/format"
 )
 
-// badge says what was claimed and what was shown. It has no colour for good: an audit never shows privacy.
+// badge has no colour for good: an audit never shows privacy.
 func badge(c *content) []byte {
 	left, right := "dpscope", "code to audit"
 	switch {

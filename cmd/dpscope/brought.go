@@ -23,7 +23,7 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/user/module"
 )
 
-// brought is what the user brings to an audit besides its plan.
+// brought is what the user brings besides a plan.
 type brought struct {
 	pair.External  // outputs, a program (one that trains too), a module or a table
 	training.Flags // how the program is run
@@ -32,7 +32,7 @@ type brought struct {
 	after          string // partial that says whether its trainings can be drawn again
 
 	asked   cli.Asked[pair.External]
-	streams // standard input is the file - of samples, or the parent's answers; standard output gets requests to it
+	streams // of the parent's answers and of requests to it, too
 }
 
 func (b *brought) register(s *cli.Flags, keys []settings.Key[pair.External]) {
@@ -78,7 +78,7 @@ func (b *brought) userKind() audit.UserKind {
 	return audit.UserKind(pair.External{User: b.User}.Mechanism())
 }
 
-// namesWithin are the settings that only one kind of a mechanism from outside has.
+// namesWithin are the settings of one kind of mechanism from outside alone.
 func namesWithin(part string) []string {
 	own := settings.Without(pair.ExternalKeys(), pair.SharedKeys...)
 	return settings.Names(slices.DeleteFunc(own, func(k settings.Key[pair.External]) bool {
@@ -133,7 +133,7 @@ type opening struct {
 	pair.UserProgram
 	space audit.Space
 	pair  *audit.Pair
-	// Of a report that is replayed, instead of kinds:
+	// Of a replay, instead of kinds:
 	columns []audit.Column
 	sha256  string
 }
@@ -260,7 +260,7 @@ func (b *brought) readScores(names []string, columns recorded.ScoreColumns) (*sc
 	return scores.ReadScores(parsed, columns)
 }
 
-// openTable adds the learners over the table of a file: see [learners.In].
+// openTable adds the learners over a table, see [learners.In].
 func (j *job) openTable(path string, reading audit.LabelledReading, was *audit.Labelled) (note string, err error) {
 	text, err := readFile(path, learners.MostBytes)
 	if err == nil {
@@ -326,8 +326,7 @@ func (s streams) read(name string) ([]byte, error) {
 	return readFile(name, mostFile)
 }
 
-// To replay a report nothing that it names is run or read: the user names it again. note says that something has
-// another name now.
+// Nothing that a report names is run or read again: the user names it. note: something has another name now.
 
 func (j *job) replayUser(ctx context.Context, r pair.Report) (note string, err error) {
 	u := r.Inputs.User

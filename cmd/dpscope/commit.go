@@ -35,7 +35,7 @@ func commit(salt []byte, audits []committed) (string, error) {
 	return hex.EncodeToString(sum[:]), err
 }
 
-// commitCommand prints a salted hash of audits. All is checked as it would be before a run.
+// commitCommand prints a salted hash of audits, checked as before a run.
 func commitCommand(s streams, args []string) error {
 	f := newSettingsFlags("commit", s)
 	for _, name := range []string{"host", "log-key", "receipt"} {
@@ -141,7 +141,7 @@ func committedIn(text []byte) (out []committed, err error) {
 
 var hexLines = regexp.MustCompile(`^\s*salt: ([0-9a-f]{32})\s+sha256: ([0-9a-f]{64})\s*$`)
 
-// checkCommitment says on standard output whether a commitment, a file or its text, is of a report's plan.
+// checkCommitment says whether a commitment, a file or its text, is of a report's plan.
 func (s streams) checkCommitment(given string, text []byte) error {
 	said := given
 	if !strings.Contains(given, "sha256:") {

@@ -20,13 +20,12 @@ type job struct {
 	*brought
 	plan any // of the kind's type
 	env  core.Env
-	end  func() // ends a program of the user's; nil: there is none
+	end  func() // of a user's program; nil: there is none
 
 	// Of a file of audits:
-	name  string
-	audit core.Audit // of the plan, once it was checked
-	// broken is why the user's program cannot be audited: the other audits of the file run.
-	broken error
+	name   string
+	audit  core.Audit // of the plan, once it was checked
+	broken error      // why the user's program cannot be audited: the others run
 }
 
 func newJob(b *brought, plan any, workers int) job {
@@ -83,7 +82,7 @@ func (j *job) open(ctx context.Context, show *meter) (err error) {
 	return err
 }
 
-// data is what the shares of the audit need besides its plan, see [shares.New].
+// data is what shares need besides the plan, see [shares.New].
 func (j *job) data() ([]byte, error) {
 	p, ok := j.plan.(pair.Plan)
 	if !ok {
@@ -96,7 +95,7 @@ func (j *job) data() ([]byte, error) {
 	return json.Marshal(spec.User)
 }
 
-// does makes the audit of a plan, or the part that is asked for. It goes on from a report where from is not nil.
+// does makes the audit of a plan, or the part that is asked for; from, which may be nil, is what it goes on from.
 func (f *kindFlags[P]) does(plan P, from *canary.Parent) error {
 	j := newJob(&f.brought, plan, *f.workers)
 	j.env.Continue = from

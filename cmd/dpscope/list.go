@@ -84,7 +84,7 @@ func listLines(l audit.Listing) (lines []listLine, names []string) {
 	return lines, names
 }
 
-// listText has a line each, mechanisms of one family together.
+// listText has mechanisms of one family together.
 func listText(lines []listLine) string {
 	family := func(l listLine) string {
 		if l.section != "Mechanisms" {

@@ -1,5 +1,5 @@
-// Command dpscope audits differential privacy: it searches for neighbouring datasets and a test that tells a
-// mechanism's outputs on them apart, and bounds epsilon from below.
+// Command dpscope audits differential privacy: it searches for neighbouring datasets and a test that tells outputs on
+// them apart, and bounds epsilon from below.
 package main
 
 import (
@@ -47,7 +47,7 @@ Flags and examples: dpscope COMMAND -h. Exit codes: 0 no violation found (verify
 
 func main() {
 	if len(os.Args) > 1 && slices.Contains([]string{"audit", "canaries", "one-run", "scores", "counts", "merge"}, os.Args[1]) {
-		// A reader that closes standard output takes no verdict from the exit code.
+		// Whoever closes standard output takes no verdict from the exit code.
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	}
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))

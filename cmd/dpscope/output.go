@@ -64,7 +64,7 @@ func parseOutput(v string) (formatFile, error) {
 	return formatFile{name, v}, nil
 }
 
-// check refuses, before anything runs, what could not be written in the end.
+// check refuses, before anything runs, what could not be written.
 func (f *formatFlags) check() error {
 	if _, err := f.place(); err != nil {
 		return err
@@ -119,7 +119,7 @@ func (f *formatFlags) write(stdout io.Writer, run format.Run) (files, printed er
 	return files, format.Write(stdout, f.format, run)
 }
 
-// finish writes a single report in all forms. Standard error says why the run failed where the text does not.
+// finish writes a single report in all forms, and why the run failed where its text does not say so.
 func (f *formatFlags) finish(s streams, name string, r report.View, failed error) error {
 	if failed != nil && (f.format != format.Text || s.stdout == io.Discard) {
 		s.fail(failed)
@@ -141,7 +141,7 @@ func columns(w io.Writer) (n int) {
 	return n
 }
 
-// told ends a command that has a verdict. Standard error gets the summary where standard output did not take it.
+// told ends a command that has a verdict. Standard error gets a summary that standard output did not take.
 func (s streams) told(summary string, code int, files, printed error) error {
 	if printed != nil {
 		fmt.Fprintln(s.stderr, phrase.Visible(summary))
@@ -169,8 +169,8 @@ func (o *outlet) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// untilSignal ends with the first SIGINT, SIGTERM or, but under nohup, SIGHUP, so that a run can tell what it has; the
-// second one ends the process. Before it the first one does: so all input is read first.
+// untilSignal ends with the first SIGINT, SIGTERM or, but under nohup, SIGHUP: a run can tell what it has. The second
+// ends the process, as the first does before this is called: all input is read before.
 func untilSignal() (ctx context.Context, stop context.CancelFunc) {
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {

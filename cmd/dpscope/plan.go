@@ -43,7 +43,7 @@ func (f *planFlags) registerFile(s *cli.Flags) {
 // withPlan are the flags that may stand beside -plan.
 var withPlan = []string{"plan", "only", "all", "format", "output", "location", "strict", "workers", "shards", "search-only", "after", "partial"}
 
-// read reads the plan. Its names of files are relative to its folder.
+// read reads the plan, whose names of files are relative to its folder.
 func (f *planFlags) read(s streams) (err error) {
 	if f.file == "" {
 		return absent("-plan", "the file that has the audits of -only")
@@ -79,8 +79,8 @@ func (f *planFlags) read(s streams) (err error) {
 	return nil
 }
 
-// jobs are those audits, checked: nothing runs when one is wrong, but broken programs are noted where all are to run.
-// All files are read before signals are heard, where there is something to end.
+// jobs are checked: nothing runs when one is wrong, but broken programs are noted where all are to run. All files are
+// read before signals are heard, where there is something to end.
 func (f *planFlags) jobs(s streams, chosen []int, workers int, run bool) (ctx context.Context, all []job, end func(), err error) {
 	ctx, stop := context.Background(), func() {}
 	end = func() {
@@ -135,7 +135,7 @@ func (f *planFlags) jobs(s streams, chosen []int, workers int, run bool) (ctx co
 	return ctx, all, end, nil
 }
 
-// placed is where an audit is in the user's code, by default its line of the plan; nil for standard input.
+// placed is where an audit is in the user's code, by default its line of the plan, if that is a file.
 func (f *planFlags) placed(name string, given *format.Location) (*format.Location, error) {
 	path, i := f.file, slices.Index(f.plan.Names(), name)
 	if where := f.plan.Audits[i].Location; where != "" {
@@ -226,7 +226,7 @@ func (f *auditFlags) runPlan(ctx context.Context, todo []job) error {
 	return err
 }
 
-// finishPlan writes the report of audits of a plan. broken are those that could not be audited.
+// finishPlan writes the report of a plan's audits.
 func (f *formatFlags) finishPlan(s streams, of planFlags, audited []suite.Audited, broken []format.Broken) error {
 	given, _ := f.place() // it was checked
 	run := format.Run{Strict: f.strict, Broken: broken}

@@ -83,8 +83,8 @@ func withStore(site http.Handler, dir, origin string, replays time.Duration, mos
 	}), end, nil
 }
 
-// whoAsks is the address that a request is from: behind a server on this machine, or in its private network, what that
-// server says last. Nobody else is believed.
+// whoAsks is the address of a request: behind a server on this machine, or in its private network, what that says last.
+// Nobody else is believed.
 func whoAsks(behind bool) func(*http.Request) string {
 	return func(r *http.Request) string {
 		peer := host.Peer(r)

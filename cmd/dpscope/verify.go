@@ -22,7 +22,7 @@ import (
 
 const differs = "Not replayed: the report does not match its own settings."
 
-// verify exits with 0 when the replay gives the same, whatever the verdict, and with 1 when it does not.
+// verify exits with 0 when the replay gives the same, whatever the verdict, else with 1.
 func verify(s streams, args []string) error {
 	set := cli.NewFlags("dpscope verify", s.stderr)
 	quick := set.Bool("quick", false, "only check that everything in the report follows from its counts. This draws nothing, needs no program and no file, and cannot show that the counts come from the mechanism")

@@ -37,7 +37,7 @@ func (c Client) Share(ctx context.Context, data []byte) (out host.Receipt, err e
 	return out, nil
 }
 
-// Delete deletes a report by its id, or its address, and the token of its upload.
+// Delete deletes a report by its id or address, and the token of its upload.
 func (c Client) Delete(ctx context.Context, id, token string) error {
 	if !host.IsID(id) {
 		base, of, err := split(id)
@@ -50,7 +50,7 @@ func (c Client) Delete(ctx context.Context, id, token string) error {
 	return err
 }
 
-// Open gets what an address holds, and checks it against the address's id. It asks that host alone.
+// Open gets what an address holds, and checks it against the id.
 func Open(ctx context.Context, address string) ([]byte, error) {
 	base, id, err := split(address)
 	if err != nil {
@@ -80,7 +80,7 @@ func split(address string) (base, id string, err error) {
 	return "", "", &audit.InputError{Field: "address", Found: fmt.Sprintf("%q", address), Want: "one that a host gave out, such as https://audits.example.org/r/6yJ3WcPmQa"}
 }
 
-// ask sends a request about reports and returns the answer. It follows no redirection to another host.
+// ask returns an answer. It follows no redirection to another host.
 func (c Client) ask(ctx context.Context, method, path string, body []byte, token string) ([]byte, error) {
 	base, err := url.Parse(c.Base)
 	if err != nil || base.Scheme != "https" && base.Scheme != "http" || base.Host == "" {

@@ -21,10 +21,9 @@ const ending = ".part"
 // a value or none. Names are the keys in hexadecimal: some systems ignore case.
 type Store struct {
 	root *os.Root
-	dir  *os.File // the folder itself, to be written to the disk
-	// mu is held while a name is given, so that what was read is on the disk.
-	mu   sync.RWMutex
-	most int64 // bytes that it keeps
+	dir  *os.File     // the folder itself, to be written to the disk
+	mu   sync.RWMutex // held while a name is given: what was read is on the disk
+	most int64        // bytes that it keeps
 	used int64
 }
 
@@ -83,7 +82,7 @@ func (s *Store) Get(_ context.Context, key string) ([]byte, error) {
 	return value, err
 }
 
-// Create implements [host.Store]. Only what is new finds the store full.
+// Create: only what is new finds the store full.
 func (s *Store) Create(_ context.Context, key string, value []byte) error {
 	s.mu.RLock()
 	full := s.used+sizeOf(int64(len(value))) > s.most

@@ -18,12 +18,12 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/user/process"
 )
 
-// Most is what a stranger's report may cost. A replay takes about five times those bytes.
+// Most is what a stranger's report may cost. A replay takes five times those bytes.
 var Most = core.Cost{Outputs: 1_000_000_000, Bytes: 256 << 20}
 
 // Child replays a report in a process of its own, which ends where that takes too much.
 type Child struct {
-	Host    []string // the program, by its path, and the arguments with which it does what [Serve] does
+	Host    []string // the program, and arguments with which it does what [Serve] does
 	Workers int
 	Memory  uint64        // 0: 2 GiB
 	Time    time.Duration // 0: ten minutes
@@ -115,7 +115,7 @@ func (a *Answer) verify(cat audit.Catalogue, q question) error {
 	return nil
 }
 
-// one replays an audit. Where that needs more of whoever made it, its counts are checked.
+// one replays an audit, or else checks its counts.
 func (a *Answer) one(r report.View, given core.Env) (engine.Verification, error) {
 	v, err := core.Verify(context.Background(), r, given, true)
 	if err == nil {

@@ -23,7 +23,7 @@ type Job struct {
 	Child  Child
 	Every  time.Duration // between two reports
 	Now    func() time.Time
-	Failed func(error) // hears what the store answers in place of a value
+	Failed func(error) // hears errors of the store
 }
 
 // Run replays until the context ends.
@@ -40,8 +40,8 @@ func (j Job) Run(ctx context.Context) {
 	}
 }
 
-// Once replays a report that this version has not replayed, if there is one. Until that ends the store says that it
-// cannot be replayed: a host that ends on it does not begin with it again.
+// Once replays a report that this version has not replayed. Until that ends the store says that it cannot be: a host
+// that ends on it does not begin with it again.
 func (j Job) Once(ctx context.Context) error {
 	ids, err := j.Store.IDs()
 	for _, id := range ids {

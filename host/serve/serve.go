@@ -108,8 +108,8 @@ func listen(addr string, elsewhere bool) (net.Listener, error) {
 	return nil, err
 }
 
-// onlyHosts lets through requests for names that the site is served by: a page elsewhere whose name was made to point
-// here (DNS rebinding) has another. Where addr is all addresses, any of them will do.
+// onlyHosts lets through requests for the site's names: a page whose name was made to point here (DNS rebinding) has
+// another. Where addr is all addresses, any will do.
 func onlyHosts(site http.Handler, addr string, origins ...string) http.Handler {
 	own, _, _ := net.SplitHostPort(addr)
 	all := net.ParseIP(own).IsUnspecified() || own == ""
@@ -159,6 +159,8 @@ const policy = openPolicy + "; frame-ancestors 'self'"
 // sandboxPolicy is of the page that runs the user's code.
 const sandboxPolicy = "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; worker-src blob:; connect-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 
+var policies = map[string]string{"sandbox.html": sandboxPolicy, "embed.html": openPolicy}
+
 // mimeTypes are those of the site's files, whatever the system's tables say.
 var mimeTypes = map[string]string{
 	".html": "text/html; charset=utf-8",
@@ -172,23 +174,17 @@ var mimeTypes = map[string]string{
 
 var codings = []struct{ name, suffix string }{{"br", ".br"}, {"gzip", ".gz"}}
 
-// buildingHeader marks an answer, to be shown, for a file that is being built: ask again.
+// buildingHeader marks an answer for a file that is being built: ask again.
 const buildingHeader = "Dpscope-Building"
 
 // Site serves files, none with a dot before its name, compressed where there is a sibling that the client takes. A file
-// is held in memory, and read again when it has changed.
-// While building, which may be nil, returns words, who asks for a program gets them and is to ask again.
+// is held in memory, and read again when it has changed. While building, which may be nil, returns words, they answer
+// whoever asks for a program.
 func Site(files fs.FS, building func() string) http.Handler {
 	kept := &keep{fs: files, files: map[string]*keptFile{}}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		h.Set("Content-Security-Policy", policy)
-		switch path.Base(r.URL.Path) {
-		case "sandbox.html":
-			h.Set("Content-Security-Policy", sandboxPolicy)
-		case "embed.html":
-			h.Set("Content-Security-Policy", openPolicy)
-		}
+		h.Set("Content-Security-Policy", cmp.Or(policies[path.Base(r.URL.Path)], policy))
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {

@@ -54,7 +54,7 @@ func (w *walker) emit(path, format string, args ...any) {
 	w.out = append(w.out, Mutation{path, fmt.Sprintf(format, args...), data})
 }
 
-// walk mutates the value x at a path, which set replaces; without deletes it, nil where none can.
+// walk mutates the value at a path, which set replaces and without, if not nil, deletes.
 func (w *walker) walk(path string, x any, set func(any), without func()) {
 	for _, y := range changed(x) {
 		set(y)

@@ -50,8 +50,7 @@ func Open(ctx context.Context, line string, timeout time.Duration, parent *comma
 	return program, append(source.Sources(), source.TrainerSpec(program.Train)), nil
 }
 
-// Check has the program do a plan's first training more than once and puts what came of it into the plan. tell may
-// be nil.
+// Check has the program do a plan's first training again and puts what came of it into the plan. tell may be nil.
 func Check(program *command.Trainer, plan any, g core.Env, tell command.Checked, notes io.Writer) error {
 	a, err := core.Resolve(plan, g)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"unicode"
 )
 
-// Module is the path of this module: types of other modules have no declaration.
+// Module is this module: types of others have no comments.
 const Module = "github.com/dpscope/dpscope"
 
 // Writer collects declarations.

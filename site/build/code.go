@@ -18,8 +18,8 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// The editor of "Your code" and what runs Python there are packages of npm, which package-lock.json pins. Without
-// them the site has a text field and JavaScript alone.
+// The editor of "Your code" and Python there are packages of npm. Without them the site has a text field and
+// JavaScript.
 const (
 	codeFolder   = "site/code"
 	pythonFolder = "python/" // of the site
@@ -85,7 +85,7 @@ func codePackages(folder string) (there locked, err error) {
 	return there, nil
 }
 
-// code makes the files of the editor and of Python, and names the folders of their packages.
+// code makes the files of the editor and of Python, and names their packages' folders.
 func code() (files []pages.File, used []string, err error) {
 	defer try.To(&err)
 	packages := try.Get(codePackages(codeFolder))
@@ -114,7 +114,7 @@ func code() (files []pages.File, used []string, err error) {
 	return files, slices.Compact(used), nil
 }
 
-// bundleCode bundles a script with its packages, and names their folders.
+// bundleCode names the folders of a script's packages.
 func bundleCode(name string, format api.Format) (data []byte, packages []string, err error) {
 	defer try.To(&err)
 	options := bundleOptions(name, format)

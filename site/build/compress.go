@@ -35,8 +35,8 @@ func (c coding) pack(data []byte) (packed []byte, err error) {
 	return out.Bytes(), nil
 }
 
-// sibling writes the compressed form of data beside path and returns its size. One is kept that was there when a
-// build of the same data ended: brotli takes seconds.
+// sibling writes the compressed form of data beside path. One is kept that was there when a build of the same data
+// ended: brotli takes seconds.
 func (c coding) sibling(path string, data []byte, ended time.Time) (size int, err error) {
 	defer try.To(&err)
 	if old, err := os.Stat(path + c.suffix); err == nil && !old.ModTime().After(ended) {

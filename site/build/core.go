@@ -29,7 +29,7 @@ func inline(packages ...string) []string {
 	return flags
 }
 
-// compile builds the programs. No paths, build id or version control stamp go into them.
+// compile builds the programs, without paths, build id and version control stamp.
 func compile() (files []pages.File, err error) {
 	defer try.To(&err)
 	dir := try.Get(os.MkdirTemp("", "dpscope-core-"))

@@ -12,7 +12,7 @@ import (
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
-// exampleWidths are those of the example's picture, in px, which is shown until the core draws.
+// exampleWidths, in px, are those of a picture that is shown until the core draws.
 var exampleWidths = []float64{290, 420, 560, 700}
 
 func examplePicture(files []pages.File) (drawn []pages.File, err error) {

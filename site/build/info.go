@@ -47,7 +47,7 @@ const (
 	buildMark     = "@BUILD@"
 )
 
-// stamp writes the hash of all files, which are in order, into the service worker and returns it.
+// stamp writes the hash of all files into the service worker.
 func stamp(files []pages.File) string {
 	all := sha256.New()
 	for _, f := range files {
@@ -62,8 +62,7 @@ func stamp(files []pages.File) string {
 	return build
 }
 
-// budgets bound what a browser loads: the sum of the files that patterns match, in bytes of brotli. A file counts
-// to the first that it matches. The pages of docs match none.
+// budgets bound what a browser loads, in bytes of brotli. A file counts to the first that it matches; docs match none.
 var budgets = []struct {
 	name   string
 	most   int
@@ -82,7 +81,7 @@ var budgets = []struct {
 	{"page", 90 << 10, []string{"*.html", "*.js", "*.css"}, "write less in site/app and what it imports"},
 }
 
-// write puts files, siblings and build-info.json into out, and removes what an earlier build left there.
+// write puts all into out, and removes what an earlier build left there.
 func write(out, goVersion string, files []pages.File, compress bool) (info buildInfo, err error) {
 	defer try.To(&err)
 	slices.SortFunc(files, func(a, b pages.File) int { return strings.Compare(a.Name, b.Name) })

@@ -1,6 +1,4 @@
-// Command build makes the site: the core and the picture as WebAssembly, the list of what the core knows, the page's
-// scripts and styles, the pages of docs, their compressed siblings and build-info.json, all in one folder that any
-// static server can serve, under any path.
+// Command build makes the site in a folder that any static server can serve, under any path.
 //
 //	go run ./site/build [-out dist] [-plain] [-check] [-zip dpscope-site.zip]
 //	go run ./site/build -keys

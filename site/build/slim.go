@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// slim makes a program of Go's linker an eighth smaller to load. The linker leaves out zeros, so that the data has up
-// to 100,000 segments; zeros compress and addresses do not: slim makes one segment, and clears tables ([clearLines]).
+// slim makes a program an eighth smaller to load. Go's linker leaves out zeros, so that the data has up to 100,000
+// segments; zeros compress and addresses do not: slim makes one segment, and clears tables ([clearLines]).
 func slim(program []byte) ([]byte, error) {
 	const data = 11 // the section of that number
 	out, rest := slices.Clone(program[:8]), program[8:]

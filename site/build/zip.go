@@ -14,10 +14,10 @@ import (
 	"github.com/dpscope/dpscope/internal/try"
 )
 
-// packTime is when all files in the zip were changed: the same site is the same zip.
+// packTime is of all files in the zip: the same site is the same zip.
 var packTime = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// pack writes a zip of the site that was built in out, with the compressed siblings, and of nothing else there.
+// pack writes a zip of the site in out and its compressed siblings.
 func pack(out, name string, stdout io.Writer) (err error) {
 	defer try.To(&err)
 	data := try.Get(os.ReadFile(filepath.Join(out, infoName)))

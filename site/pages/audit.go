@@ -50,7 +50,7 @@ func ParseCommand(line string) (Audit, error) {
 	return a, nil
 }
 
-// html is the element, with more attributes and what it shows before it runs, and a link.
+// html is the element, with what it shows before it runs, and a link.
 func (a Audit) html(home, further, still string) string {
 	var b strings.Builder
 	b.WriteString("<dp-audit")

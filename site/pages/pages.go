@@ -1,13 +1,11 @@
-// Package pages makes the static pages of the site from the Markdown files of docs, one page a file, at the same
-// place, with relative links only, and the file that the search reads.
+// Package pages makes the pages of the site from the Markdown files of docs, with relative links only, and the file
+// that the search reads.
 //
-// A fenced code block of kind audit is a command line and, below it, what came of it. It becomes that text under a
-// dp-audit element with the command's settings, and in it a link to the page with the same settings. In the museum it
-// runs by itself once it is seen.
+// A fenced code block of kind audit is a command line and what came of it. It becomes that text under a dp-audit
+// element, which in the museum runs by itself once it is seen.
 //
-// A view and a name after audit put that view of pictures/NAME.json into the element until it runs. A block of
-// kind picture has such an element too, or a picture alone where its command is no audit; lines below the command
-// are its caption.
+// A view and a name after audit put that view of pictures/NAME.json into the element until it runs. A block of kind
+// picture has no text, and no element where its command is no audit; lines below the command are its caption.
 //
 //	```picture outputs svt1
 //	dpscope audit -mechanism svt1 -epsilon 1 -samples 20000 -seed 42
@@ -149,7 +147,7 @@ func (p *page) layOut(docs fs.FS, withElement bool) (_ []byte, err error) {
 
 var pageLink = regexp.MustCompile(`(?m)^[|-] \[[^\]]+\]\(([\w-]+\.md)`)
 
-// stops are the pages of a folder, in the order of the tables and lists in its index.
+// stops are the pages of a folder, in the order of its index.
 func stops(docs fs.FS, dir string) (out []stop, err error) {
 	defer try.To(&err)
 	source, err := fs.ReadFile(docs, dir+"index.md")

@@ -38,7 +38,7 @@ type page struct {
 	files  []string // of docs that it links to and that are no pages, from the root of docs
 }
 
-// render turns Markdown into HTML, without its comments, and refuses all other raw HTML.
+// render refuses raw HTML, but comments, which go.
 func render(docs fs.FS, f File, draw Draw) (p *page, err error) {
 	defer try.To(&err)
 	p = &page{docs: docs, draw: draw, name: f.Name}
@@ -107,7 +107,7 @@ func (p *page) resolve(to *[]byte) error {
 	return nil
 }
 
-// blocks renders what goldmark does otherwise: code and tables that scroll by keyboard too, formulas, audits.
+// blocks renders code and tables that scroll by keyboard too, formulas and audits.
 type blocks struct{ *page }
 
 func (b blocks) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {

@@ -17,7 +17,7 @@ type passage struct {
 	Text    string `json:"text"`
 }
 
-// passages are those of a page, in its order. Code and formulas are left out.
+// passages are those of a page, without code and formulas.
 func (p *page) passages(doc ast.Node, source []byte) []passage {
 	var out []passage
 	for block := doc.FirstChild(); block != nil; block = block.NextSibling() {

@@ -9,13 +9,13 @@ import (
 	"text/tabwriter"
 )
 
-// notByHand is code, rows of tables, blocks of quotations, comments, and where links lead.
+// notByHand is code, rows of tables, quotations, comments, and where links lead.
 var notByHand = regexp.MustCompile("(?ms)^```.*?^```$|^ {4}.*?$|^[|>].*?$|<!--.*?-->|\\]\\([^)]*\\)")
 
 // counted is what is not a mark alone, such as the = of a formula.
 var counted = regexp.MustCompile(`\S*[\pL\d]\S*`)
 
-// Words prints how many words of each page of docs, and each folder, are written by hand.
+// Words prints how many words of each page and folder of docs are written by hand.
 func Words(docs fs.FS, to io.Writer) error {
 	sources, err := markdown(docs)
 	if err != nil {

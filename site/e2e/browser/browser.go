@@ -1,4 +1,4 @@
-// Package browser starts a headless Chromium that records what the page under test says and asks for.
+// Package browser starts a headless Chromium and records what a page says and asks for.
 package browser
 
 import (
@@ -68,7 +68,7 @@ func Profile(browser context.Context) (context.Context, context.CancelFunc, erro
 	return ctx, cancel, nil
 }
 
-// Forget empties what a profile stores for an origin, but for what service workers keep.
+// Forget empties what a profile stores for an origin, but what service workers keep.
 func Forget(profile context.Context, origin string) error {
 	_, err := chromedp.Call(profile, storage.ClearDataForOrigin, storage.ClearDataForOriginParams{Origin: origin,
 		StorageTypes: "cookies,local_storage,indexeddb,file_systems"})
@@ -88,7 +88,7 @@ type Tab struct {
 // Open opens a tab of 1100 by 1000 pixels, past what service workers keep.
 func Open(browser context.Context, url string) (*Tab, error) { return open(browser, url, true, true) }
 
-// OpenLive is [Open], but the page audits what its address asks for, as for a visitor.
+// OpenLive is [Open], but the page audits what its address asks for.
 func OpenLive(browser context.Context, url string) (*Tab, error) {
 	return open(browser, url, true, false)
 }

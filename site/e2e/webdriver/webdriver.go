@@ -1,6 +1,6 @@
-// Package webdriver starts Firefox and WebKitGTK, and speaks WebDriver with them (W3C Recommendation, 5 June 2018):
-// with WebKitGTK through Debian's WebKitWebDriver, with Firefox by Marionette, the same commands over TCP as a number
-// of bytes, a colon and an array of JSON: Debian has no geckodriver, which Go's libraries want.
+// Package webdriver speaks WebDriver (W3C Recommendation, 5 June 2018) with WebKitGTK through Debian's WebKitWebDriver,
+// and with Firefox by Marionette, the same commands over TCP as a number of bytes, a colon and an array of JSON: Debian
+// has no geckodriver, which Go's libraries want.
 package webdriver
 
 import (
@@ -89,7 +89,7 @@ func (b *Browser) opened(t testing.TB, answer json.RawMessage) (session string) 
 	return s.SessionID
 }
 
-// Navigate loads an address, again where it differs from the one before in its fragment alone.
+// Navigate loads an address, even where only its fragment is new.
 func (b *Browser) Navigate(ctx context.Context, url string) (err error) {
 	defer try.To(&err)
 	for _, u := range []string{"about:blank", url} {
@@ -102,7 +102,7 @@ func (b *Browser) Navigate(ctx context.Context, url string) (err error) {
 func (b *Browser) Resize(ctx context.Context, width, height int) (err error) {
 	defer try.To(&err)
 	w, h := width, height
-	for range 4 { // the browser's own bars take a part, and the window's manager may take its time
+	for range 4 { // the browser's bars take a part, and the window may take its time
 		try.Get(b.do(ctx, "window/rect", object{"width": w, "height": h}))
 		got := try.Get(Eval[[2]int](ctx, b, "new Promise((done) => setTimeout(() => done([innerWidth, innerHeight]), 200))"))
 		if got == [2]int{width, height} {
