@@ -56,31 +56,31 @@ func accountText(a accounting.Account) string {
 	writeGuarantees(w, "Ways to delta", a.Deltas)
 	if len(a.Curve) > 0 || a.KL != nil {
 		lemma := len(a.Curve) > 0 && a.Curve[0].Lemma != nil
-		fmt.Fprintf(w, "\nRényi divergence in nats, by order%s\n\n", map[bool]string{true: ", and 2 alpha epsilon^2 (Mironov 2017, lemma 1)"}[lemma])
-		var rows [][]string
+		fmt.Fprintf(w, "\nRényi divergence in nats, by order%s\n\n", audit.Pick(lemma, ", and 2 alpha epsilon^2 (Mironov 2017, lemma 1)", ""))
+		var rows [][]any
 		if a.KL != nil {
-			rows = append(rows, []string{"1", fmt.Sprint(*a.KL)})
+			rows = append(rows, []any{1, *a.KL})
 		}
 		for _, p := range a.Curve {
-			row := []string{fmt.Sprint(p.Alpha), fmt.Sprint(p.Divergence)}
+			row := []any{p.Alpha, p.Divergence}
 			if lemma {
-				row = append(row, fmt.Sprint(*p.Lemma))
+				row = append(row, *p.Lemma)
 			}
 			rows = append(rows, row)
 		}
 		if a.MaxDivergence != nil {
-			rows = append(rows, []string{"infinite", fmt.Sprint(*a.MaxDivergence)})
+			rows = append(rows, []any{"infinite", *a.MaxDivergence})
 		}
 		writeRight(w, rows)
 	}
 	if len(a.Outcomes) > 0 {
 		fmt.Fprintf(w, "\nProbability of an event on the neighbour, by order and by its probability on one dataset (Mironov 2017, proposition 10)\n\n")
-		rows, best, composed := [][]string{{"order"}}, []string{"best"}, []string{"published, composed"}
+		rows, best, composed := [][]any{{"order"}}, []any{"best"}, []any{"published, composed"}
 		for _, p := range a.Curve {
-			rows = append(rows, []string{fmt.Sprint(p.Alpha)})
+			rows = append(rows, []any{p.Alpha})
 		}
 		for _, o := range a.Outcomes {
-			rows[0] = append(rows[0], fmt.Sprint(o.Event))
+			rows[0] = append(rows[0], o.Event)
 			for i, r := range o.Orders {
 				rows[i+1] = append(rows[i+1], fmt.Sprintf("[%v, %v]", r.Lower, r.Upper))
 			}
@@ -96,13 +96,13 @@ func accountText(a accounting.Account) string {
 	}
 	for _, f := range a.Factors {
 		fmt.Fprintf(w, "\nPosterior odds of one dataset over the other exceed %v times the prior odds with probability at most %v (Mironov 2017, section III)\n\n", f.Odds, f.Probability)
-		rows := [][]string{{"order", "mean of the factor's power of alpha-1, at most", "probability, at most"}}
+		rows := [][]any{{"order", "mean of the factor's power of alpha-1, at most", "probability, at most"}}
 		for _, x := range f.Orders {
-			mean := "-"
+			mean := any("-")
 			if x.Mean != nil {
-				mean = fmt.Sprint(*x.Mean)
+				mean = *x.Mean
 			}
-			rows = append(rows, []string{fmt.Sprint(x.Alpha), mean, fmt.Sprint(x.Probability)})
+			rows = append(rows, []any{x.Alpha, mean, x.Probability})
 		}
 		writeRight(w, rows)
 	}
@@ -115,10 +115,10 @@ func accountText(a accounting.Account) string {
 	return w.String()
 }
 
-func writeRight(w io.Writer, rows [][]string) {
+func writeRight(w io.Writer, rows [][]any) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, row := range rows {
-		fmt.Fprintln(t, strings.Join(row, "\t")+"\t")
+		fmt.Fprintf(t, strings.Repeat("%v\t", len(row))+"\n", row...)
 	}
 	t.Flush()
 }
