@@ -123,8 +123,10 @@ func (f *jobFlags) register() {
 
 func (f *jobFlags) valid() error {
 	f.own = [2]string{f.beam("endpoint"), f.beam("environment_type")}
-	process := audit.Require(!f.process || f.prism(), "-process", "given with another runner or with -endpoint or -environment_type", "prism, which runs in this process")
-	work := audit.Require(f.work != "" || f.prism() || f.inProcess(), "-work", audit.Absent, "a folder that the workers of %s see", beamFlag("runner"))
+	process := audit.Require(!f.process || f.prism(), "-process",
+		"given with another runner or with -endpoint or -environment_type", "prism, which runs in this process")
+	seen := f.work != "" || f.prism() || f.inProcess()
+	work := audit.Require(seen, "-work", audit.Absent, "a folder that the workers of %s see", beamFlag("runner"))
 	return audit.First(
 		audit.Within("-shares", f.shares, 0, shares.Most),
 		audit.Require(f.tries >= 1, "-tries", f.tries, "at least 1"),
