@@ -22,7 +22,7 @@ func curve(x, y string, points [][2]float64) plot.Plot {
 		Numbers: plot.Numbers{Title: "The curve of " + y + " over " + x, Head: []string{x, y + " at most"}, Rows: audit.Each(points, func(q [2]float64) []any { return []any{q[0], plot.Up(q[1])} })},
 		X:       plot.Axis{Title: x + " (logarithmic)", Scale: plot.Scale{Lo: points[0][0] / 1.1, Hi: points[n][0] * 1.1, Log: true}, Words: plot.Power},
 		Y:       plot.Axis{Title: y, Scale: plot.Scale{Hi: max(points[0][1], points[n][1]) * 1.08}, Words: plot.Short},
-		Marks:   []plot.Mark{plot.Line{Key: y, Paint: plot.Ink(plot.First), Points: points}, plot.Points{At: points, Radius: 3, Paint: plot.Ink(plot.First)}}}
+		Marks:   []plot.Mark{plot.Line{Key: y, Paint: plot.First, Points: points}, plot.Points{At: points, Radius: 3, Paint: plot.First}}}
 }
 
 // NewAccount shows the divergence that an account allows at each order; nil for no curve.
@@ -53,7 +53,7 @@ func NewAccount(c accounting.Account) *plot.View {
 		p.Rows = append(p.Rows, append([]any{plot.Infinity, plot.Up(*c.MaxDivergence)}, published...))
 		if *c.MaxDivergence < 2.5*high[1] {
 			most = max(most, *c.MaxDivergence)
-			p.Marks = append(p.Marks, plot.Rule{Key: "its limit (dashed)", Paint: plot.Ink(plot.Text), At: *c.MaxDivergence})
+			p.Mark(plot.Rule{Key: "its limit (dashed)", Paint: plot.Text, At: *c.MaxDivergence})
 		}
 	}
 	p.Caption += "."
@@ -63,7 +63,7 @@ func NewAccount(c accounting.Account) *plot.View {
 		}
 		p.Caption += fmt.Sprintf(" Epsilon by the tight conversion comes from alpha = %s.", plot.Short(*g.Order))
 		if *g.Order >= low[0] && *g.Order <= high[0] {
-			p.Marks = append(p.Marks, plot.Rule{Key: "order that gives epsilon (upright)", Paint: plot.Ink(plot.Event), At: *g.Order, Upright: true})
+			p.Mark(plot.Rule{Key: "order that gives epsilon (upright)", Paint: plot.Event, At: *g.Order, Upright: true})
 		}
 	}
 	if !(most > 0) {
@@ -101,12 +101,12 @@ func NewSteps(a Accounted, at *float64) *plot.View {
 		steps = max(1, math.Floor(steps/unit+1e-9)*unit)
 		words := plot.Grouped(int(steps)) + plot.If(steps == 1, " step", " steps")
 		allows = "about " + words
-		p.Marks = append(p.Marks, plot.Rule{Paint: plot.Ink(plot.Event), At: steps, Upright: true}, plot.Note{At: [2]float64{steps, target}, Words: words, Role: plot.Text, Box: true, Must: true})
+		p.Mark(plot.Rule{Paint: plot.Event, At: steps, Upright: true}, plot.Note{At: [2]float64{steps, target}, Words: words, Paint: plot.Text, Box: true, Must: true})
 	}
 	allows = fmt.Sprintf("epsilon = %s allows %s", plot.Short(target), allows)
 	p.Caption = fmt.Sprintf("Epsilon at delta = %s. A target of %s.", plot.Short(*a.Query.Delta), allows)
 	p.Handle = &plot.Handle{Label: "Target epsilon", Words: allows, At: axis.At(target)}
-	p.Marks = append(p.Marks, plot.Rule{Key: "target (dashed)", Paint: plot.Ink(plot.Event), At: target})
+	p.Mark(plot.Rule{Key: "target (dashed)", Paint: plot.Event, At: target})
 	return plot.View{ID: "steps", Title: "Epsilon over steps"}.Always(p)
 }
 
@@ -117,7 +117,7 @@ func NewDeltas(a Accounted) *plot.View {
 	}
 	p := curve("delta", "epsilon", a.OverDelta)
 	p.Caption = "Every point holds: the smaller delta is, the larger is epsilon."
-	p.Marks = append(p.Marks, plot.Rule{Key: "the query's delta (dashed)", Paint: plot.Ink(plot.Event), At: *a.Query.Delta, Upright: true})
+	p.Mark(plot.Rule{Key: "the query's delta (dashed)", Paint: plot.Event, At: *a.Query.Delta, Upright: true})
 	return plot.View{ID: "deltas", Title: "Epsilon over delta"}.Always(p)
 }
 
@@ -151,7 +151,7 @@ func NewWays(a accounting.Account, delta bool) *plot.View {
 	p.Caption = fmt.Sprintf("The least %s that each way proves; the best is %s, by the %s. ", name, plot.Short(least), best.Method.Title())
 	p.Numbers = plot.Numbers{Title: "Ways to " + name, Head: []string{"method", "epsilon", "delta", "at least", "order", "source"}}
 	p.Y.Bold = func(i float64) bool { return ways[int(i)] == best }
-	open, ends := plot.Bars{Key: "what it leaves open", Paint: plot.Ink(plot.First).At(0.35)}, plot.Points{Key: "proven", Paint: plot.Ink(plot.First), Radius: 5}
+	open, ends := plot.Bars{Key: "what it leaves open", Paint: plot.First.At(0.35)}, plot.Points{Key: "proven", Paint: plot.First, Radius: 5}
 	written := func(x *float64, words func(float64) string) string { // where it is there
 		if x == nil {
 			return ""
@@ -162,13 +162,14 @@ func NewWays(a accounting.Account, delta bool) *plot.View {
 		at := [2]float64{max(of(g), p.X.Lo), float64(i) + 0.5}
 		open.Boxes, ends.At = append(open.Boxes, plot.Span(max(known, p.X.Lo), at[0], at[1]-0.12, at[1]+0.12)), append(ends.At, at)
 		p.Y.Names, p.Y.After = append(p.Y.Names, g.Method.Title()), append(p.Y.After, plot.Short(of(g)))
-		p.Items, p.Within = append(p.Items, at), append(p.Within, plot.Row(i))
-		p.Rows = append(p.Rows, []any{g.Method.Title() + plot.If(g.Exact, ", exact", ""), plot.Up(g.Epsilon), plot.Up(g.Delta), written(g.AtLeast, plot.ShortDown), written(g.Order, plot.Short), g.Source})
+		p.Add(at[0], at[1], plot.Row(i),
+			g.Method.Title()+plot.If(g.Exact, ", exact", ""), plot.Up(g.Epsilon), plot.Up(g.Delta),
+			written(g.AtLeast, plot.ShortDown), written(g.Order, plot.Short), g.Source)
 	}
 	p.Marks = []plot.Mark{open, ends}
 	if known > 0 {
 		p.Caption += fmt.Sprintf("Nothing below %s holds: what another way adds to that is its own looseness.", plot.ShortDown(known))
-		p.Marks = append(p.Marks, plot.Rule{Key: "nothing below holds (dashed)", Paint: plot.Ink(plot.Text), At: known, Upright: true})
+		p.Mark(plot.Rule{Key: "nothing below holds (dashed)", Paint: plot.Text, At: known, Upright: true})
 	}
 	return plot.View{ID: "ways", Title: "Ways to " + name}.Always(p)
 }

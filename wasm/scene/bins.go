@@ -55,12 +55,12 @@ func (b Bin) Spread() float64 {
 // MostBins is how many bins of a chart are drawn; a report of ours has 50.
 const MostBins = 1000
 
-// binsOf are a chart's bins, or outcomes with all others last, with what was counted in each;
-// nil where nothing was counted, or in too many.
-func binsOf(c chart.Chart) []Bin {
+// binsOf are a chart's bins, or outcomes with all others last, with what was counted in each, and
+// their sum; empty where they are too many.
+func binsOf(c chart.Chart) (bins []Bin, sum Bin) {
 	n := plot.If(c.Kind == chart.Outcomes, len(c.Outcomes), len(c.Edges)) + 1
 	if c.Kind != chart.Outcomes && n < 3 || n > MostBins {
-		return nil
+		return nil, sum
 	}
 	at := func(list []int, i int) int {
 		if i < len(list) {
@@ -68,20 +68,13 @@ func binsOf(c chart.Chart) []Bin {
 		}
 		return 0
 	}
-	var sum Bin
-	bins := make([]Bin, n)
+	bins = make([]Bin, n)
 	for i := range bins {
 		bins[i].n = [2]int{at(c.First, i), at(c.Second, i)}
 		bins[i].inside = [2]int{at(c.FirstIn, i), at(c.SecondIn, i)}
 		sum.add(bins[i])
 	}
-	if sum.count() == 0 {
-		return nil
-	}
-	for i := range bins {
-		bins[i].of = sum.n
-	}
-	return bins
+	return bins, sum
 }
 
 const others = "others"
@@ -121,7 +114,16 @@ func (l level) ends() (least, most, unit float64) {
 	return least, most, cmp.Or((most-least)/n, max(1, math.Abs(least))) // a stranger's edges may all be one
 }
 
-func (l level) bin(i int, b Bin) Bin {
+// bins are empty ones, of so many outputs on either dataset.
+func (l level) bins(of [2]int) []Bin {
+	return audit.Listed(len(l.edges)+1, func(i int) Bin {
+		b := l.bin(i)
+		b.of = of
+		return b
+	})
+}
+
+func (l level) bin(i int) (b Bin) {
 	least, most, unit := l.ends()
 	b.low, b.high = ends(l.edges, i)
 	b.Words, b.From, b.To = plot.Range{A: b.low, B: b.high}.String(), b.low, b.high
@@ -192,7 +194,7 @@ func outline(l plot.Line, bins []Bin, side int) plot.Line {
 }
 
 func shareBars(first, second string, bins []Bin) []plot.Mark {
-	sides := [2]plot.Bars{{Key: first, Paint: plot.Ink(plot.First)}, {Key: second, Paint: plot.Ink(plot.Second), Form: plot.KeyHatch}}
+	sides := [2]plot.Bars{{Key: first, Paint: plot.First}, {Key: second, Paint: plot.Second, Form: plot.KeyHatch}}
 	for i, b := range bins {
 		for k := range sides {
 			from := float64(i) + []float64{0.16, 0.52}[k]

@@ -115,7 +115,7 @@ func canaryRuns(t bounds.CanaryTable, coins bool) *plot.View {
 		most = [2]int{max(most[0], c.X), max(most[1], c.Y)}
 		at := [2]float64{float64(c.X), float64(c.Y)}
 		r := math.Round(2*max(2, 11*math.Sqrt(float64(c.Runs)/float64(largest)))) / 2
-		sizes[r] = plot.Points{Paint: plot.Ink(plot.Event).At(0.65), At: append(sizes[r].At, at), Radius: r}
+		sizes[r] = plot.Points{Paint: plot.Event.At(0.65), At: append(sizes[r].At, at), Radius: r}
 		p.Items = append(p.Items, at)
 	}
 	for k, axis := range []*plot.Axis{&p.X, &p.Y} { // a little beyond the runs
@@ -123,10 +123,10 @@ func canaryRuns(t bounds.CanaryTable, coins bool) *plot.View {
 		*axis = plot.Axis{Title: [2]string{"canaries inside", "fresh canaries"}[k] + " in the event, of " + plot.Grouped(of), Zooms: true, Whole: true, Words: plot.Short,
 			Scale: plot.Scale{Lo: -0.5, Hi: min(float64(of), 1.1*float64(most[k])) + 0.5}}
 	}
-	p.Marks = []plot.Mark{plot.Points{Key: "runs (the more, the larger)", Paint: plot.Ink(plot.Event)},
-		plot.Line{Key: "as large a share inside as fresh", Paint: plot.Ink(plot.Text), Width: 1.3, Dash: true, Points: [][2]float64{{0, 0}, {float64(t.K), float64(t.M)}}}}
+	p.Marks = []plot.Mark{plot.Points{Key: "runs (the more, the larger)", Paint: plot.Event},
+		plot.Line{Key: "as large a share inside as fresh", Paint: plot.Text, Width: 1.3, Dash: true, Points: [][2]float64{{0, 0}, {float64(t.K), float64(t.M)}}}}
 	for _, r := range slices.Backward(slices.Sorted(maps.Keys(sizes))) {
-		p.Marks = append(p.Marks, sizes[r])
+		p.Mark(sizes[r])
 	}
 	in, out := membership.Shares(t)
 	p.Caption = fmt.Sprintf("%s certification runs: %s of the %s canaries inside were in the event, and %s of the %s fresh ones. If nothing leaked, both would be distributed alike.",
@@ -152,9 +152,9 @@ func NewCanaryBounds(r *CanaryReport) *plot.View {
 	if len(bars) == 0 {
 		return nil
 	}
-	valid := plot.Points{Key: "valid", Paint: plot.Ink(plot.First), Radius: 5}
-	assumed := plot.Points{Key: "asymptotic, or by an assumption", Paint: plot.Ink(plot.Muted), Form: plot.Ring, Radius: 5}
-	own := plot.Points{Key: "the audit's own", Paint: plot.Ink(plot.Event), Radius: 5}
+	valid := plot.Points{Key: "valid", Paint: plot.First, Radius: 5}
+	assumed := plot.Points{Key: "asymptotic, or by an assumption", Paint: plot.Muted, Form: plot.Ring, Radius: 5}
+	own := plot.Points{Key: "the audit's own", Paint: plot.Event, Radius: 5}
 	least, most := 0.0, claimed
 	for _, b := range bars {
 		least, most = min(least, *b.LowerBound), max(most, *b.LowerBound)
@@ -167,12 +167,13 @@ func NewCanaryBounds(r *CanaryReport) *plot.View {
 	p.Y.Bold = func(i float64) bool { return bars[int(i)].Chosen }
 	for i, b := range bars {
 		at := [2]float64{max(*b.LowerBound, p.X.Lo), float64(i) + 0.5}
+		p.Y.Names = append(p.Y.Names, string(b.Method))
+		p.Add(at[0], at[1], plot.Row(i),
+			string(b.Method), plot.Down(*b.LowerBound), plot.If(b.Valid, valid.Key, assumed.Key)+plot.If(b.Chosen, ", the audit's own", ""))
 		of := plot.If(b.Chosen, &own, plot.If(b.Valid, &valid, &assumed))
 		of.At = append(of.At, at)
-		p.Marks = append(p.Marks, plot.Line{Paint: of.Paint.At(0.5), Width: 1, Points: [][2]float64{{max(0, p.X.Lo), at[1]}, at}})
-		p.Y.Names, p.Items, p.Within = append(p.Y.Names, string(b.Method)), append(p.Items, at), append(p.Within, plot.Row(i))
-		p.Rows = append(p.Rows, []any{string(b.Method), plot.Down(*b.LowerBound), plot.If(b.Valid, valid.Key, assumed.Key) + plot.If(b.Chosen, ", the audit's own", "")})
+		p.Mark(plot.Line{Paint: of.Paint.At(0.5), Width: 1, Points: [][2]float64{{max(0, p.X.Lo), at[1]}, at}})
 	}
-	p.Marks = append([]plot.Mark{valid, assumed, own, plot.Rule{Key: "claimed (dashed)", Paint: plot.Ink(plot.Text), At: claimed, Upright: true}}, p.Marks...)
+	p.Marks = append([]plot.Mark{valid, assumed, own, plot.Rule{Key: "claimed (dashed)", Paint: plot.Text, At: claimed, Upright: true}}, p.Marks...)
 	return plot.View{ID: "intervals", Title: "Bounds"}.Always(p)
 }

@@ -153,14 +153,14 @@ func (c *Cloud) plot(threshold float64, most int) plot.Plot {
 	radius, alpha := max(1.2, min(4, math.Round(60/many))), max(0.3, min(0.6, math.Round(250/many)/10)) // of few sorts
 	for turn := range turns {
 		for side, all := range sides {
-			paint, form := plot.Ink(plot.If(side == 0, plot.First, plot.Second)), plot.If(side == 0, plot.Disc, plot.Square)
-			top.Marks = append(top.Marks, plot.Points{Key: sideWords[side], Paint: paint.At(alpha), At: all[len(all)*turn/turns : len(all)*(turn+1)/turns], Form: form, Radius: radius})
+			paint, form := plot.If(side == 0, plot.First, plot.Second), plot.If(side == 0, plot.Disc, plot.Square)
+			top.Mark(plot.Points{Key: sideWords[side], Paint: paint.At(alpha), At: all[len(all)*turn/turns : len(all)*(turn+1)/turns], Form: form, Radius: radius})
 		}
 	}
-	line := plot.Line{Key: "separates them best", Paint: plot.Ink(plot.Event), Points: [][2]float64{{border + float64(tilt*top.Y.Lo), top.Y.Lo}, {border + float64(tilt*top.Y.Hi), top.Y.Hi}}}
-	top.Marks = append(top.Marks, line)
+	line := plot.Line{Key: "separates them best", Paint: plot.Event, Points: [][2]float64{{border + float64(tilt*top.Y.Lo), top.Y.Lo}, {border + float64(tilt*top.Y.Hi), top.Y.Hi}}}
+	top.Mark(line)
 	if math.Abs(threshold) <= hugest {
-		top.Marks = append(top.Marks, plot.Rule{Key: "threshold of the audit (dashed)", Paint: plot.Ink(plot.Text), At: threshold, Upright: true})
+		top.Mark(plot.Rule{Key: "threshold of the audit (dashed)", Paint: plot.Text, At: threshold, Upright: true})
 	}
 	below := c.below(tilt, border, beyond(reach[2]))
 	p := plot.Plot{Panels: []plot.Plot{top, below}, Numbers: below.Numbers}
@@ -198,7 +198,7 @@ func (c *Cloud) below(tilt, border float64, axis plot.Scale) plot.Plot {
 	if b := plot.Round(math.Abs(tilt), 2); b > 0 {
 		p.X.Title += plot.If(tilt > 0, " − ", " + ") + plot.If(b == 1, "", plot.Short(b)+" × ") + "the others' mean"
 	}
-	p.Marks = append(p.Marks, plot.Line{Paint: plot.Ink(plot.Event), Points: [][2]float64{{border, p.Y.Lo}, {border, p.Y.Hi}}})
+	p.Mark(plot.Line{Paint: plot.Event, Points: [][2]float64{{border, p.Y.Lo}, {border, p.Y.Hi}}})
 	return p
 }
 

@@ -88,18 +88,18 @@ func (c Course) plot(choice string) plot.Plot {
 		p.X.Scale, p.X.Words = plot.Scale{Lo: float64(max(1, c.Moments[0].Pairs)) * 0.9, Hi: last * 1.05, Log: true}, plot.Power
 	}
 	p.Items = audit.Each(c.Moments, func(m Moment) [2]float64 { return [2]float64{float64(m.Pairs), m.Bound} })
-	p.Marks = []plot.Mark{plot.Line{Key: "bound so far, valid if stopped", Paint: plot.Ink(plot.First), Points: plot.Stairs(p.Items)}}
+	p.Marks = []plot.Mark{plot.Line{Key: "bound so far, valid if stopped", Paint: plot.First, Points: plot.Stairs(p.Items)}}
 	if !c.Valid {
-		p.Marks = []plot.Mark{plot.Points{Key: "bound so far, not certified (dots)", Paint: plot.Ink(plot.Muted), At: p.Items, Radius: 2.5}}
+		p.Marks = []plot.Mark{plot.Points{Key: "bound so far, not certified (dots)", Paint: plot.Muted, At: p.Items, Radius: 2.5}}
 	}
-	p.Marks = append(p.Marks, plot.Rule{Key: "claimed (dashed)", Paint: plot.Ink(plot.Text), At: c.Claimed})
+	p.Mark(plot.Rule{Key: "claimed (dashed)", Paint: plot.Text, At: c.Claimed})
 	if i := c.first(); i >= 0 {
-		p.Marks = append(p.Marks, plot.Points{Paint: plot.Ink(plot.Bad), At: p.Items[i : i+1], Radius: 6, Form: plot.Ring})
+		p.Mark(plot.Points{Paint: plot.Bad, At: p.Items[i : i+1], Radius: 6, Form: plot.Ring})
 	}
 	if c.final != nil {
 		most = max(most, *c.final)
 		end := [2]float64{float64(c.pairs), *c.final}
-		p.Marks = append(p.Marks, plot.Points{Key: "certified at the end", Paint: plot.Ink(plot.Event), At: [][2]float64{end}, Radius: 6, Form: plot.Diamond}, plot.Note{At: end, Words: "≥ " + plot.Short(plot.Floor(*c.final, 3)), Role: plot.Event, Bold: true, Must: true})
+		p.Mark(plot.Points{Key: "certified at the end", Paint: plot.Event, At: [][2]float64{end}, Radius: 6, Form: plot.Diamond}, plot.Note{At: end, Words: "≥ " + plot.Short(plot.Floor(*c.final, 3)), Paint: plot.Event, Bold: true, Must: true})
 	}
 	p.Y = plot.Axis{Title: "lower bound on " + c.Quantity, Scale: plot.Scale{Hi: cmp.Or(most, 1) * 1.12}, Words: plot.Short, Zooms: true}
 	return p
@@ -124,9 +124,9 @@ func NewSpark(c *Course) *plot.View {
 		p.Items, line = append(p.Items, at), append(line, at)
 	}
 	tip := line[len(line)-1]
-	p.Marks = []plot.Mark{plot.Line{Paint: plot.Ink(plot.Text), Width: 2.6, Points: line}, plot.Points{Paint: plot.Ink(plot.Text), At: [][2]float64{tip}, Radius: 4.5}}
+	p.Marks = []plot.Mark{plot.Line{Paint: plot.Text, Width: 2.6, Points: line}, plot.Points{Paint: plot.Text, At: [][2]float64{tip}, Radius: 4.5}}
 	if c.Claimed > 0 {
-		p.Marks = append(p.Marks, plot.Rule{Paint: plot.Ink(plot.Text), At: c.Claimed})
+		p.Mark(plot.Rule{Paint: plot.Text, At: c.Claimed})
 	}
 	return plot.View{ID: "spark", Title: "Bound over time"}.Always(p)
 }
@@ -163,21 +163,21 @@ func NewSearch(trials []pair.TrialNote, quantity string, claimed float64) *plot.
 		k, known := of[t.Learner]
 		if !known {
 			k = len(dots)
-			of[t.Learner], dots = k, append(dots, plot.Points{Key: t.Learner, Paint: plot.Ink(plot.Muted), Form: plot.Form(k % int(plot.Ring)), Radius: radius})
+			of[t.Learner], dots = k, append(dots, plot.Points{Key: t.Learner, Paint: plot.Muted, Form: plot.Form(k % int(plot.Ring)), Radius: radius})
 		}
 		// A pair is painted the stronger the more it showed, and otherwise above the claim.
-		paint := plot.If(claimed > 0 && t.Value <= claimed, plot.Between(plot.Muted, plot.Calm, t.Value/claimed), plot.Ink(plot.If(t.Value > claimed, plot.Bad, plot.Calm)))
+		paint := plot.If(claimed > 0 && t.Value <= claimed, plot.Between(plot.Muted, plot.Calm, t.Value/claimed), plot.If(t.Value > claimed, plot.Bad, plot.Calm))
 		dots[k].At, dots[k].Paints = append(dots[k].At, at), append(dots[k].Paints, paint)
 		if t.Chosen {
 			chosen = append(chosen, at)
 		}
-		p.Items, p.Within = append(p.Items, at), append(p.Within, plot.Column(at[0]-0.5, at[0]+0.5))
-		p.Rows = append(p.Rows, []any{t.Trial + 1, t.Pair.Label, plot.If(t.Value < audit.NoEvidence, math.NaN(), t.Value), t.Learner, t.Chosen})
+		p.Add(at[0], at[1], plot.Column(at[0]-0.5, at[0]+0.5),
+			t.Trial+1, t.Pair.Label, plot.If(t.Value < audit.NoEvidence, math.NaN(), t.Value), t.Learner, t.Chosen)
 	}
-	p.Marks = []plot.Mark{plot.Rule{Key: "claimed (dashed)", Paint: plot.Ink(plot.Text), At: claimed}, plot.Points{Key: "above it", Paint: plot.Ink(plot.Bad)}, plot.Points{Key: "chosen", Paint: plot.Ink(plot.Text), At: chosen, Form: plot.Ring, Radius: radius + 5},
-		plot.Line{Key: "best so far", Paint: plot.Ink(plot.Muted), Points: best, Width: 1.2}}
+	p.Marks = []plot.Mark{plot.Rule{Key: "claimed (dashed)", Paint: plot.Text, At: claimed}, plot.Points{Key: "above it", Paint: plot.Bad}, plot.Points{Key: "chosen", Paint: plot.Text, At: chosen, Form: plot.Ring, Radius: radius + 5},
+		plot.Line{Key: "best so far", Paint: plot.Muted, Points: best, Width: 1.2}}
 	for _, d := range dots {
-		p.Marks = append(p.Marks, d)
+		p.Mark(d)
 	}
 	return plot.View{ID: "search", Title: "Search"}.Always(p)
 }

@@ -33,21 +33,19 @@ func (t tradeoff) plot(choice string) plot.Plot {
 		p.Head = append(p.Head, "claimed", "refutes")
 	}
 	for _, q := range t.Points {
-		p.Items = append(p.Items, [2]float64{q.FPR, q.FNR})
-		p.Within = append(p.Within, plot.Span(q.FPRLower, q.FPRUpper, q.FNRLower, q.FNRUpper))
 		row := []any{q.FPR, plot.Down(q.FPRLower), plot.Up(q.FPRUpper), q.FNR, plot.Down(q.FNRLower), plot.Up(q.FNRUpper)}
 		if claimed {
 			row = append(row, t.claimedAt(q.FPRUpper), t.margin(q) > 0)
 		}
-		p.Rows = append(p.Rows, row)
+		p.Add(q.FPR, q.FNR, plot.Span(q.FPRLower, q.FPRUpper, q.FNRLower, q.FNRUpper), row...)
 	}
-	band := plot.Band{Key: t.Confidence + " band", Paint: plot.Ink(plot.First), Within: p.Within, Falls: true, Edge: true}
-	p.Marks = []plot.Mark{plot.Line{Key: "estimate", Paint: plot.Ink(plot.First), Of: func(x float64) float64 { return plot.Along(p.Items, x) }}, band}
+	band := plot.Band{Key: t.Confidence + " band", Paint: plot.First, Within: p.Within, Falls: true, Edge: true}
+	p.Marks = []plot.Mark{plot.Line{Key: "estimate", Paint: plot.First, Of: func(x float64) float64 { return plot.Along(p.Items, x) }}, band}
 	if claimed {
-		p.Marks = append(p.Marks, plot.Line{Key: "claimed (dashed)", Paint: plot.Ink(plot.Text), Of: t.claimedAt, Width: 1.8, Dash: true})
+		p.Mark(plot.Line{Key: "claimed (dashed)", Paint: plot.Text, Of: t.claimedAt, Width: 1.8, Dash: true})
 	}
 	if len(p.Items) <= 200 {
-		p.Marks = append(p.Marks, plot.Points{At: p.Items, Radius: 3, Paint: plot.Ink(plot.First)})
+		p.Mark(plot.Points{At: p.Items, Radius: 3, Paint: plot.First})
 	}
 	if i := t.refuting(); i >= 0 {
 		over := func(x float64) (above, below float64) {
@@ -55,7 +53,7 @@ func (t tradeoff) plot(choice string) plot.Plot {
 			return t.claimedAt(x), upper
 		}
 		w := p.Within[i]
-		p.Marks = append(p.Marks, plot.Over{Key: "refuted (barred)", Of: over}, plot.Points{Key: "refutes by the most", At: [][2]float64{{w.X1, w.Y1}}, Radius: 6, Form: plot.Diamond, Paint: plot.Ink(plot.Bad)})
+		p.Mark(plot.Over{Key: "refuted (barred)", Of: over}, plot.Points{Key: "refutes by the most", At: [][2]float64{{w.X1, w.Y1}}, Radius: 6, Form: plot.Diamond, Paint: plot.Bad})
 	}
 	return p
 }
@@ -161,18 +159,18 @@ func (v renyi) plot() plot.Plot {
 	}
 	held = append(held, [2]float64{last, level})
 	p.Caption = fmt.Sprintf("The largest bound: Rényi divergence ≥ %s at alpha = %s. All %s bounds hold together with %s confidence.", plot.ShortDown(*most.LowerBound), plot.Short(most.Alpha), plot.Grouped(len(v.Points)), v.Confidence)
-	p.Marks = []plot.Mark{plot.Line{Key: "lower bound, for every larger alpha too", Paint: plot.Ink(plot.First), Points: plot.Stairs(held)}, plot.Points{At: p.Items, Radius: 3, Paint: plot.Ink(plot.First)}}
+	p.Marks = []plot.Mark{plot.Line{Key: "lower bound, for every larger alpha too", Paint: plot.First, Points: plot.Stairs(held)}, plot.Points{At: p.Items, Radius: 3, Paint: plot.First}}
 	claim := 0.0
 	for _, c := range v.Claimed {
 		claim = max(claim, c[1])
 	}
 	if claimed {
-		p.Marks = append(p.Marks, plot.Line{Key: "claimed (dashed)", Paint: plot.Ink(plot.Text), Points: v.Claimed, Width: 1.8, Dash: true})
+		p.Mark(plot.Line{Key: "claimed (dashed)", Paint: plot.Text, Points: v.Claimed, Width: 1.8, Dash: true})
 		p.Caption += fmt.Sprintf(" Claimed: %s. ", v.ClaimWords) + plot.If(over > 0, fmt.Sprintf("At %s of %s orders the bound exceeds what the claim allows: there it is refuted.", plot.Grouped(over), plot.Grouped(len(v.Points))),
 			"At no order does the bound exceed what the claim allows.")
 	}
 	if over > 0 {
-		p.Marks = append(p.Marks, plot.Over{Key: "refuted (barred)", Of: func(alpha float64) (above, below float64) {
+		p.Mark(plot.Over{Key: "refuted (barred)", Of: func(alpha float64) (above, below float64) {
 			for _, h := range held {
 				if h[0] <= alpha {
 					above = h[1]

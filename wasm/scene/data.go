@@ -17,29 +17,23 @@ type data struct {
 	names  []string     // of features, then the label
 	bounds [][2]float64 // declared, alike
 	class  [2]string
-	rows   []exampleRow
+	rows   []example
 	n, odd [2]int // rows of either dataset, and those that the other has not
 
 	axes   [2]int
-	points []examplePoint
+	points []example // rows that are alike are one
 }
 
-// tables says which of the datasets have a row.
-type tables struct{ in [2]bool }
-
-func (m tables) odd() bool { return m.in[0] != m.in[1] }
-
-type exampleRow struct {
-	row []float64
-	tables
-}
-
-type examplePoint struct {
-	x, y  float64
+// example is a row, or several that are alike where they are drawn.
+type example struct {
+	row   []float64
+	at    [2]float64
 	class int
-	tables
-	count [2]int // rows in either dataset
+	in    [2]bool // which datasets have it, the first of several
+	count [2]int  // rows in either dataset
 }
+
+func (e example) odd() bool { return e.in[0] != e.in[1] }
 
 // mostExamples is how many places are drawn, mostFeatures how many features are looked at.
 const mostExamples, mostFeatures = 2000, 4096
@@ -87,7 +81,9 @@ func newData(e *pair.Examples, p audit.Pair) *data {
 		v.odd[k] = len(alone)
 		for i := range v.n[k] {
 			if _, odd := slices.BinarySearch(alone, i); k == 0 || odd {
-				v.rows = append(v.rows, exampleRow{d.Row(i), tables{[2]bool{k == 0, k == 1 || !odd}}})
+				e := example{row: d.Row(i), in: [2]bool{k == 0 || !odd, k == 1 || !odd}}
+				e.class = plot.If(e.row[d.Columns-1] >= 0.5, 1, 0)
+				v.rows = append(v.rows, e)
 			}
 		}
 	}
@@ -107,7 +103,7 @@ func (v *data) choose() {
 	var n [2]float64
 	means := [2][]float64{make([]float64, d), make([]float64, d)}
 	for _, r := range v.rows {
-		c := labelOf(r.row)
+		c := r.class
 		n[c]++
 		for j := range d {
 			means[c][j] += (r.row[j] - means[c][j]) / n[c]
@@ -119,7 +115,7 @@ func (v *data) choose() {
 		}
 		for _, r := range v.rows {
 			if r.odd() {
-				most = max(most, math.Abs(r.row[j]-means[labelOf(r.row)][j]))
+				most = max(most, math.Abs(r.row[j]-means[r.class][j]))
 			}
 		}
 		return most / (v.bounds[j][1] - v.bounds[j][0])
@@ -130,31 +126,32 @@ func (v *data) choose() {
 	v.axes = [2]int{order[0], order[1]}
 }
 
-func labelOf(row []float64) int { return plot.If(row[len(row)-1] >= 0.5, 1, 0) }
-
 // place makes one point of rows that are alike. Rows that a dataset lacks come first.
 func (v *data) place() {
-	slices.SortStableFunc(v.rows, func(a, b exampleRow) int { return plot.If(b.odd(), 1, 0) - plot.If(a.odd(), 1, 0) })
-	at := map[[4]float64]int{}
+	slices.SortStableFunc(v.rows, func(a, b example) int { return plot.If(b.odd(), 1, 0) - plot.If(a.odd(), 1, 0) })
+	type place struct {
+		at    [2]float64
+		class int
+		first bool // only in the first
+	}
+	known := map[place]int{}
 	for _, r := range v.rows {
-		p := examplePoint{x: r.row[v.axes[0]], y: r.row[v.axes[1]], class: labelOf(r.row), tables: r.tables}
-		key := [4]float64{p.x, p.y, float64(p.class), plot.If(r.odd() && p.in[0], 1.0, 0)}
-		i, known := at[key]
-		if !known {
+		r.at = [2]float64{r.row[v.axes[0]], r.row[v.axes[1]]}
+		key := place{r.at, r.class, !r.in[1]}
+		i, is := known[key]
+		if !is {
 			i = len(v.points)
-			at[key], v.points = i, append(v.points, p)
+			known[key], v.points = i, append(v.points, r)
 		}
 		for side, in := range r.in {
-			if in {
-				v.points[i].count[side]++
-			}
+			v.points[i].count[side] += plot.If(in, 1, 0)
 		}
 	}
 }
 
-func (v *data) drawn() []examplePoint { return v.points[:min(len(v.points), mostExamples)] }
+func (v *data) drawn() []example { return v.points[:min(len(v.points), mostExamples)] }
 
-func (v *data) called(p examplePoint) string {
+func (v *data) called(p example) string {
 	switch {
 	case !p.odd():
 		return "in both tables"
@@ -173,7 +170,7 @@ func (v *data) caption() string {
 	const most = 3
 	for _, p := range v.points[:min(most, len(v.points))] {
 		if p.odd() {
-			words += fmt.Sprintf(" %s, %s = %s, %s = %s: %s, only in the %s table.", upperFirst(v.called(p)), v.names[v.axes[0]], plot.Short(p.x), v.names[v.axes[1]], plot.Short(p.y), v.class[p.class], plot.If(p.in[0], "first", "second"))
+			words += fmt.Sprintf(" %s, %s = %s, %s = %s: %s, only in the %s table.", upperFirst(v.called(p)), v.names[v.axes[0]], plot.Short(p.at[0]), v.names[v.axes[1]], plot.Short(p.at[1]), v.class[p.class], plot.If(p.in[0], "first", "second"))
 		}
 	}
 	if v.odd[0]+v.odd[1] > most {
@@ -195,31 +192,30 @@ func (v *data) plot() plot.Plot {
 	}
 	p.Numbers = plot.Numbers{Title: "The rows by two features", Head: []string{"row", p.X.Title, p.Y.Title, "class", "rows of the first table", "rows of the second table"}}
 	for _, q := range v.points {
-		p.Rows = append(p.Rows, []any{v.called(q), q.x, q.y, v.class[q.class], q.count[0], q.count[1]})
+		p.Rows = append(p.Rows, []any{v.called(q), q.at[0], q.at[1], v.class[q.class], q.count[0], q.count[1]})
 	}
 	var dots, odd [2][][2]float64
 	var notes [2]plot.Note // of an odd row of either dataset
 	for _, q := range v.drawn() {
-		at := [2]float64{q.x, q.y}
-		p.Items, dots[q.class] = append(p.Items, at), append(dots[q.class], at)
+		p.Items, dots[q.class] = append(p.Items, q.at), append(dots[q.class], q.at)
 		if q.odd() {
 			side := plot.If(q.in[0], 0, 1)
-			odd[side] = append(odd[side], at)
-			notes[side] = plot.Note{At: at, Words: v.called(q), Role: plot.Text, Must: true}
+			odd[side] = append(odd[side], q.at)
+			notes[side] = plot.Note{At: q.at, Words: v.called(q), Paint: plot.Text, Must: true}
 		}
 	}
 	for c, at := range dots {
-		p.Marks = append(p.Marks, plot.Points{Key: v.class[c], Paint: plot.Ink(plot.If(c == 0, plot.Accent, plot.Event)).At(0.8), At: at, Form: plot.If(c == 0, plot.Disc, plot.Triangle), Radius: 4})
+		p.Mark(plot.Points{Key: v.class[c], Paint: plot.If(c == 0, plot.Accent, plot.Event).At(0.8), At: at, Form: plot.If(c == 0, plot.Disc, plot.Triangle), Radius: 4})
 	}
 	if v.odd[1] > 0 {
-		p.Marks = append(p.Marks, plot.Points{Key: "only in the second table (ringed)", Paint: plot.Ink(plot.Bad), At: odd[1], Form: plot.Ring, Radius: 9})
+		p.Mark(plot.Points{Key: "only in the second table (ringed)", Paint: plot.Bad, At: odd[1], Form: plot.Ring, Radius: 9})
 	}
 	if v.odd[0] > 0 {
-		p.Marks = append(p.Marks, plot.Points{Key: "only in the first table (diamond)", Paint: plot.Ink(plot.Text), At: odd[0], Form: plot.Diamond, Radius: 8})
+		p.Mark(plot.Points{Key: "only in the first table (diamond)", Paint: plot.Text, At: odd[0], Form: plot.Diamond, Radius: 8})
 	}
 	for side, n := range notes {
 		if odd[side] != nil {
-			p.Marks = append(p.Marks, n)
+			p.Mark(n)
 		}
 	}
 	return p

@@ -56,15 +56,14 @@ func (v histogram) plot(choice string) plot.Plot {
 	values := plot.Window{Lo: e[0], Hi: e[len(e)-1]}
 	wide := plot.If(len(e) == 1, max(1, math.Abs(e[0])), (values.Hi-values.Lo)/float64(max(1, len(e)-1)))
 	p.X = plot.Axis{Title: "score", Scale: plot.Scale{Lo: values.Lo - wide, Hi: values.Hi + wide}, Values: &values, Words: plot.Short, Zooms: true}
-	up, down := plot.Bars{Key: "canaries in (up)", Paint: plot.Ink(plot.First)}, plot.Bars{Key: "canaries out (down)", Paint: plot.Ink(plot.Second)}
+	up, down := plot.Bars{Key: "canaries in (up)", Paint: plot.First}, plot.Bars{Key: "canaries out (down)", Paint: plot.Second}
 	for i := range v.In {
 		a, b := ends(v.Edges, i)
 		from, to := max(a, p.X.Lo), min(b, p.X.Hi)
 		up.Boxes = append(up.Boxes, plot.Span(from, to, 0, tall(v.In[i], v.in)))
 		down.Boxes = append(down.Boxes, plot.Span(from, to, -tall(v.Out[i], v.out), 0))
-		p.Within = append(p.Within, plot.Span(from, to, p.Y.Lo, p.Y.Hi))
-		p.Items = append(p.Items, [2]float64{(from + to) / 2, 0})
-		p.Rows = append(p.Rows, []any{plot.Range{A: a, B: b}, v.In[i], plot.Share(share(v.In[i], v.in)), v.Out[i], plot.Share(share(v.Out[i], v.out))})
+		p.Add((from+to)/2, 0, plot.Span(from, to, p.Y.Lo, p.Y.Hi),
+			plot.Range{A: a, B: b}, v.In[i], plot.Share(share(v.In[i], v.in)), v.Out[i], plot.Share(share(v.Out[i], v.out)))
 	}
 	p.Marks = []plot.Mark{up, down}
 	return p
@@ -150,7 +149,7 @@ func (v *roc) at(i int) string {
 const leastRate = 1e-4
 
 func (v *roc) band() plot.Band {
-	return plot.Band{Key: v.level + " band", Paint: plot.Ink(plot.First), Within: audit.Each(v.points, func(p bounds.ROCPoint) plot.Box {
+	return plot.Band{Key: v.level + " band", Paint: plot.First, Within: audit.Each(v.points, func(p bounds.ROCPoint) plot.Box {
 		return plot.Span(p.FPRLower, p.FPRUpper, p.TPRLower, p.TPRUpper)
 	})}
 }
@@ -163,12 +162,12 @@ func (v *roc) plot(choice string) plot.Plot {
 	p := plot.Plot{X: axis, Y: axis, Height: plot.Large, Caption: v.caption(), Hit: [2]float64{24, 24}, Outline: 10}
 	p.X.Title, p.Y.Title = "false positive rate", "true positive rate"
 	p.Items = audit.Each(v.points, func(q bounds.ROCPoint) [2]float64 { return [2]float64{q.FPR, q.TPR} })
-	p.Marks = []plot.Mark{plot.Line{Key: "as seen", Paint: plot.Ink(plot.First), Points: p.Items}}
+	p.Marks = []plot.Mark{plot.Line{Key: "as seen", Paint: plot.First, Points: p.Items}}
 	p.Numbers = plot.Numbers{Title: "The ROC curve", Head: []string{"threshold", "false positive rate", "true positive rate"}}
 	band := v.band()
 	if v.level != "" {
 		p.Head = []string{"threshold", "false positive rate", "at least", "at most", "true positive rate", "at least", "at most", "claim allows"}
-		p.Marks = append(p.Marks, band)
+		p.Mark(band)
 	}
 	for i, q := range v.points {
 		row := []any{v.at(i), q.FPR, q.TPR}
@@ -177,10 +176,10 @@ func (v *roc) plot(choice string) plot.Plot {
 		}
 		p.Rows = append(p.Rows, row)
 	}
-	p.Marks = append(p.Marks, plot.Line{Key: "the claim's limit (dashed)", Paint: plot.Ink(plot.Text), Of: v.limit, Width: 1.8, Dash: true},
-		plot.Line{Key: "guessing", Paint: plot.Ink(plot.Muted), Of: func(x float64) float64 { return x }, Width: 1.2})
+	p.Mark(plot.Line{Key: "the claim's limit (dashed)", Paint: plot.Text, Of: v.limit, Width: 1.8, Dash: true},
+		plot.Line{Key: "guessing", Paint: plot.Muted, Of: func(x float64) float64 { return x }, Width: 1.2})
 	if v.certain() {
-		p.Marks = append(p.Marks, plot.Over{Key: "above the limit (barred)", Of: func(x float64) (above, below float64) {
+		p.Mark(plot.Over{Key: "above the limit (barred)", Of: func(x float64) (above, below float64) {
 			lower, _ := band.Limits(x)
 			return lower, v.limit(x)
 		}})

@@ -16,16 +16,13 @@ import (
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
-// outputs are both distributions of the outputs, and for every outcome or bin how much
-// likelier it is on one dataset: A is the first, B the second.
+// outputs are both distributions, and for every outcome or bin how much likelier it is on one
+// dataset: A is the first, B the second.
 //
-// The bars of all marks hold together with the confidence of the audit: the error is
-// shared equally by the marks and, on a run's way, the events that are tried
-// (Bonferroni), and each has limits of [bounds.RatioLimits]. Of a run that completed at
-// its number of outputs these are exact limits of both shares, of any other such that
-// hold at all times at once, so that nobody can be misled by looking when it pleases.
-// What refutes a claim is the verdict alone: an event is lit where its own certified
-// bound is above the claim and the run has said so.
+// All bars hold together with the confidence of the audit: marks and, on a run's way, the events
+// that are tried share the error equally (Bonferroni). Their [bounds.RatioLimits] are exact of a
+// run that completed, and otherwise hold at all times at once. Only the verdict refutes: an event
+// is lit where its own certified bound is above the claim and the run has said so.
 type outputs struct {
 	outputsOf
 	outcomes bool
@@ -48,7 +45,6 @@ type outputsOf struct {
 
 type mark struct {
 	Bin
-	short        string
 	lower, upper float64 // limits of ln(share on B / share on A)
 	in           float64 // share in the event
 }
@@ -68,6 +64,7 @@ type tested struct {
 	mark
 	words   string        // after "where"
 	rows    []int         // marks that are it, of outcomes
+	row     int           // the one that is it, or that after all
 	spans   []plot.Window // where it lies, in bins from the left
 	sign    float64       // 1: likelier on B
 	bound   float64       // of |ln(B/A)|, 0 or above
@@ -122,12 +119,12 @@ func newOutputs(x outputsOf) *outputs {
 	v := &outputs{outputsOf: x, outcomes: x.Chart.Kind == chart.Outcomes}
 	v.epsilon, v.corridor = epsilonOf(x.Claim)
 	v.People = cmp.Or(x.People, pair.PeopleOf(nil, "", nil))
-	all := binsOf(x.Chart)
-	if all == nil || all[0].of[0] == 0 || all[0].of[1] == 0 {
+	all, sum := binsOf(x.Chart)
+	if sum.n[0] == 0 || sum.n[1] == 0 {
 		return nil
 	}
 	bin := func(from, to int) mark {
-		m := mark{Bin: Bin{of: all[0].of}}
+		m := mark{Bin: Bin{of: sum.n}}
 		for _, b := range all[from:to] {
 			m.add(b)
 		}
@@ -139,44 +136,32 @@ func newOutputs(x outputsOf) *outputs {
 	} else {
 		v.bins(len(all), bin)
 	}
-	v.choose(all[0].of)
+	v.choose(sum)
 	return v
 }
 
 func (v *outputs) lists(n int, bin func(from, to int) mark) {
-	labels := audit.Listed(n-1, func(i int) string { return outcomeWords(v.Chart, i) })
-	firsts, firstOf := firstComes(labels)
-	in := map[int]bool{}
-	if e := v.Event; e != nil && e.Where != nil {
-		for _, i := range e.Where.Outcomes {
-			in[i] = true
-		}
-	}
+	words := audit.Listed(n, func(i int) string { return outcomeWords(v.Chart, i) })
+	firsts, firstOf := firstComes(words[:n-1])
+	v.firstOf = firstOf
+	copy(words, firsts)
 	type placed struct {
 		mark
 		at int
 	}
-	var list []*placed
-	for i := range n {
+	var list []placed
+	for i, w := range words {
 		m := bin(i, i+1)
 		if m.count() == 0 {
 			continue
 		}
-		if i < n-1 {
-			m.Words, m.short = labels[i], labels[i]
-			if firsts != nil {
-				m.Words, m.short = firsts[i][0], firsts[i][1]
-			}
-		} else {
-			m.Words, m.short = others, others
+		if m.Words = w; v.Event != nil && v.Event.Where != nil {
+			m.in = plot.If(slices.Contains(v.Event.Where.Outcomes, i), 1.0, 0)
 		}
-		if v.Event != nil && v.Event.Where != nil {
-			m.in = plot.If(in[i], 1.0, 0)
-		}
-		list = append(list, &placed{m, i})
+		list = append(list, placed{m, i})
 	}
 	whole := len(list) == 0 || list[len(list)-1].at < n-1 // nothing but what has a name
-	slices.SortStableFunc(list, func(a, b *placed) int {
+	slices.SortStableFunc(list, func(a, b placed) int {
 		switch {
 		case a.at == n-1 || b.at == n-1:
 			return cmp.Compare(a.at, b.at)
@@ -187,17 +172,14 @@ func (v *outputs) lists(n int, bin func(from, to int) mark) {
 		}
 		return cmp.Compare(a.ratio(), b.ratio())
 	})
-	if firsts != nil {
-		v.firstOf = firstOf
-	}
-	for _, m := range list {
-		v.marks = append(v.marks, m.mark)
-	}
+	v.marks = audit.Each(list, func(p placed) mark { return p.mark })
 }
+
+const never = "at none"
 
 // firstComes puts outcomes into words that are each where a symbol first comes, in as
 // many equal ones before: "the 6th answer" for ⊥⊥⊥⊥⊥⊤––––. Nil where they are not.
-func firstComes(labels []string) (words [][2]string, symbol string) {
+func firstComes(labels []string) (words []string, symbol string) {
 	var no, yes rune
 	length := 0
 	for _, l := range labels {
@@ -212,9 +194,9 @@ func firstComes(labels []string) (words [][2]string, symbol string) {
 		if slices.ContainsFunc(before, func(c rune) bool { return c != no }) {
 			return nil, ""
 		}
-		name := [2]string{fmt.Sprintf("%s answer", ordinal(len(all))), ordinal(len(all))}
+		name := ordinal(len(all)) + " answer"
 		if last == no || no == 0 && last == '⊥' {
-			name = [2]string{"at none", "none"}
+			name = never
 			if len(all) != n { // neither came, and yet it ends
 				return nil, ""
 			}
@@ -241,7 +223,7 @@ func (v *outputs) bins(n int, bin func(from, to int) mark) {
 	l := level{v.Chart.Edges}
 	step := plot.If(n-2 > coarse && n%2 == 0, 2, 1)
 	add := func(from, to int) {
-		m, a, b := bin(from, to), l.bin(from, Bin{}), l.bin(to-1, Bin{})
+		m, a, b := bin(from, to), l.bin(from), l.bin(to-1)
 		m.low, m.high, m.From, m.To = a.low, b.high, a.From, b.To
 		m.Words = plot.Range{A: m.low, B: m.high}.String()
 		v.marks = append(v.marks, m)
@@ -282,7 +264,7 @@ func (v *outputs) whole() plot.Window {
 	return plot.Window{Lo: v.marks[0].From, Hi: v.marks[len(v.marks)-1].To}
 }
 
-func (v *outputs) choose(all [2]int) {
+func (v *outputs) choose(sum Bin) {
 	tries := len(v.marks)
 	search := v.Event == nil && v.anytime && v.corridor && v.Claim.Delta == 0 && (v.live || v.counts == nil)
 	ends := search && !v.outcomes
@@ -302,7 +284,7 @@ func (v *outputs) choose(all [2]int) {
 	var t *tested
 	switch {
 	case v.Event != nil:
-		t = v.given(all)
+		t = v.given(sum)
 		if t != nil && v.live && !t.certain {
 			t.lower, t.upper = limits(t.mark)
 			if t.bound = max(0, plot.If(t.sign > 0, t.lower, -t.upper)); v.corridor && v.Claim.Delta == 0 {
@@ -310,35 +292,31 @@ func (v *outputs) choose(all [2]int) {
 			}
 		}
 	case search:
-		t = v.found(ends, all, limits)
+		t = v.found(ends, sum.n, limits)
 	}
 	if v.tested = t; t != nil {
+		if t.row = len(v.marks); len(t.rows) == 1 {
+			t.row = t.rows[0]
+		}
 		t.lit = v.refuted && v.corridor && t.certain && t.bound > v.epsilon
 	}
 }
 
-func (v *outputs) given(all [2]int) *tested {
+func (v *outputs) given(sum Bin) *tested {
 	t := &tested{sign: plot.If(v.Direction == report.SecondOverFirst, 1.0, -1), words: "the output is in the event"}
 	if e := v.Event; e.Where != nil {
 		t.words = e.Where.Words
 	} else if score, _, learned := strings.Cut(e.Words, ": mostly "); learned {
 		t.words = "the " + strings.NewReplacer(" <= ", " is at most ", " > ", " is above ", "-", "−").Replace(score)
 	}
-	t.of = all
-	for side, counts := range [2][]int{v.Chart.FirstIn, v.Chart.SecondIn} {
-		for _, n := range counts {
-			t.n[side] += max(0, n)
-		}
-	}
+	t.n, t.of = sum.inside, sum.n
 	if c := v.counts; c != nil {
-		t.n, t.of = [2]int{c.X, c.Y}, [2]int{c.N1, c.N0}
-		if t.sign > 0 {
-			t.n, t.of = [2]int{c.Y, c.X}, [2]int{c.N0, c.N1}
-		}
+		likelier := likelierOn(t.sign)
+		t.n[likelier], t.n[1-likelier] = c.X, c.Y
+		t.of[likelier], t.of[1-likelier] = c.N1, c.N0
 	}
-	t.bound, t.certain = 0, v.bound != nil
-	if t.certain {
-		t.bound = *v.bound
+	if v.bound != nil {
+		t.bound, t.certain = *v.bound, true
 	}
 	switch {
 	case v.outcomes:
@@ -359,7 +337,7 @@ func (v *outputs) places(t *tested) {
 	if v.firstOf == "" || len(t.rows) == 0 || len(t.rows) > 3 {
 		return
 	}
-	at := strings.Join(audit.Each(t.rows, func(i int) string { return plot.If(v.marks[i].short == "none", "none", "the "+v.marks[i].Words) }), " or ")
+	at := strings.Join(audit.Each(t.rows, func(i int) string { return plot.If(v.marks[i].Words == never, "none", "the "+v.marks[i].Words) }), " or ")
 	t.words = plot.If(at == "none", fmt.Sprintf("no answer is “%s”", v.firstOf), fmt.Sprintf("the first “%s” is %s", v.firstOf, at))
 }
 
@@ -413,7 +391,7 @@ func (v *outputs) out(m mark) bool {
 	return v.corridor && (m.lower > v.epsilon || m.upper < -v.epsilon)
 }
 
-func (v *outputs) apart() bool { return v.tested != nil && len(v.tested.rows) != 1 }
+func (v *outputs) apart() bool { return v.tested != nil && v.tested.row == len(v.marks) }
 
 func (v *outputs) view() *plot.View {
 	if v == nil {

@@ -42,7 +42,7 @@ func someAnswers(refuted bool, bound float64) outputsOf {
 
 // yellow reports whether anything in the picture is painted as proven.
 func yellow(s *plot.Scene) bool {
-	return slices.ContainsFunc(s.Shapes, func(sh plot.Shape) bool { return sh.Paint.Role == plot.Lit })
+	return slices.ContainsFunc(s.Shapes, func(sh plot.Shape) bool { return sh.Paint.Role == plot.Lit.Role })
 }
 
 // TestSentences: the sentence has the numbers of the picture; what is certified is
@@ -163,8 +163,8 @@ func TestFirstComes(t *testing.T) {
 		labels []string
 		want   string
 	}{
-		{[]string{"⊤––", "⊥⊤–", "⊥⊥⊤", "⊥⊥⊥"}, "1st, 2nd, 3rd, none: yes"},
-		{[]string{"aab", "b––", "aaa"}, "3rd, 1st, none: b"},
+		{[]string{"⊤––", "⊥⊤–", "⊥⊥⊤", "⊥⊥⊥"}, "1st answer, 2nd answer, 3rd answer, at none: yes"},
+		{[]string{"aab", "b––", "aaa"}, "3rd answer, 1st answer, at none: b"},
 		{[]string{"yes", "no"}, ""},
 		{[]string{"⊤⊤", "⊥⊤"}, ""},
 		{[]string{"⊤", "⊥"}, ""},
@@ -172,11 +172,7 @@ func TestFirstComes(t *testing.T) {
 		{nil, ""},
 	} {
 		words, symbol := firstComes(c.labels)
-		var short []string
-		for _, w := range words {
-			short = append(short, w[1])
-		}
-		got := strings.Join(short, ", ") + ": " + symbol
+		got := strings.Join(words, ", ") + ": " + symbol
 		if words == nil {
 			got = ""
 		}
@@ -306,7 +302,7 @@ func TestSpark(t *testing.T) {
 	}
 	for _, c := range []struct {
 		course Course
-		role   plot.Role
+		paint  plot.Paint
 		words  []string
 	}{
 		{Course{Moments: []Moment{{512, 0.2}, {8192, 1.18}, {100000, 1.557}}, Valid: true, Claimed: 1, Quantity: "epsilon"}, plot.LitInk, []string{"512", "100 000 outputs"}},
@@ -316,7 +312,7 @@ func TestSpark(t *testing.T) {
 		v := NewSpark(&c.course)
 		all := ""
 		for _, l := range v.Layout(plot.Frame{Width: 262}).Labels {
-			if all += l.Words + "\n"; l.Role != c.role {
+			if all += l.Words + "\n"; l.Role != c.paint.Role {
 				t.Errorf("%+v", l)
 			}
 		}

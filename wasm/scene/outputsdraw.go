@@ -63,25 +63,23 @@ func (v *outputs) plot(parts []float64, of string) plot.Plot {
 	lit := t != nil && t.lit
 	for i, b := range bins {
 		box := plot.If(v.outcomes, plot.Row(i), plot.Column(b.From, b.To))
-		shares.Items, shares.Within = append(shares.Items, at((b.From+b.To)/2, 0)), append(shares.Within, box)
+		middle := at((b.From+b.To)/2, 0)
+		shares.Add(middle[0], middle[1], box)
 	}
 	value := v.shares(&shares, bins)
 	if t != nil {
-		event := plot.Bars{Key: plot.If(lit, "event: ", plot.If(t.sofar, "most telling so far: ", "event tested: ")) + t.words, Paint: plot.Ink(plot.Grid).At(0.5), Under: true}
+		event := plot.Bars{Key: plot.If(lit, "event: ", plot.If(t.sofar, "most telling so far: ", "event tested: ")) + t.words, Paint: plot.Grid.At(0.5), Under: true}
 		if lit {
-			event.Paint = plot.Ink(plot.Lit).At(0.35) // words on it stay readable in the dark
+			event.Paint = plot.Lit.At(0.35) // words on it stay readable in the dark
 		}
 		for _, w := range t.spans {
 			event.Boxes = append(event.Boxes, plot.Column(w.Lo, w.Hi))
 		}
-		switch {
-		case v.outcomes && v.apart():
-			event.Boxes = append(event.Boxes, plot.Row(len(v.marks)))
-		case v.outcomes:
-			event.Boxes = append(event.Boxes, plot.Row(t.rows[0]))
+		if v.outcomes {
+			event.Boxes = append(event.Boxes, plot.Row(t.row))
 		}
-		if ratios.Marks = append(ratios.Marks, event); !v.outcomes {
-			shares.Marks = append(shares.Marks, event)
+		if ratios.Mark(event); !v.outcomes {
+			shares.Mark(event)
 		}
 	}
 	scale := v.ratios(&ratios, all, bins, at)
@@ -116,9 +114,9 @@ func partsPanel(parts []float64, bins []Bin, at func(along, value float64) [2]fl
 		less, middle := inset*(b.To-b.From), (b.From+b.To)/2
 		from, to := at(b.From+less, min(0, part)), at(b.To-less, max(0, part))
 		if math.IsInf(part, 1) {
-			p.Marks = append(p.Marks, plot.Arrow{Paint: plot.Ink(plot.Event), From: at(middle, 0), To: at(middle, most)})
+			p.Mark(plot.Arrow{Paint: plot.Event, From: at(middle, 0), To: at(middle, most)})
 		} else if part != 0 {
-			p.Marks = append(p.Marks, plot.Bars{Paint: plot.Ink(plot.Event), Boxes: []plot.Box{plot.Span(from[0], to[0], from[1], to[1])}})
+			p.Mark(plot.Bars{Paint: plot.Event, Boxes: []plot.Box{plot.Span(from[0], to[0], from[1], to[1])}})
 		}
 	}
 	return p, plot.Axis{Short: "part", Words: plot.Short, Scale: plot.Scale{Lo: least * 1.1, Hi: most}}
@@ -138,14 +136,14 @@ func (v *outputs) shares(p *plot.Plot, bins []Bin) plot.Axis {
 	a := plot.Axis{Title: "share of outputs", Scale: plot.Scale{Hi: 1.08 * most}, Words: func(p float64) string { return percentWords(p) }}
 	switch {
 	case !v.outcomes:
-		under := plot.Bars{Paint: plot.Ink(plot.First).At(0.16), Tight: true, Boxes: audit.Each(bins, func(b Bin) plot.Box { return plot.Span(b.From, b.To, 0, b.share(0)) })}
-		p.Marks = append(p.Marks, outline(plot.Line{Key: key[0], Paint: plot.Ink(plot.First)}, bins, 0), outline(plot.Line{Key: key[1] + " (dashed)", Paint: plot.Ink(plot.Second), Dash: true}, bins, 1), under)
+		under := plot.Bars{Paint: plot.First.At(0.16), Tight: true, Boxes: audit.Each(bins, func(b Bin) plot.Box { return plot.Span(b.From, b.To, 0, b.share(0)) })}
+		p.Mark(outline(plot.Line{Key: key[0], Paint: plot.First}, bins, 0), outline(plot.Line{Key: key[1] + " (dashed)", Paint: plot.Second, Dash: true}, bins, 1), under)
 	case len(v.marks) <= 3:
-		p.Marks = append(p.Marks, shareBars(key[0], key[1]+" (hatched)", bins)...)
+		p.Mark(shareBars(key[0], key[1]+" (hatched)", bins)...)
 	default:
 		a.Title, a.Short, a.Scale = "share of outputs (logarithmic)", "share (log)", plot.Scale{Lo: least / 1.6, Hi: min(1, most*1.3), Log: true}
 		a.Ticks = []float64{0.5, 0.1, 0.01, 0.001, 1e-4, 1e-5, 0.05, 0.005, 0.2, 0.02}
-		sides := [2]plot.Points{{Paint: plot.Ink(plot.First), Radius: 4.5}, {Key: key[1], Paint: plot.Ink(plot.Second), Form: plot.Square, Radius: 7.5}}
+		sides := [2]plot.Points{{Paint: plot.First, Radius: 4.5}, {Key: key[1], Paint: plot.Second, Form: plot.Square, Radius: 7.5}}
 		for _, b := range bins {
 			middle := (b.From + b.To) / 2
 			for k := range sides {
@@ -154,10 +152,10 @@ func (v *outputs) shares(p *plot.Plot, bins []Bin) plot.Axis {
 				}
 			}
 			if b.n[0] > 0 && b.n[1] > 0 {
-				p.Marks = append(p.Marks, plot.Line{Paint: plot.Ink(plot.Muted), Points: [][2]float64{{b.share(0), middle}, {b.share(1), middle}}})
+				p.Mark(plot.Line{Paint: plot.Muted, Points: [][2]float64{{b.share(0), middle}, {b.share(1), middle}}})
 			}
 		}
-		p.Marks = append(p.Marks, plot.Points{Key: key[0], Paint: plot.Ink(plot.First)}, sides[1], sides[0])
+		p.Mark(plot.Points{Key: key[0], Paint: plot.First}, sides[1], sides[0])
 	}
 	return a
 }
@@ -180,32 +178,31 @@ func (v *outputs) ratios(p *plot.Plot, all []mark, bins []Bin, at func(along, va
 	}
 	if v.corridor {
 		a.Ticks, a.Bold = []float64{-e, e, 0}, func(r float64) bool { return math.Abs(r) == e }
-		p.Marks = append([]plot.Mark{plot.Bars{Key: "more than " + v.claimWords() + " allows", Paint: plot.Ink(plot.Forbid), Form: plot.KeyRegion, Boxes: []plot.Box{box(begin, end, -R, -e), box(begin, end, e, R)}}}, p.Marks...)
-		p.Marks = append(p.Marks, plot.Rule{Paint: plot.Ink(plot.Text), At: e, Upright: v.outcomes}, plot.Rule{Paint: plot.Ink(plot.Text), At: -e, Upright: v.outcomes})
+		p.Marks = append([]plot.Mark{plot.Bars{Key: "more than " + v.claimWords() + " allows", Paint: plot.Forbid, Form: plot.KeyRegion, Boxes: []plot.Box{box(begin, end, -R, -e), box(begin, end, e, R)}}}, p.Marks...)
+		p.Mark(plot.Rule{Paint: plot.Text, At: e, Upright: v.outcomes}, plot.Rule{Paint: plot.Text, At: -e, Upright: v.outcomes})
 	}
 	for _, far := range []float64{2, 5, 20, 10, 100, 50, 1000} {
 		if r := math.Log(far); r < R {
 			a.Ticks = append(a.Ticks, -r, r)
 		}
 	}
-	seen, out := plot.Points{Paint: plot.Ink(plot.Text), Radius: 3.6}, plot.Points{Paint: plot.Ink(plot.Text), Form: plot.Diamond, Radius: 5.5}
+	seen, out := plot.Points{Paint: plot.Text, Radius: 3.6}, plot.Points{Paint: plot.Text, Form: plot.Diamond, Radius: 5.5}
 	for i, m := range all {
 		middle, r := (bins[i].From+bins[i].To)/2, m.ratio()
-		certified := t != nil && (i == len(v.marks) || len(t.rows) == 1 && t.rows[0] == i)
-		if m.few() || certified && t.certain && t.bound > 0 {
+		if m.few() || t != nil && i == t.row && t.certain && t.bound > 0 {
 			continue
 		}
 		of := plot.If(v.out(m), &out, &seen)
 		if math.Abs(r) < R-0.02 {
 			of.At = append(of.At, at(middle, r))
 		} else {
-			p.Marks = append(p.Marks, plot.Arrow{Paint: plot.Ink(plot.Text), From: at(middle, within(r)*0.86), To: at(middle, within(r)*0.985)})
+			p.Mark(plot.Arrow{Paint: plot.Text, From: at(middle, within(r)*0.86), To: at(middle, within(r)*0.985)})
 		}
 		if i < len(v.marks) {
-			p.Marks = append(p.Marks, plot.Line{Paint: plot.Ink(plot.Text).At(0.8), Width: plot.If(v.out(m), 3.0, 1.8), Points: [][2]float64{at(middle, within(m.lower)), at(middle, within(m.upper))}})
+			p.Mark(plot.Line{Paint: plot.Text.At(0.8), Width: plot.If(v.out(m), 3.0, 1.8), Points: [][2]float64{at(middle, within(m.lower)), at(middle, within(m.upper))}})
 		}
 	}
-	p.Marks = append(p.Marks, seen, out)
+	p.Mark(seen, out)
 	if v.apart() && !v.outcomes {
 		w := v.whole()
 		if len(t.spans) > 0 {
@@ -217,23 +214,19 @@ func (v *outputs) ratios(p *plot.Plot, all []mark, bins []Bin, at func(along, va
 		return a
 	}
 	bound := t.sign * t.bound
-	note := plot.Note{Words: fmt.Sprintf("%s at least %s×", v.People.Names[likelierOn(t.sign)], timesDown(t.bound)), Role: plot.Text, Bold: true, Must: true, Lit: t.lit, Box: true}
+	note := plot.Note{Words: fmt.Sprintf("%s at least %s×", v.People.Names[likelierOn(t.sign)], timesDown(t.bound)), Paint: plot.Text, Bold: true, Must: true, Lit: t.lit, Box: true}
 	for _, w := range t.spans {
-		p.Marks = append(p.Marks, plot.Line{Paint: plot.Ink(plot.Text), Width: 4.5, Points: [][2]float64{at(w.Lo, bound), at(w.Hi, bound)}})
+		p.Mark(plot.Line{Paint: plot.Text, Width: 4.5, Points: [][2]float64{at(w.Lo, bound), at(w.Hi, bound)}})
 		note.At = at(w.Hi, bound)
 	}
 	if v.outcomes {
-		i := len(v.marks)
-		if len(t.rows) == 1 {
-			i = t.rows[0]
-		}
-		middle := float64(i) + 0.5
-		p.Marks = append(p.Marks, plot.Line{Paint: plot.Ink(plot.Text), Width: 4, Points: [][2]float64{at(middle, bound), at(middle, within(all[i].ratio()))}},
-			plot.Line{Paint: plot.Ink(plot.Text), Width: 3, Points: [][2]float64{at(middle-0.3, bound), at(middle+0.3, bound)}}, plot.Points{Paint: plot.Ink(plot.Text), Form: plot.Diamond, Radius: 7, At: [][2]float64{at(middle, within(all[i].ratio()))}})
+		middle, ratio := float64(t.row)+0.5, within(all[t.row].ratio())
+		p.Mark(plot.Line{Paint: plot.Text, Width: 4, Points: [][2]float64{at(middle, bound), at(middle, ratio)}},
+			plot.Line{Paint: plot.Text, Width: 3, Points: [][2]float64{at(middle-0.3, bound), at(middle+0.3, bound)}}, plot.Points{Paint: plot.Text, Form: plot.Diamond, Radius: 7, At: [][2]float64{at(middle, ratio)}})
 		note.At = at(middle, bound-t.sign*0.1)
 	}
 	if t.bound >= 0.1 {
-		p.Marks = append(p.Marks, note)
+		p.Mark(note)
 	}
 	return a
 }

@@ -40,7 +40,6 @@ func newPlane(ch chart.Chart, claim audit.Claim) *plane {
 	if p == nil || p.First == nil || ch.Check() != nil || math.IsInf(4*(p.Edges[len(p.Edges)-1]-p.Edges[0]), 0) || math.IsInf(4*(p.ScoreEdges[len(p.ScoreEdges)-1]-p.ScoreEdges[0]), 0) {
 		return nil
 	}
-	across, up := len(p.ScoreEdges)+1, len(p.Edges)+1
 	var of [2]int
 	for side, counts := range [][]int{p.First, p.Second} {
 		for _, n := range counts {
@@ -53,13 +52,12 @@ func newPlane(ch chart.Chart, claim audit.Claim) *plane {
 	if of[0]+of[1] == 0 {
 		return nil
 	}
-	empty := Bin{of: of}
-	v := &plane{Plane: *p, across: audit.Listed(across, func(j int) Bin { return level{p.ScoreEdges}.bin(j, empty) }),
-		up: audit.Listed(up, func(i int) Bin { return level{p.Edges}.bin(i, empty) })}
+	v := &plane{Plane: *p, across: level{p.ScoreEdges}.bins(of), up: level{p.Edges}.bins(of)}
 	var masses []float64
 	for i := range v.up {
 		for j := range v.across {
-			c := planeCell{Bin{n: [2]int{p.First[i*across+j], p.Second[i*across+j]}, of: of}, i, j, unclear}
+			at := i*len(v.across) + j
+			c := planeCell{Bin{n: [2]int{p.First[at], p.Second[at]}, of: of}, i, j, unclear}
 			if c.count() == 0 {
 				continue
 			}
@@ -97,10 +95,9 @@ func occupied(bins []Bin) []Bin {
 
 func (b Bin) mass() float64 { return (b.share(0) + b.share(1)) / 2 }
 
-// look is how the cell's ratio looks. That the sides differ is said at 95 % for this
-// cell alone, that they differ by more than epsilon at 95 % for all of so many
-// cells together: by the binomial law of the first side's part, given both (Przyborowski
-// and Wilenski, Biometrika 31, 1940).
+// look is how the cell's ratio looks. That the sides differ is said at 95 % for this cell alone,
+// that they differ by more than epsilon at 95 % for so many cells together: by the binomial law
+// of the first side's part, given both (Przyborowski and Wilenski, Biometrika 31, 1940).
 func (b Bin) look(epsilon float64, cells int) int {
 	likelier := likelierOn(-b.LogRatio())
 	x, n, y, m := b.n[likelier], b.of[likelier], b.n[1-likelier], b.of[1-likelier]
@@ -118,15 +115,14 @@ func (b Bin) look(epsilon float64, cells int) int {
 }
 
 func (v *plane) inEvent(c planeCell) float64 {
-	if v.Border == nil {
-		return 0
-	}
-	from, to := ends(v.ScoreEdges, c.j)
+	b := v.across[c.j]
 	switch {
-	case from >= *v.Border:
-		return map[bool]float64{true: 1}[v.Above]
-	case to <= *v.Border:
-		return map[bool]float64{false: 1}[v.Above]
+	case v.Border == nil:
+		return 0
+	case b.low >= *v.Border:
+		return plot.If(v.Above, 1.0, 0)
+	case b.high <= *v.Border:
+		return plot.If(v.Above, 0.0, 1)
 	}
 	return 0.5
 }
@@ -146,20 +142,12 @@ func (v *plane) caption(claim audit.Claim) string {
 	return words + ". The report has the certified bound."
 }
 
-func (v *plane) numbers() plot.Numbers {
-	n := plot.Numbers{Title: "Outputs by score and direction", Head: []string{"score of the witness", "direction: " + v.Words, "on A", "share", "on B", "share", "ln(A/B)", "±", "in the event"}}
-	for _, c := range v.cells {
-		n.Rows = append(n.Rows, []any{v.across[c.j].Words, v.up[c.i].Words, c.n[0], plot.Share(c.share(0)), c.n[1], plot.Share(c.share(1)), c.LogRatio(), c.Spread(), map[float64]string{0: "no", 0.5: "partly", 1: "yes"}[v.inEvent(c)]})
-	}
-	return n
-}
-
 func (v *plane) plot(claim audit.Claim) plot.Plot {
 	epsilon, dp := epsilonOf(claim)
 	scores := level{v.ScoreEdges}
 	score := scores.axis("score of the witness (higher: likelier on A)", v.score)
 	score.Short = "score of the witness"
-	sums := plot.Plot{X: score, Height: plot.Px(74), Marks: []plot.Mark{outline(plot.Line{Paint: plot.Ink(plot.First)}, v.score, 0), outline(plot.Line{Paint: plot.Ink(plot.Second), Dash: true}, v.score, 1)}}
+	sums := plot.Plot{X: score, Height: plot.Px(74), Marks: []plot.Mark{outline(plot.Line{Paint: plot.First}, v.score, 0), outline(plot.Line{Paint: plot.Second, Dash: true}, v.score, 1)}}
 	sums.X.Title, sums.X.Words = "", nil
 	sums.Y = plot.Axis{Title: "share of outputs by score: A (line), B (dashed)", Short: "share: A (line), B (dashed)", Words: plot.Percent}
 	for _, b := range v.score {
@@ -167,34 +155,36 @@ func (v *plane) plot(claim audit.Claim) plot.Plot {
 	}
 	p := plot.Plot{X: score, Height: plot.Height{280, 0.66, 480}}
 	p.Y = level{v.Edges}.axis("direction: "+v.Words, v.along)
+	p.Numbers = plot.Numbers{Title: "Outputs by score and direction", Head: []string{"score of the witness", p.Y.Title, "on A", "share", "on B", "share", "ln(A/B)", "±", "in the event"}}
 	if v.Border != nil {
 		at := scores.place(*v.Border)
 		from, to := plot.If(v.Above, at, score.Lo), plot.If(v.Above, score.Hi, at)
-		event := plot.Bars{Key: "in the event: score" + plot.If(v.Above, " > ", " ≤ ") + plot.Short(*v.Border), Paint: plot.Ink(plot.EventArea), Form: plot.KeyRegion, Boxes: []plot.Box{plot.Column(from, to)}}
-		sums.Marks = append(sums.Marks, event)
-		p.Marks = append(p.Marks, event, plot.Rule{Paint: plot.Ink(plot.Event), At: at, Upright: true})
+		event := plot.Bars{Key: "in the event: score" + plot.If(v.Above, " > ", " ≤ ") + plot.Short(*v.Border), Paint: plot.EventArea, Form: plot.KeyRegion, Boxes: []plot.Box{plot.Column(from, to)}}
+		sums.Mark(event)
+		p.Mark(event, plot.Rule{Paint: plot.Event, At: at, Upright: true})
 	}
-	p.Marks = append(p.Marks, plot.Bars{Key: "likelier on A", Paint: plot.Ink(plot.First), Form: plot.KeyDiamond}, plot.Bars{Key: "likelier on B", Paint: plot.Ink(plot.Second), Form: plot.KeySquare}, plot.Bars{Key: "no clear difference", Paint: plot.Ink(plot.Muted), Form: plot.KeyHollow})
+	p.Mark(plot.Bars{Key: "likelier on A", Paint: plot.First, Form: plot.KeyDiamond}, plot.Bars{Key: "likelier on B", Paint: plot.Second, Form: plot.KeySquare}, plot.Bars{Key: "no clear difference", Paint: plot.Muted, Form: plot.KeyHollow})
 	if dp {
-		p.Marks = append(p.Marks, plot.Bars{Key: "beyond the claimed ε = " + plot.Short(epsilon), Paint: plot.Ink(plot.Text), Form: plot.KeyOutline})
+		p.Mark(plot.Bars{Key: "beyond the claimed ε = " + plot.Short(epsilon), Paint: plot.Text, Form: plot.KeyOutline})
 	}
 	for _, c := range v.cells {
 		across, up := &v.across[c.j], &v.up[c.i]
 		box := plot.Span(across.From, across.To, up.From, up.To)
-		p.Items, p.Within = append(p.Items, [2]float64{(box.X0 + box.X1) / 2, (box.Y0 + box.Y1) / 2}), append(p.Within, box)
+		p.Add((box.X0+box.X1)/2, (box.Y0+box.Y1)/2, box, across.Words, up.Words, c.n[0], plot.Share(c.share(0)), c.n[1], plot.Share(c.share(1)),
+			c.LogRatio(), c.Spread(), map[float64]string{0: "no", 0.5: "partly", 1: "yes"}[v.inEvent(c)])
 		// Its area is the share of outputs, up to a full one; a larger ratio makes it stronger.
 		less := (1 - max(0.12, math.Sqrt(min(1, c.mass()/v.full)))) / 2
 		dx, dy := less*(box.X1-box.X0), less*(box.Y1-box.Y0)
-		shown := plot.Bars{Boxes: []plot.Box{plot.Span(box.X0+dx, box.X1-dx, box.Y0+dy, box.Y1-dy)}, Paint: plot.Ink(plot.Muted).At(0.75), Form: plot.KeyHollow}
+		shown := plot.Bars{Boxes: []plot.Box{plot.Span(box.X0+dx, box.X1-dx, box.Y0+dy, box.Y1-dy)}, Paint: plot.Muted.At(0.75), Form: plot.KeyHollow}
 		first := c.LogRatio() > 0
 		if c.look != unclear {
 			shown.Form = plot.If(first, plot.KeyDiamond, plot.KeySquare)
 			shown.Paint = plot.Between(plot.Panel, plot.If(first, plot.First, plot.Second), 0.35+0.65*min(1, math.Abs(c.LogRatio())/max(epsilon, 0.5)))
 		}
-		if p.Marks = append(p.Marks, shown); c.look == beyondAll {
-			shown.Form, shown.Paint = plot.If(first, plot.KeyOutline, plot.KeyHollow), plot.Ink(plot.Text)
-			p.Marks = append(p.Marks, shown)
+		if p.Mark(shown); c.look == beyondAll {
+			shown.Form, shown.Paint = plot.If(first, plot.KeyOutline, plot.KeyHollow), plot.Text
+			p.Mark(shown)
 		}
 	}
-	return plot.Plot{Panels: []plot.Plot{sums, p}, Caption: v.caption(claim), Numbers: v.numbers(), Name: v.name}
+	return plot.Plot{Panels: []plot.Plot{sums, p}, Caption: v.caption(claim), Numbers: p.Numbers, Name: v.name}
 }

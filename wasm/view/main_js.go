@@ -14,7 +14,7 @@
 //	measure  (words) => px
 //
 // What the script says: data (json: scene.Input), theme (json: [[r, g, b], ...]
-// by plot.Role), size (px), show (view), choose (choice), point (x, y), leave,
+// by plot.Paint.Role), size (px), show (view), choose (choice), point (x, y), leave,
 // pan (dx, dy), zoom (factor, x, y), closer (factor), reset, step (by), picture. What it hears: laid, read, facts, failed.
 package main
 
@@ -98,7 +98,7 @@ func (p *program) onMessage(args []js.Value) bool {
 		p.facts()
 	case "theme":
 		var colours [][3]uint8
-		if err := json.Unmarshal([]byte(text(1)), &colours); err != nil || len(colours) != int(plot.Roles) {
+		if err := json.Unmarshal([]byte(text(1)), &colours); err != nil || len(colours) != plot.Roles {
 			panic("view: the script sent no theme")
 		}
 		p.painter.theme = colours

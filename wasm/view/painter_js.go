@@ -46,7 +46,7 @@ func (e *painter) Draw(screen *ebiten.Image) {
 		e.static, e.stale = ebiten.NewImage(size.X, size.Y), true
 	}
 	if e.stale {
-		e.static.Fill(e.colour(plot.Ink(plot.Panel)))
+		e.static.Fill(e.colour(plot.Panel))
 		e.paintAll(e.scene.Shapes)
 		e.stale = false
 	}
@@ -58,7 +58,7 @@ func (e *painter) Draw(screen *ebiten.Image) {
 		e.wanted = nil
 	}
 	if m := e.mark; m.W > 0 && m.H > 0 {
-		ink := plot.Ink(plot.Text)
+		ink := plot.Text
 		box := []plot.Point{{X: m.X, Y: m.Y}, {X: m.Right(), Y: m.Y}, {X: m.Right(), Y: m.Bottom()}, {X: m.X, Y: m.Bottom()}}
 		e.paint(screen, plot.Shape{Kind: plot.Fill, Points: box, Paint: ink.At(0.08)})
 		e.paint(screen, plot.Shape{Kind: plot.Stroke, Points: append(box, box[0]), Width: 1.5, Paint: ink})

@@ -21,23 +21,24 @@ type doing func(context.Context, *coordinator, message) (any, error)
 // call is what the page asks of the coordinator: it sends a value, and gets progress and an answer.
 type call struct {
 	name  string
-	needs bool // needs the workers, which serve one call at a time
 	does  doing
 	sends reflect.Type
-	tells []any // values of the types of what it tells on its way
+	// tells are values of the types of what it tells on its way. If there are any it needs the
+	// workers, which serve one call at a time.
+	tells []any
 	gets  reflect.Type
 	doc   string
 }
 
 var calls = []call{
 	callOf("check", "What settings of an audit of a pair mean, before it runs.", (*coordinator).check),
-	needsWorkers(callOf("run", "Audits. A stop answers with the partial report. Files are those of canaries or scores.", (*coordinator).run, pair.Progress{}, canaryProgress{})),
-	needsWorkers(callOf("calibrate", "Measures the tool's own error rate. A stop answers with what it has counted.", (*coordinator).calibrate, calibrated{})),
+	callOf("run", "Audits. A stop answers with the partial report. Files are those of canaries or scores.", (*coordinator).run, pair.Progress{}, canaryProgress{}),
+	callOf("calibrate", "Measures the tool's own error rate. A stop answers with what it has counted.", (*coordinator).calibrate, calibrated{}),
 	callOf("account", "Accounts for a mechanism.", (*coordinator).account),
 	callOf("trace", "How an account changes with its steps and its delta, by the query of its answer.", (*coordinator).trace),
 	callOf("open", "Reads a report of any kind. json: a file's text, verbatim.", (*coordinator).open),
-	needsWorkers(callOf("verify", "Replays a report of any kind, with the files that it is of. One of samples, in that role, is replayed with the files that are there, after ReadProgress if they are read anew.", (*coordinator).verify, replayProgress{})),
-	needsWorkers(callOf("inspect", "Reads the user's files of outputs or scores; without files: those that are there. Of the role of samples only.", (*coordinator).inspect, readProgress{})),
+	callOf("verify", "Replays a report of any kind, with the files that it is of. One of samples, in that role, is replayed with the files that are there, after ReadProgress if they are read anew.", (*coordinator).verify, replayProgress{}),
+	callOf("inspect", "Reads the user's files of outputs or scores; without files: those that are there. Of the role of samples only.", (*coordinator).inspect, readProgress{}),
 	callOf("recognize", "Says what came to the page: a report, a function or data.", (*coordinator).recognize),
 	callOf("look", "What columns a table of labelled examples has.", (*coordinator).look),
 	callOf("preview", "What the result in a link says, before anything ran.", (*coordinator).preview),
@@ -58,11 +59,6 @@ func callOf[T, R any](name, doc string, do func(*coordinator, context.Context, r
 		}
 		return do(c, ctx, r)
 	}}
-}
-
-func needsWorkers(c call) call {
-	c.needs = true
-	return c
 }
 
 // request is one call of the page, with the files of the user's that it is about.
@@ -97,8 +93,8 @@ func (c *coordinator) answer(ctx context.Context, m message, do doing) {
 	c.page.post(replyTo(m, msgAnswer, msgRefused, fmt.Sprintf("%q", m.Type), func() (any, error) { return do(ctx, c, m) }))
 }
 
-func refusing(err error) doing {
-	return func(context.Context, *coordinator, message) (any, error) { return nil, err }
+func (c *coordinator) refuse(m message, err error) {
+	c.page.post(message{Type: msgRefused, ID: m.ID, JSON: mustJSON(refusalOf(err))})
 }
 
 // replyTo is the answer of type done with what do returns, or of type failed with its error.
@@ -130,7 +126,7 @@ func (c *coordinator) begin(m message, do doing) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.cancel != nil {
-		go c.answer(context.Background(), m, refusing(errBusy))
+		c.refuse(m, errBusy)
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -92,7 +92,7 @@ func TestCanariesThroughMessages(t *testing.T) {
 				t.Errorf("%d scores were told of, want those of %d runs that explored", all, got.Plan.Explore)
 			}
 			for text, points := range map[string]int{answer.Text: all, answer.Text + " ": len(got.Evidence.Runs.ScoreSample.In) * (got.Plan.K + got.Plan.M)} { // what came, or what the report keeps
-				if still := answerTo[struct{ Words, Sentence string }](p, "picture", pictureRequest{Of: ofPlanted, Text: text, Request: plot.Request{Width: 700}}); !strings.HasPrefix(still.Words, plot.Grouped(points)+" canaries of") || still.Sentence != answer.Say.Sentence {
+				if still := answerTo[struct{ Words, Sentence string }](p, "picture", pictureRequest{Of: "planted", Text: text, Request: plot.Request{Width: 700}}); !strings.HasPrefix(still.Words, plot.Grouped(points)+" canaries of") || still.Sentence != answer.Say.Sentence {
 					t.Errorf("the still says %q, %q, want %d points", still.Words, still.Sentence, points)
 				}
 			}

@@ -20,6 +20,9 @@ type coordinator struct {
 	page      port
 	workers   *workerPool
 	own       *sampleStore // nil where there is a crew
+	worker    engine.Worker
+	pool      func(engine.Worker) *engine.Pool // the worker in as many places as it can work at once
+	known     func() audit.Catalogue
 	generator audit.Generator
 	now       func() float64 // seconds
 
@@ -31,47 +34,20 @@ type coordinator struct {
 	cancel context.CancelFunc
 }
 
-func (c *coordinator) known() audit.Catalogue {
-	if c.own != nil {
-		return c.own.catalogue()
-	}
-	return c.cat
-}
-
-func (c *coordinator) worker() engine.Worker {
-	if c.own != nil {
-		return pausing{c.own.pause}
-	}
-	return c.workers
-}
-
-// pool is the worker in as many places as it can work at once.
-func (c *coordinator) pool(w engine.Worker) *engine.Pool {
-	if c.own != nil {
-		return engine.NewPool(w)
-	}
-	return c.workers.pool(w)
-}
-
-// options is what the page says when it starts a coordinator.
-type options struct {
-	CoreSHA256 string
-	HangAfter  time.Duration // 0: the default
-	// Pause makes it the role of samples. It lets messages in that have arrived, and returns soon.
-	Pause func()
-}
-
-// coordinate is the role of the coordinator. It returns at once: requests run in goroutines.
-func coordinate(cat audit.Catalogue, page port, generator audit.Generator, set options) {
-	generator.CoreSHA256 = set.CoreSHA256
+// coordinate is the role of the coordinator, or of samples if it has a pause, which lets messages
+// in that have arrived. It returns at once: requests run in goroutines.
+func coordinate(cat audit.Catalogue, page port, generator audit.Generator, hang time.Duration, pause func()) {
 	start := time.Now()
 	c := &coordinator{cat: cat, page: page, generator: generator,
 		now: func() float64 { return time.Since(start).Seconds() }}
-	c.workers = newWorkerPool(cmp.Or(max(0, set.HangAfter), hangAfter), func(number int, reason string) {
+	c.workers = newWorkerPool(cmp.Or(max(0, hang), hangAfter), func(number int, reason string) {
 		page.post(message{Type: msgReplace, Worker: number, Reason: reason})
 	})
-	if set.Pause != nil {
-		c.own = &sampleStore{c: c, pause: set.Pause}
+	c.worker, c.pool, c.known = c.workers, c.workers.pool, func() audit.Catalogue { return cat }
+	if pause != nil {
+		c.own = &sampleStore{c: c, pause: pause}
+		c.worker, c.known = pausing{pause}, c.own.catalogue
+		c.pool = func(w engine.Worker) *engine.Pool { return engine.NewPool(w) }
 	}
 	page.listen(c.handle)
 	page.post(message{Type: msgReady, JSON: mustJSON(ready{generator.Version, generator.Go})})
@@ -96,8 +72,8 @@ func (c *coordinator) handle(m message) {
 	default:
 		switch i := slices.IndexFunc(calls, func(x call) bool { return x.name == m.Type }); {
 		case i < 0:
-			go c.answer(context.Background(), m, refusing(fmt.Errorf("no such request: %q", m.Type)))
-		case calls[i].needs:
+			c.refuse(m, fmt.Errorf("no such request: %q", m.Type))
+		case calls[i].tells != nil:
 			c.begin(m, calls[i].does)
 		default:
 			go c.answer(context.Background(), m, calls[i].does)

@@ -22,7 +22,7 @@ func TestDataPicture(t *testing.T) {
 	if e := r.Inputs.Examples; e == nil || !reflect.DeepEqual(e.Features, []string{"sepal length", "sepal width", "petal length", "petal width"}) || e.Classes != [2]string{"versicolor", "virginica"} || len(e.Lower) != 4 || e.Upper[3] != 1 {
 		t.Fatalf("%+v", r.Inputs)
 	}
-	got := answerTo[picture](p, "picture", pictureRequest{Of: ofReport, View: "data", Text: answer.Text, Request: plot.Request{Width: 360}})
+	got := answerTo[picture](p, "picture", pictureRequest{Of: "report", View: "data", Text: answer.Text, Request: plot.Request{Width: 360}})
 	if got.Title != "The data" || !strings.Contains(got.Words, "oisoned row, ") || len(got.SVG) < 3 || len(got.Table.Rows) < 50 {
 		t.Errorf("mode %q: %.400v", plan.Mode, got)
 	}
@@ -34,7 +34,7 @@ func TestDataPicture(t *testing.T) {
 		t.Errorf("forged bounds verified: %+v", v)
 	}
 	answer = answerTo[reported](p, "run", testPlan("randomised-response", 1000))
-	if got := answerTo[picture](p, "picture", pictureRequest{Of: ofReport, View: "data", Text: answer.Text, Request: plot.Request{Width: 360}}); got.SVG != nil || got.Words == "" {
+	if got := answerTo[picture](p, "picture", pictureRequest{Of: "report", View: "data", Text: answer.Text, Request: plot.Request{Width: 360}}); got.SVG != nil || got.Words == "" {
 		t.Errorf("of no learner: %.400v", got)
 	}
 }

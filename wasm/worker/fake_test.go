@@ -82,7 +82,7 @@ type fakePage struct {
 
 // newPage starts a coordinator and n task workers, all in this process.
 func newPage(t *testing.T, cat audit.Catalogue, n int) *fakePage {
-	p := startPage(t, cat, options{CoreSHA256: "sum"})
+	p := startPage(t, cat, nil)
 	for i := range n {
 		p.attach(i, cat)
 	}
@@ -91,15 +91,15 @@ func newPage(t *testing.T, cat audit.Catalogue, n int) *fakePage {
 
 // newSamplesPage starts the role of samples in this process.
 func newSamplesPage(t *testing.T, cat audit.Catalogue) *fakePage {
-	return startPage(t, cat, options{CoreSHA256: "sum", Pause: func() { time.Sleep(time.Microsecond) }})
+	return startPage(t, cat, func() { time.Sleep(time.Microsecond) })
 }
 
-func startPage(t *testing.T, cat audit.Catalogue, o options) *fakePage {
+func startPage(t *testing.T, cat audit.Catalogue, pause func()) *fakePage {
 	here, there := fakePorts(t)
 	p := &fakePage{t: t, port: here, waiting: map[int]chan message{}, ready: make(chan message, 1)}
 	p.onReplace = func(number int) { p.attach(number, cat) }
 	here.listen(p.onMessage)
-	coordinate(cat, there, audit.Generator{Name: "dpscope", Version: audit.Version}, o)
+	coordinate(cat, there, audit.Generator{Name: "dpscope", Version: audit.Version, CoreSHA256: "sum"}, 0, pause)
 	return p
 }
 

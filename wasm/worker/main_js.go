@@ -29,14 +29,12 @@ func main() {
 	switch role := start.Get("role").String(); role {
 	case "coordinator", "samples":
 		generator := audit.Generator{Name: "dpscope", Version: audit.Version, GoOS: runtime.GOOS, GoArch: runtime.GOARCH, Go: runtime.Version()}
-		set := options{HangAfter: time.Duration(number(start, "hangAfterMs")) * time.Millisecond}
-		if sum := start.Get("coreSha256"); sum.Type() == js.TypeString {
-			set.CoreSHA256 = sum.String()
-		}
+		generator.CoreSHA256 = text(start, "coreSha256")
+		var pause func()
 		if role == "samples" {
-			set.Pause = newPause()
+			pause = newPause()
 		}
-		coordinate(cat, pagePort{}, generator, set)
+		coordinate(cat, pagePort{}, generator, time.Duration(number(start, "hangAfterMs"))*time.Millisecond, pause)
 	case "task":
 		serveTasks(cat, pagePort{}, number(start, "worker"), newPause())
 	default:

@@ -22,18 +22,6 @@ type pictureRequest struct {
 	plot.Request
 }
 
-const (
-	ofReport     = "report"     // the text of a report about a pair
-	ofLinked     = "linked"     // the text of a report as far as a link has it
-	ofAccount    = "account"    // accountAnswer, for steps and deltas with its trace
-	ofCanaries   = "canaries"   // scene.Course, of an audit with canaries
-	ofMembership = "membership" // the text of a report of canaries or scores
-	ofSpark      = "spark"      // scene.Course, of a run on its way or of one that ended, very small
-	ofLive       = "live"       // pair.Progress, of a run on its way
-	ofPlanted    = "planted"    // the text of a report of canaries or scores
-	ofTrainings  = "trainings"  // nothing: the trainings so far, of a run on its way
-)
-
 // widest bounds the width of a picture, in px.
 const widest = 4096
 
@@ -101,8 +89,8 @@ func (c *coordinator) picture(_ context.Context, r request[pictureRequest]) (plo
 	if !(req.Width >= 1 && req.Width <= widest) {
 		return plot.Picture{}, &audit.InputError{Field: "width", Found: fmt.Sprint(req.Width), Want: fmt.Sprintf("in [1, %d]", widest)}
 	}
-	if len(req.Theme) != 0 && len(req.Theme) != int(plot.Roles) {
-		return plot.Picture{}, &audit.InputError{Field: "theme", Found: fmt.Sprintf("%d colours", len(req.Theme)), Want: fmt.Sprint(int(plot.Roles))}
+	if len(req.Theme) != 0 && len(req.Theme) != plot.Roles {
+		return plot.Picture{}, &audit.InputError{Field: "theme", Found: fmt.Sprintf("%d colours", len(req.Theme)), Want: fmt.Sprint(plot.Roles)}
 	}
 	view, err := c.view(req)
 	if err != nil {
@@ -116,20 +104,36 @@ func (c *coordinator) picture(_ context.Context, r request[pictureRequest]) (plo
 
 func (c *coordinator) view(req pictureRequest) (*plot.View, error) {
 	switch req.Of {
-	case ofReport:
-		in, err := c.drawn.report(req.Text)
-		if err != nil {
+	case "report": // about a pair
+		return c.reportView(req)
+	case "linked": // a report as far as a link has it
+		return drawing(req, scene.NewOutputs)
+	case "live": // pair.Progress, of a run on its way
+		return drawing(req, scene.NewLiveOutputs)
+	case "spark": // scene.Course, very small
+		return drawing(req, scene.NewSpark)
+	case "canaries": // scene.Course, of an audit with canaries
+		return drawing(req, func(c *scene.Course) *plot.View { return scene.NewOverTime(c, nil, 0) })
+	case "trainings": // nothing: the trainings so far, of a run on its way
+		return c.drawn.gathered("").Live(scene.MostInStill), nil
+	case "planted": // a report of canaries or scores
+		return drawing(req, func(r *scene.CanaryReport) *plot.View { return scene.NewStill(r, c.drawn.gathered(req.Text)) })
+	case "membership": // the same
+		switch req.View {
+		case "roc", "":
+			return drawing(req, scene.NewROC)
+		case "scores":
+			return drawing(req, scene.NewScores)
+		}
+		return nil, &audit.InputError{Field: "view", Found: fmt.Sprintf("%q", req.View), Want: `"roc" or "scores"`}
+	case "account": // accountAnswer, for steps and deltas with its trace
+		var a scene.Accounted
+		if err := req.read(&a); err != nil {
 			return nil, err
 		}
-		return reportView(in, req.View)
-	case ofLinked:
-		r, err := drawable[scene.Report](req)
-		return scene.NewOutputs(&r), err
-	case ofAccount:
-		a, err := drawable[scene.Accounted](req)
 		switch {
-		case err != nil || req.View == "":
-			return scene.NewAccount(a.Account), err
+		case req.View == "":
+			return scene.NewAccount(a.Account), nil
 		case a.Query.Delta == nil:
 			return nil, &audit.InputError{Field: "query.delta", Found: "none", Want: "that of the account"}
 		case req.View == "steps":
@@ -138,56 +142,44 @@ func (c *coordinator) view(req pictureRequest) (*plot.View, error) {
 			return scene.NewDeltas(a), nil
 		}
 		return scene.NewWays(a.Account, req.View == "ways to delta"), nil
-	case ofCanaries:
-		course, err := drawable[scene.Course](req)
-		return scene.NewOverTime(&course, nil, 0), err
-	case ofMembership:
-		r, err := drawable[scene.CanaryReport](req)
-		switch req.View {
-		case "roc", "":
-			return scene.NewROC(&r), err
-		case "scores":
-			return scene.NewScores(&r), err
-		}
-		return nil, &audit.InputError{Field: "view", Found: fmt.Sprintf("%q", req.View), Want: `"roc" or "scores"`}
-	case ofSpark:
-		course, err := drawable[scene.Course](req)
-		return scene.NewSpark(&course), err
-	case ofLive:
-		p, err := drawable[pair.Progress](req)
-		return scene.NewLiveOutputs(&p), err
-	case ofPlanted:
-		r, err := drawable[scene.CanaryReport](req)
-		return scene.NewStill(&r, c.drawn.gathered(req.Text)), err
-	case ofTrainings:
-		return c.drawn.gathered("").Live(scene.MostInStill), nil
 	}
 	return nil, &audit.InputError{Field: "of", Found: fmt.Sprintf("%q", req.Of), Want: "what there are pictures of"}
 }
 
-func reportView(in scene.Input, name string) (*plot.View, error) {
+func (c *coordinator) reportView(req pictureRequest) (*plot.View, error) {
+	in, err := c.drawn.report(req.Text)
+	if err != nil {
+		return nil, err
+	}
 	r := in.Report
-	switch {
-	case name == "outputs":
+	switch req.View {
+	case "outputs":
 		if r.Evidence != nil {
 			if n := max(len(r.Evidence.Chart.Edges), len(r.Evidence.Chart.Outcomes)) + 1; n > scene.MostBins {
 				return nil, fmt.Errorf("%s bins are too many to draw: %s at most", plot.Grouped(n), plot.Grouped(scene.MostBins))
 			}
 		}
 		return scene.NewOutputs(r), nil
-	case name == "data":
+	case "data":
 		return scene.DataOf(r), nil
-	case name == "tradeoff":
+	case "tradeoff":
 		return scene.NewTradeoff(in.Curves.Tradeoff), nil
-	case name == "renyi":
+	case "renyi":
 		return scene.NewRenyi(in.Curves.Renyi), nil
 	}
-	return nil, &audit.InputError{Field: "view", Found: fmt.Sprintf("%q", name), Want: `"outputs", "data", "tradeoff" or "renyi"`}
+	return nil, &audit.InputError{Field: "view", Found: fmt.Sprintf("%q", req.View), Want: `"outputs", "data", "tradeoff" or "renyi"`}
 }
 
-func drawable[T any](req pictureRequest) (v T, err error) {
-	if err = json.Unmarshal([]byte(req.Text), &v); err != nil {
-		err = fmt.Errorf("no %s to draw: %w", req.Of, err)
+// drawing is a view of what the request's text holds.
+func drawing[T any](req pictureRequest, view func(*T) *plot.View) (*plot.View, error) {
+	var v T
+	err := req.read(&v)
+	return view(&v), err
+}
+
+func (r pictureRequest) read(v any) error {
+	if err := json.Unmarshal([]byte(r.Text), v); err != nil {
+		return fmt.Errorf("no %s to draw: %w", r.Of, err)
 	}
-	return v, err
+	return nil
 }

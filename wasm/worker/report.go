@@ -172,7 +172,7 @@ func (c *coordinator) verify(ctx context.Context, asks request[reportText]) (ver
 	case canary.Report:
 		p.Total = r.Plan.Explore + r.Plan.Runs
 	}
-	watch := &watched{Worker: c.worker(), p: p, throttle: newThrottle(c.now, progressEvery), tell: func(p replayProgress) { c.tell(asks.id, p) }}
+	watch := &watched{Worker: c.worker, p: p, throttle: newThrottle(c.now, progressEvery), tell: func(p replayProgress) { c.tell(asks.id, p) }}
 	watch.passes(true)
 	watch.tell(p)
 	given.Pool = c.pool(watch)

@@ -88,7 +88,7 @@ func (c *coordinator) run(ctx context.Context, r request[wanted]) (reported, err
 	if err != nil {
 		return reported{}, err
 	}
-	given.Pool = c.pool(c.worker())
+	given.Pool = c.pool(c.worker)
 	given.Pair = pairTeller(c.now, func(p pair.Progress) { c.tell(r.id, p) })
 	t := canaryTeller{c: c, id: r.id, throttle: newThrottle(c.now, progressEvery)}
 	given.Canaries = t.tell

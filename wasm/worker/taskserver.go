@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
@@ -13,24 +12,20 @@ import (
 // sliceTime is how long a task works before it lets messages in, as a cancel.
 const sliceTime = 16 * time.Millisecond
 
-// taskServer executes the tasks that come through a port, one at a time.
+// taskServer executes the tasks that come through a port, of which each follows the last one's result.
 type taskServer struct {
-	cat audit.Catalogue
-	// pause lets messages in that have arrived, and returns soon.
-	pause func()
-	port  port
-
-	running sync.Mutex // held while a task runs
-
-	mu      sync.Mutex
-	cancels map[int]context.CancelFunc // by the task's id
+	cat    audit.Catalogue
+	pause  func() // lets messages in that have arrived, and returns soon
+	port   port
+	id     int // of the last task
+	cancel context.CancelFunc
 }
 
 // serveTasks is the role of a task worker. It returns at once; tasks run in goroutines of their own.
 func serveTasks(cat audit.Catalogue, page port, number int, pause func()) {
 	page.listen(func(m message) {
 		if m.Type == msgServe && m.Port != nil {
-			s := &taskServer{cat: cat, pause: pause, port: m.Port, cancels: map[int]context.CancelFunc{}}
+			s := &taskServer{cat: cat, pause: pause, port: m.Port}
 			s.port.listen(s.handle)
 		}
 	})
@@ -38,30 +33,19 @@ func serveTasks(cat audit.Catalogue, page port, number int, pause func()) {
 }
 
 func (s *taskServer) handle(m message) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	switch m.Type {
 	case msgTask:
 		ctx, cancel := context.WithCancel(context.Background())
-		s.cancels[m.ID] = cancel
-		go s.answer(ctx, m)
+		s.id, s.cancel = m.ID, cancel
+		go func() {
+			defer cancel()
+			s.port.post(replyTo(m, msgDone, msgFailed, "a task", func() (any, error) { return s.execute(ctx, m) }))
+		}()
 	case msgCancel:
-		if cancel := s.cancels[m.ID]; cancel != nil {
-			cancel()
+		if m.ID == s.id && s.cancel != nil {
+			s.cancel()
 		}
 	}
-}
-
-// answer executes one task and posts exactly one result.
-func (s *taskServer) answer(ctx context.Context, m message) {
-	s.running.Lock()
-	defer s.running.Unlock()
-	out := replyTo(m, msgDone, msgFailed, "a task", func() (any, error) { return s.execute(ctx, m) })
-	s.mu.Lock()
-	s.cancels[m.ID]()
-	delete(s.cancels, m.ID)
-	s.mu.Unlock()
-	s.port.post(out)
 }
 
 func (s *taskServer) execute(ctx context.Context, m message) (any, error) {

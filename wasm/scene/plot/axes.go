@@ -14,7 +14,7 @@ func If[T any](so bool, a, b T) T {
 	return b
 }
 
-func atZero(v float64) Paint { return Ink(If(v == 0, AxisLine, Grid)) }
+func atZero(v float64) Paint { return If(v == 0, AxisLine, Grid) }
 
 func around(r Rect, by float64) Rect { return Rect{r.X - by, r.Y - by, r.W + 2*by, r.H + 2*by} }
 
@@ -71,10 +71,10 @@ func (s *Scene) boxed(form int, r Rect, p Paint, clip Rect) {
 		s.rect(r, p, clip)
 	case KeyHatch:
 		s.rect(r, p, clip)
-		s.hatch(intersect(r, clip), Ink(Panel).At(0.75))
+		s.hatch(intersect(r, clip), Panel.At(0.75))
 	case KeyRegion:
 		s.rect(r, p, clip)
-		s.hatch(intersect(r, clip), If(p.Role == EventArea, Ink(Hatch).At(0.5), Ink(Grid)))
+		s.hatch(intersect(r, clip), If(p.Role == EventArea.Role, Hatch.At(0.5), Grid))
 	case KeyBand, KeyBarred:
 		s.rect(r, p.At(0.17), clip)
 		in := intersect(r, clip)

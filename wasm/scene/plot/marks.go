@@ -173,7 +173,7 @@ type Over struct {
 	Of  func(x float64) (above, below float64)
 }
 
-func (o Over) key() key { return key{words: o.Key, paint: Ink(Bad), form: KeyBarred} }
+func (o Over) key() key { return key{words: o.Key, paint: Bad, form: KeyBarred} }
 
 func (o Over) draw(c canvas) {
 	const step = 5
@@ -181,7 +181,7 @@ func (o Over) draw(c canvas) {
 	for px := math.Ceil(c.box.X); px <= c.box.Right()+1; px++ {
 		above, below := o.Of(c.x.Value(px))
 		if !(above > below) || px > c.box.Right() {
-			c.add(Shape{Kind: Strip, Points: region, Paint: Ink(Bad).At(0.16), Clip: c.box})
+			c.add(Shape{Kind: Strip, Points: region, Paint: Bad.At(0.16), Clip: c.box})
 			region = nil
 			continue
 		}
@@ -191,7 +191,7 @@ func (o Over) draw(c canvas) {
 			bars = append(bars, from, to)
 		}
 	}
-	c.add(Shape{Kind: Segments, Points: bars, Width: 1, Paint: Ink(Bad), Clip: c.box})
+	c.add(Shape{Kind: Segments, Points: bars, Width: 1, Paint: Bad, Clip: c.box})
 }
 
 // Bars are boxes between values, by default filled.
@@ -245,7 +245,7 @@ func (a Arrow) draw(c canvas) {
 type Note struct {
 	At    [2]float64
 	Words string
-	Role  Role
+	Paint Paint
 	Bold  bool
 	Must  bool
 	Lit   bool // on the colour of what is proven
@@ -280,11 +280,11 @@ func (n Note) draw(c canvas) {
 	r := places[i]
 	r.X, r.Y = min(max(r.X, c.box.X), c.box.Right()-w), min(max(r.Y, c.box.Y), c.box.Bottom()-h)
 	if n.Box {
-		c.line(p.X, p.Y, min(max(p.X, r.X), r.Right()), min(max(p.Y, r.Y), r.Bottom()), 1.2, Ink(Text))
-		c.rect(r, Ink(If(n.Lit, Lit, Panel)), Rect{})
-		c.add(Shape{Kind: Stroke, Points: append(corners(r), Point{r.X, r.Y}), Width: 1.2, Paint: Ink(If(n.Lit, LitInk, Text))})
+		c.line(p.X, p.Y, min(max(p.X, r.X), r.Right()), min(max(p.Y, r.Y), r.Bottom()), 1.2, Text)
+		c.rect(r, If(n.Lit, Lit, Panel), Rect{})
+		c.add(Shape{Kind: Stroke, Points: append(corners(r), Point{r.X, r.Y}), Width: 1.2, Paint: If(n.Lit, LitInk, Text)})
 	}
-	c.label(r.X+pad, r.Bottom()-pad-2, n.Words, Start, If(n.Lit, LitInk, n.Role)).Bold = n.Bold
+	c.label(r.X+pad, r.Bottom()-pad-2, n.Words, Start, If(n.Lit, LitInk, n.Paint)).Bold = n.Bold
 }
 
 // free reports whether no words lie in a box, and if none no shapes but those of the grid.
@@ -309,7 +309,7 @@ func (c canvas) free(r Rect, none bool) bool {
 				}
 			}
 		case s.Kind == Stroke:
-			for i := 1; i < len(s.Points) && s.Paint.Role != Grid; i++ {
+			for i := 1; i < len(s.Points) && s.Paint.Role != Grid.Role; i++ {
 				if _, _, in := clipSegment(s.Points[i-1], s.Points[i], r); in {
 					return false
 				}

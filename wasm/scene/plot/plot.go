@@ -28,9 +28,20 @@ type Plot struct {
 	Numbers // a row for each item, but where Tooltip says what items read
 	Tooltip func(item int) string
 	Name    func(item int) string // tells it from others
-	Only    Role                  // all is painted as this, where it is not 0
+	Only    Paint                 // all is painted as this, where it has an opacity
 	Handle  *Handle               // of a plot without panels
 	Said
+}
+
+// Mark adds marks.
+func (p *Plot) Mark(marks ...Mark) { p.Marks = append(p.Marks, marks...) }
+
+// Add adds an item that is outlined as a box, and its row, if the table is of items.
+func (p *Plot) Add(x, y float64, within Box, row ...any) {
+	p.Items, p.Within = append(p.Items, [2]float64{x, y}), append(p.Within, within)
+	if row != nil {
+		p.Rows = append(p.Rows, row)
+	}
 }
 
 // Axis is a scale in values with its title.
@@ -204,12 +215,12 @@ func (p *Plot) Layout(f Frame) *Scene {
 		c.whole = s.Plot
 		c.items()
 	}
-	if p.Only != 0 {
+	if p.Only.Alpha > 0 {
 		for i := range s.Shapes {
-			s.Shapes[i].Paint = Ink(p.Only)
+			s.Shapes[i].Paint = p.Only
 		}
 		for i := range s.Labels {
-			s.Labels[i].Role = p.Only
+			s.Labels[i].Role = p.Only.Role
 		}
 	}
 	return s
@@ -327,7 +338,7 @@ func (c canvas) upright() {
 	if c.rows > 0 {
 		for i := 1.0; i < c.y.Hi && i < float64(len(p.Y.Names)); i++ {
 			if at := c.y.At(i) - c.drop; at > c.box.Y && at < c.box.Bottom() && c.rows > 34 {
-				c.line(0, at, c.Width, at, 1, Ink(Grid).At(0.6))
+				c.line(0, at, c.Width, at, 1, Grid.At(0.6))
 			}
 		}
 		return
@@ -360,13 +371,13 @@ func (c canvas) level() {
 		switch at := c.x.At(v); {
 		case x.Values != nil:
 			if v >= x.Values.Lo && v <= x.Values.Hi {
-				c.line(at, bottom, at, bottom+4, 1, Ink(AxisLine))
+				c.line(at, bottom, at, bottom+4, 1, AxisLine)
 			}
 		case x.Ticks == nil || c.rows > 0:
-			c.line(at, c.box.Y, at, bottom, 1, If(c.rows > 0, atZero(v), Ink(Grid)))
+			c.line(at, c.box.Y, at, bottom, 1, If(c.rows > 0, atZero(v), Grid))
 		}
 	}
-	c.line(c.box.X, bottom, c.box.Right(), bottom, 1, Ink(AxisLine))
+	c.line(c.box.X, bottom, c.box.Right(), bottom, 1, AxisLine)
 	c.ticksUnder(c.x, marks, bottom, x, c.box.X-12, c.box.Right()+14)
 	if x.Title != "" {
 		c.label((c.box.X+c.box.Right())/2, bottom+37, x.title(c.Scene, If(c.rows > 0, c.box.W+24, c.Width)), Middle, Muted)

@@ -6,40 +6,41 @@ import (
 	"strings"
 )
 
-// Role says what a colour means; the page's style sheet says what it looks like.
-type Role int
-
-// Roles, in the order in which the document's script sends their colours.
-const (
-	Panel Role = iota // background
-	Text
-	Muted
-	Grid
-	AxisLine
-	First
-	Second
-	EventArea // its region
-	Hatch
-	Event
-	Bad
-	Calm
-	Accent
-	Lit    // what is proven, and nothing else
-	LitInk // on it
-	LitSoft
-	Forbid // what a claim does not allow
-	Roles  // how many there are
-)
-
 // Paint is a colour: a role's, or part of the way from it to another's, at an opacity in (0, 1].
 type Paint struct {
-	Role, To Role
+	Role, To int     // in the order in which the document's script sends their colours
 	Mix      float64 // in [0, 1], the share of To
 	Alpha    float64
 }
 
-// Ink is an opaque paint.
-func Ink(r Role) Paint { return Paint{Role: r, To: r, Alpha: 1} }
+// roles are the custom properties of the page's styles that have their colours.
+var roles []string
+
+func role(name string) Paint {
+	roles = append(roles, name)
+	return Paint{Role: len(roles) - 1, To: len(roles) - 1, Alpha: 1}
+}
+
+var (
+	Panel     = role("panel") // background
+	Text      = role("text")
+	Muted     = role("muted")
+	Grid      = role("line")
+	AxisLine  = role("field-line")
+	First     = role("first")
+	Second    = role("second")
+	EventArea = role("region")
+	Hatch     = role("hatch")
+	Event     = role("event")
+	Bad       = role("bad")
+	Calm      = role("calm")
+	Accent    = role("accent")
+	Lit       = role("lit")     // what is proven, and nothing else
+	LitInk    = role("lit-ink") // on it
+	_         = role("lit-soft")
+	Forbid    = role("forbid") // what a claim does not allow
+	Roles     = len(roles)
+)
 
 // At is the paint at an opacity.
 func (p Paint) At(alpha float64) Paint {
@@ -56,9 +57,9 @@ func (p Paint) In(theme [][3]uint8) (c [3]uint8) {
 	return c
 }
 
-// Between is the paint part of the way from one role to another.
-func Between(from, to Role, mix float64) Paint {
-	return Paint{Role: from, To: to, Mix: min(1, max(0, mix)), Alpha: 1}
+// Between is the paint part of the way from one to another.
+func Between(from, to Paint, mix float64) Paint {
+	return Paint{from.Role, to.Role, min(1, max(0, mix)), 1}
 }
 
 // Point is a place in CSS pixels, from the upper left corner.
@@ -126,7 +127,7 @@ type Label struct {
 	X, Y  float64
 	Words string
 	Align Align
-	Role  Role
+	Role  int // its colour
 	Bold  bool
 }
 
@@ -188,8 +189,8 @@ func (s *Scene) line(x0, y0, x1, y1, width float64, p Paint) {
 	s.add(Shape{Kind: Stroke, Points: []Point{{x0, y0}, {x1, y1}}, Width: width, Paint: p})
 }
 
-func (s *Scene) label(x, y float64, words string, align Align, role Role) *Label {
-	s.Labels = append(s.Labels, Label{X: x, Y: y, Words: words, Align: align, Role: role})
+func (s *Scene) label(x, y float64, words string, align Align, p Paint) *Label {
+	s.Labels = append(s.Labels, Label{X: x, Y: y, Words: words, Align: align, Role: p.Role})
 	return &s.Labels[len(s.Labels)-1]
 }
 

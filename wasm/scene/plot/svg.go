@@ -65,9 +65,6 @@ func xmlRune(r rune) rune {
 	return If(r < ' ' && r != '\t' && r != '\n' || r == 0xFFFE || r == 0xFFFF, '\uFFFD', r)
 }
 
-// roleNames are the custom properties of the page's styles, by role.
-var roleNames = [Roles]string{"panel", "text", "muted", "line", "field-line", "first", "second", "region", "hatch", "event", "bad", "calm", "accent", "lit", "lit-ink", "lit-soft", "forbid"}
-
 // Look says how a picture is painted as SVG.
 type Look struct {
 	// Theme are the colours by role. Without them a colour is the custom property of
@@ -110,8 +107,8 @@ func (s *Scene) SVG(look Look, label string, tooltip func(item int) string) Node
 		width, height = width+2*margin, height+2*margin+heading
 		content = []Node{
 			element("title", nil, Node{Text: look.Title}),
-			element("rect", map[string]string{"width": "100%", "height": "100%", "fill": look.colour(Ink(Panel))}),
-			element("text", map[string]string{"x": decimal(margin), "y": decimal(margin + 4), "font-size": "14", "font-weight": "600", "fill": look.colour(Ink(Text))}, Node{Text: look.Title}),
+			element("rect", map[string]string{"width": "100%", "height": "100%", "fill": look.colour(Panel)}),
+			element("text", map[string]string{"x": decimal(margin), "y": decimal(margin + 4), "font-size": "14", "font-weight": "600", "fill": look.colour(Text)}, Node{Text: look.Title}),
 			element("g", map[string]string{"transform": fmt.Sprintf("translate(%v %v)", margin, margin+heading)}, content...),
 		}
 	}
@@ -133,7 +130,7 @@ func (l Look) colour(p Paint) string {
 		c := p.In(l.Theme)
 		return fmt.Sprintf("#%02x%02x%02x", c[0], c[1], c[2])
 	}
-	of := func(r Role) string { return "var(--" + roleNames[r] + ")" }
+	of := func(role int) string { return "var(--" + roles[role] + ")" }
 	switch {
 	case p.Mix == 0 || p.Role == p.To:
 		return of(p.Role)
@@ -231,7 +228,7 @@ func (p *svgPainter) shape(s Shape) {
 }
 
 func (p *svgPainter) label(l Label) {
-	at := map[string]string{"x": decimal(l.X), "y": decimal(l.Y), "fill": p.look.colour(Ink(l.Role))}
+	at := map[string]string{"x": decimal(l.X), "y": decimal(l.Y), "fill": p.look.colour(Paint{Role: l.Role, To: l.Role})}
 	if l.Align != Start {
 		at["text-anchor"] = [...]string{Middle: "middle", End: "end"}[l.Align]
 	}
