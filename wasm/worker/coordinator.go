@@ -46,6 +46,7 @@ func coordinate(cat audit.Catalogue, page port, generator audit.Generator, hang 
 	c.worker, c.pool, c.known = c.workers, c.workers.pool, func() audit.Catalogue { return cat }
 	if pause != nil {
 		c.own = &sampleStore{c: c, pause: pause}
+		c.own.held.Store(&heldFiles{})
 		c.worker, c.known = pausing{pause}, c.own.catalogue
 		c.pool = func(w engine.Worker) *engine.Pool { return engine.NewPool(w) }
 	}

@@ -9,7 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
@@ -22,20 +22,22 @@ import (
 )
 
 // sampleStore is where the user's samples are, in the role of samples: a coordinator that audits
-// them by itself. Exploring them is one task and certifying is cheap, so that a crew would gain
-// little, and each of its workers would hold or parse the file once more.
+// them by itself. A crew would gain little, and each of its workers would hold or parse the file
+// once more.
 type sampleStore struct {
 	c     *coordinator
 	pause func()
+	held  atomic.Pointer[heldFiles]
+}
 
-	mu    sync.Mutex
+type heldFiles struct {
 	given []userFile
 	files []*recorded.File // nil until they are read, and after a failure
 	asked inspectRequest   // that they were read with
 	spec  *audit.MechanismSpec
 }
 
-// inspectRequest is how files are taken; what is empty is guessed.
+// inspectRequest is how files are taken. What is empty is guessed.
 type inspectRequest struct {
 	As      recorded.Kind `json:"as,omitempty"`
 	First   int           `json:"first,omitempty"` // of two files, 1 or 2: which has the first dataset, or the members
@@ -53,17 +55,15 @@ const (
 
 // inspected is what the page gets to know of files.
 type inspected struct {
-	Files   []fileFacts   `json:"files"` // empty where they could not be read
-	Columns []columnFacts `json:"columns"`
-	// Head are the first rows of the first columns.
-	Head [][]string    `json:"head"`
-	As   recorded.Kind `json:"as,omitempty"`
-	// Sentences say what the files are taken for, with what may be changed of it.
-	Sentences [][]part `json:"sentences"`
-	Reading   [][]part `json:"reading"` // says how the bytes are read, so too
-	Notes     []string `json:"notes"`   // on how outputs were read
-	Problem   *refusal `json:"problem,omitempty"`
-	// Offer is what can be audited; absent where there is a problem, or the user has to choose.
+	Files     []fileFacts   `json:"files"` // empty where they could not be read
+	Columns   []columnFacts `json:"columns"`
+	Head      [][]string    `json:"head"` // the first rows of the first columns
+	As        recorded.Kind `json:"as,omitempty"`
+	Sentences [][]part      `json:"sentences"` // say what the files are taken for
+	Reading   [][]part      `json:"reading"`   // says how the bytes are read
+	Notes     []string      `json:"notes"`     // on how outputs were read
+	Problem   *refusal      `json:"problem,omitempty"`
+	// Offer is absent where there is a problem, or the user has to choose.
 	Offer *offer `json:"offer,omitempty"`
 }
 
@@ -72,8 +72,7 @@ type fileFacts struct {
 	Rows int `json:"rows"` // of its longest table
 }
 
-// columnFacts are a column, and what may be said otherwise of it: what it holds, and of
-// outputs what it is.
+// columnFacts are a column: what it holds, and of outputs what it is.
 type columnFacts struct {
 	Name string `json:"name"`
 	Kind part   `json:"kind"`
@@ -86,22 +85,21 @@ type readProgress struct {
 	Share float64 `json:"share"` // of all files
 }
 
-// inspect says what is in files, given or there before; what is wrong with one is part of it.
+// inspect says what is in files, given or there before, and what is wrong with them.
 func (c *coordinator) inspect(ctx context.Context, r request[inspectRequest]) (inspected, error) {
 	d, ask := c.own, r.asked
 	if d == nil {
 		return inspected{}, errors.New("no such request: samples are read by a coordinator of their own")
 	}
-	d.mu.Lock()
-	if len(r.files) > 0 {
-		d.given, d.files = r.files, nil
-	}
-	given, files := d.given, d.files
-	if !sameBytesRead(ask.Reading, d.asked.Reading) {
+	held := d.held.Load()
+	given, files := held.given, held.files
+	if !sameBytesRead(ask.Reading, held.asked.Reading) {
 		files = nil
 	}
-	d.files, d.spec = nil, nil // free, if they are read anew
-	d.mu.Unlock()
+	if len(r.files) > 0 {
+		given, files = r.files, nil
+	}
+	d.held.Store(&heldFiles{given: given})                                                                                                                          // the others are free, if they are read anew
 	out := inspected{As: ask.As, Files: []fileFacts{}, Columns: []columnFacts{}, Head: [][]string{}, Sentences: [][]part{}, Reading: [][]part{}, Notes: []string{}} // the page relies on them
 	var err error
 	if files == nil {
@@ -125,24 +123,20 @@ func (c *coordinator) inspect(ctx context.Context, r request[inspectRequest]) (i
 		out.As = cmp.Or(out.As, recorded.Guess(files))
 	}
 	out.ask(given, files, ask)
-	if taken := ask; err == nil {
-		taken.As = out.As
-		switch files := inOrder(files, taken); taken.As {
+	if ask.As = out.As; err == nil {
+		switch files := inOrder(files, ask); ask.As {
 		case recorded.OfScores:
-			err = out.scores(files, taken)
+			err = out.scores(files, ask)
 		case recorded.Labelled:
 			out.say(words("A private learner is trained on it, and on the same table with one row changed."))
 		default:
-			spec, err = out.outputs(files, taken)
+			spec, err = out.outputs(files, ask)
 		}
 	}
 	if err != nil && out.As != recorded.Labelled { // which is read elsewhere
 		out.Problem = new(refusalOf(err))
 	}
-	d.mu.Lock()
-	d.files, d.asked, d.spec = files, ask, spec
-	d.asked.As = out.As
-	d.mu.Unlock()
+	d.held.Store(&heldFiles{given, files, ask, spec})
 	return out, nil
 }
 
@@ -167,19 +161,14 @@ func (out *inspected) describe(files []*recorded.File, q inspectRequest) {
 	columns := files[0].Columns()
 	columns = columns[:min(len(columns), headColumns)]
 	out.Columns = audit.Each(columns, q.facts)
-	for i := range headRows {
-		var row []string
-		some := false
-		for _, c := range columns {
-			cell := ""
+	rows := slices.Max(append(audit.Each(columns, (*recorded.Column).Len), 0))
+	for i := range min(headRows, rows) {
+		out.Head = append(out.Head, audit.Each(columns, func(c *recorded.Column) string {
 			if i < c.Len() {
-				some, cell = true, c.Text(i)
+				return c.Text(i)
 			}
-			row = append(row, cell)
-		}
-		if some {
-			out.Head = append(out.Head, row)
-		}
+			return ""
+		}))
 	}
 }
 
@@ -196,10 +185,9 @@ func (d *sampleStore) read(ctx context.Context, id int, given []userFile, o reco
 		total += f.size
 	}
 	var files []*recorded.File
-	told := newThrottle(d.c.now, progressEvery)
+	told, last := newThrottle(d.c.now, progressEvery), time.Now()
 	for _, f := range given {
 		o.Name, o.Size = f.name, f.size
-		last := time.Now()
 		o.Progress = func(at int64) error {
 			if time.Since(last) < sliceTime {
 				return nil
@@ -224,7 +212,7 @@ func (d *sampleStore) read(ctx context.Context, id int, given []userFile, o reco
 	return files, nil, nil
 }
 
-// userReader reads a file of the user's from its beginning to its end.
+// userReader reads a file of the user's. It says where a file ends too soon, as io.SectionReader does not.
 type userReader struct {
 	userFile
 	at int64
@@ -245,12 +233,10 @@ func (r *userReader) Read(b []byte) (int, error) {
 }
 
 func (d *sampleStore) catalogue() audit.Catalogue {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.spec == nil {
-		return d.c.cat
+	if spec := d.held.Load().spec; spec != nil {
+		return d.c.cat.With(*spec)
 	}
-	return d.c.cat.With(*d.spec)
+	return d.c.cat
 }
 
 // replay is the catalogue to replay a report with: the files here, read as the report says.
@@ -259,12 +245,11 @@ func (d *sampleStore) replay(ctx context.Context, id int, r pair.Report) (audit.
 	if rec == nil {
 		return d.c.cat, nil
 	}
-	d.mu.Lock()
-	files, given, asked := d.files, d.given, d.asked
-	d.mu.Unlock()
-	if files == nil || !sameBytesRead(asked.Reading, rec.Reading) {
+	held := d.held.Load()
+	files := held.files
+	if files == nil || !sameBytesRead(held.asked.Reading, rec.Reading) {
 		var err error
-		if files, _, err = d.read(ctx, id, given, recorded.Options{Reading: rec.Reading}); err != nil {
+		if files, _, err = d.read(ctx, id, held.given, recorded.Options{Reading: rec.Reading}); err != nil {
 			return audit.Catalogue{}, err
 		}
 	}
@@ -276,14 +261,11 @@ func (d *sampleStore) replay(ctx context.Context, id int, r pair.Report) (audit.
 }
 
 func (d *sampleStore) scores(columns recorded.ScoreColumns) (*scores.Scores, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return scores.ReadScores(inOrder(d.files, d.asked), columns)
+	held := d.held.Load()
+	return scores.ReadScores(inOrder(held.files, held.asked), columns)
 }
 
-// The card of files: sentences that say what they are taken for, with choices for the user.
-
-// part of a sentence is a text, or a choice.
+// part of a sentence on files is a text, or a choice.
 type part struct {
 	Text    string   `json:"text,omitempty"`
 	Label   string   `json:"label,omitempty"` // of a choice, for who does not see the sentence
@@ -299,7 +281,7 @@ type option struct {
 // offer is an audit of files, but for the claim.
 type offer struct {
 	Listing  audit.MechanismListing `json:"listing"`
-	Kind     string                 `json:"kind"`     // of the audit
+	Kind     string                 `json:"kind"`
 	Settings settings.Texts         `json:"settings"` // that the files give
 	Methods  []report.Method        `json:"methods"`  // of scores, the default first
 }
@@ -335,7 +317,7 @@ func (q inspectRequest) nth(label string, now int, names []string, set func(*ins
 
 var kindWords = []string{"outputs on two datasets", "scores of members and others", "a table with labels"}
 
-// ask says what there is, what it is taken for and how it is read; files that could not be read are nil.
+// ask says what there is and how it is read. Files that could not be read are nil.
 func (out *inspected) ask(given []userFile, files []*recorded.File, q inspectRequest) {
 	kinds, name := []recorded.Kind{recorded.Outputs, recorded.OfScores, recorded.Labelled}, given[0].name
 	if len(given) > 1 {
@@ -358,13 +340,11 @@ func (out *inspected) ask(given []userFile, files []*recorded.File, q inspectReq
 
 // facts offer what a column may hold.
 func (q inspectRequest) facts(c *recorded.Column) columnFacts {
-	kinds, names := []audit.ColumnKind{audit.Real, audit.Symbol, audit.Mixed, ""}, []string{"numbers", "names", "numbers and names", ""}
-	names[3] = names[max(0, slices.Index(kinds, c.Kind))] + " (by content)"
+	kinds, names := []audit.ColumnKind{audit.Real, audit.Symbol, audit.Mixed, ""}, []string{"numbers", "names", "numbers and names"}
+	names = append(names, names[max(0, slices.Index(kinds, c.Kind))]+" (by content)")
 	kind := q.nth(c.Name+": kind", slices.Index(kinds, q.Reading.Kinds[c.Name]), names, func(to *inspectRequest, i int) {
-		to.Reading.Kinds = maps.Clone(q.Reading.Kinds)
-		if to.Reading.Kinds == nil {
-			to.Reading.Kinds = map[string]audit.ColumnKind{}
-		}
+		to.Reading.Kinds = map[string]audit.ColumnKind{}
+		maps.Copy(to.Reading.Kinds, q.Reading.Kinds)
 		if to.Reading.Kinds[c.Name] = kinds[i]; kinds[i] == "" {
 			delete(to.Reading.Kinds, c.Name)
 		}

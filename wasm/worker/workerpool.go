@@ -14,20 +14,15 @@ import (
 
 // Patience with task workers.
 const (
-	// hangAfter is how long a task may go on without a sign of life. One that draws or learns gives
-	// many a second, one that computes a bound none at all.
-	hangAfter = 20 * time.Second
-	// cancelAfter is how long a cancelled task may take to end.
-	cancelAfter = 500 * time.Millisecond
-	// attachAfter is how long a run without any live worker waits for one.
-	attachAfter = 10 * time.Second
+	hangAfter   = 20 * time.Second       // without a sign of life: tasks that compute a bound give none
+	cancelAfter = 500 * time.Millisecond // for a cancelled task to end
+	attachAfter = 10 * time.Second       // without any live worker
 	// hangTicks cut hangAfter: after sleep a machine wakes to one tick, not to a verdict.
 	hangTicks = 20
 )
 
 // workerPool is the task workers that the page attached. It is a [engine.Worker] that executes as
-// many tasks at once as it has live workers: a task goes to any that is idle, so that one that was
-// lost and never came back costs nothing but its share of the speed.
+// many tasks at once as it has live workers. A task goes to any that is idle.
 type workerPool struct {
 	replace   func(number int, reason string) // asks the page for a fresh worker
 	hangAfter time.Duration
@@ -55,7 +50,7 @@ func newWorkerPool(hangAfter time.Duration, replace func(int, string)) *workerPo
 	return &workerPool{replace: replace, hangAfter: hangAfter, change: make(chan struct{})}
 }
 
-// attach gives worker number a port, in place of one that it may have had.
+// attach gives a worker a port, in place of one that it may have had.
 func (c *workerPool) attach(number int, p port) {
 	c.lose(number, "another worker took its place")
 	c.mu.Lock()
@@ -76,7 +71,6 @@ func (c *workerPool) attach(number int, p port) {
 	})
 }
 
-// detach lets worker number go for good.
 func (c *workerPool) detach(number int) {
 	c.lose(number, "it was dismissed")
 	c.mu.Lock()
@@ -84,7 +78,7 @@ func (c *workerPool) detach(number int) {
 	c.all = slices.DeleteFunc(c.all, func(s *taskWorker) bool { return s.number == number })
 }
 
-// lose ends the port of worker number, and tells the task that ran there.
+// lose ends a worker's port, and tells the task that ran there.
 func (c *workerPool) lose(number int, reason string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -221,11 +215,11 @@ func conclude(number int, t engine.Task, m message) (any, error) {
 		}
 		return res, nil
 	case msgFailed:
-		var r refusal
+		var r remoteError
 		if err := json.Unmarshal([]byte(m.JSON), &r); err != nil {
 			return nil, fmt.Errorf("worker %d: error: %w", number, err)
 		}
-		return nil, remoteError{r}
+		return nil, r
 	case msgLost:
 		return nil, lossOf(number, m.Reason)
 	}

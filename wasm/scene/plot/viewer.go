@@ -2,7 +2,7 @@ package plot
 
 import "slices"
 
-// Viewer is what is shown, first nothing, as the hand moves it. Scene is the picture of it.
+// Viewer is what is shown, first nothing, as the hand moves it.
 type Viewer struct {
 	Scene   *Scene // nil while there is nothing to show
 	Measure Measure
@@ -15,8 +15,8 @@ type Viewer struct {
 	at     int // the item that is read, -1 for none
 }
 
-// Take shows views; what was looked at stays, where it still is. Live: they are of a run
-// on its way. It reports whether there was anything to show.
+// Take shows views, live those of a run on its way: what was looked at stays, where it still is.
+// It reports whether there was anything to show.
 func (v *Viewer) Take(next []*View, live bool) bool {
 	if len(next) == 0 && live {
 		return false // it has not counted yet
@@ -28,22 +28,17 @@ func (v *Viewer) Take(next []*View, live bool) bool {
 			name = x.Name(v.at)
 		}
 	}
-	if v.views = next; len(next) == 0 {
-		v.lay()
-		return true
-	}
+	v.views, v.at = next, -1
 	for _, x := range v.views {
 		if id, ok := v.chosen[x.ID]; ok {
 			x.Choose(id)
 		}
 	}
-	same := shown == v.View().ID && live
+	same := live && shown == v.View().ID
 	if !same {
 		v.Camera = Everything
 	}
-	v.at = -1
-	v.lay()
-	if !same || name == "" || v.Scene == nil {
+	if v.lay(); !same || name == "" || v.Scene == nil {
 		return true
 	}
 	n := len(v.Scene.Items)
@@ -65,16 +60,15 @@ func (v *Viewer) View() *View {
 	return v.views[i]
 }
 
-// Views are what there is to show.
-func (v *Viewer) Views() []Choice {
-	var out []Choice
+// Views are those that there are.
+func (v *Viewer) Views() (all []Choice) {
 	for _, x := range v.views {
-		out = append(out, Choice{x.ID, x.Title})
+		all = append(all, Choice{x.ID, x.Title})
 	}
-	return out
+	return all
 }
 
-// Show shows another view.
+// Show shows a view.
 func (v *Viewer) Show(id string) {
 	v.id, v.Camera, v.at = id, Everything, -1
 	v.lay()
@@ -100,15 +94,13 @@ func (v *Viewer) Choose(id string) {
 
 // Chosen is the choice that is taken, "" for the default.
 func (v *Viewer) Chosen() string {
-	x := v.View()
-	if x == nil {
-		return ""
+	if x := v.View(); x != nil {
+		id := v.chosen[x.ID]
+		if slices.ContainsFunc(x.Choices, func(c Choice) bool { return c.ID == id }) {
+			return id
+		}
 	}
-	id := v.chosen[x.ID]
-	if !slices.ContainsFunc(x.Choices, func(c Choice) bool { return c.ID == id }) {
-		return "" // of another report
-	}
-	return id
+	return "" // of another report
 }
 
 // Resize lays the picture out for a width.
@@ -118,52 +110,45 @@ func (v *Viewer) Resize(width float64) {
 }
 
 func (v *Viewer) lay() {
-	x := v.View()
-	if x == nil || v.Width <= 0 {
-		v.Scene = nil
-		return
+	v.Scene = nil
+	if x := v.View(); x != nil && v.Width > 0 {
+		v.Scene = x.Layout(Frame{Width: v.Width, Measure: v.Measure, Camera: v.Camera})
 	}
-	v.Scene = x.Layout(Frame{Width: v.Width, Measure: v.Measure, Camera: v.Camera})
 }
 
-// Whole reports whether all of the picture is shown.
+// Whole reports whether all is shown.
 func (v *Viewer) Whole() bool { return v.Camera == Everything }
 
 // Pan moves the picture by pixels.
 func (v *Viewer) Pan(dx, dy float64) {
-	if v.Scene == nil {
-		return
-	}
-	box := v.Scene.Plot
-	v.move(func(w Window) Window { return w.Pan(-dx / box.W) }, func(w Window) Window { return w.Pan(-dy / box.H) })
+	v.move(func(w Window, box Rect) Window { return w.Pan(-dx / box.W) },
+		func(w Window, box Rect) Window { return w.Pan(-dy / box.H) })
 }
 
-// move changes the windows of the axes that pan and zoom, and lays the picture out again if that changed them.
-func (v *Viewer) move(x, y func(Window) Window) {
-	before := v.Camera
-	zoomsX, zoomsY := v.View().Zooms()
-	if zoomsX {
-		v.Camera.X = x(v.Camera.X)
-	}
-	if zoomsY {
-		v.Camera.Y = y(v.Camera.Y)
-	}
-	if v.Camera != before {
-		v.lay()
-	}
-}
-
-// Zoom shows more by a factor, less below 1, about a place, and reports whether it could.
-func (v *Viewer) Zoom(factor float64, p Point) bool {
+// move changes the windows of the axes that pan and zoom, and reports whether that changed the picture.
+func (v *Viewer) move(x, y func(Window, Rect) Window) bool {
 	if v.Scene == nil {
 		return false
 	}
 	before, box := v.Camera, v.Scene.Plot
-	zoom := func(at float64) func(Window) Window {
-		return func(w Window) Window { return w.Zoom(factor, min(1, max(0, at))) }
+	zoomsX, zoomsY := v.View().Zooms()
+	if zoomsX {
+		v.Camera.X = x(v.Camera.X, box)
 	}
-	v.move(zoom((p.X-box.X)/box.W), zoom((p.Y-box.Y)/box.H))
-	return v.Camera != before
+	if zoomsY {
+		v.Camera.Y = y(v.Camera.Y, box)
+	}
+	if v.Camera == before {
+		return false
+	}
+	v.lay()
+	return true
+}
+
+// Zoom shows more by a factor, less below 1, about a place, and reports whether it could.
+func (v *Viewer) Zoom(factor float64, p Point) bool {
+	return v.move(func(w Window, box Rect) Window { return w.Zoom(factor, min(1, max(0, (p.X-box.X)/box.W))) },
+		func(w Window, box Rect) Window { return w.Zoom(factor, min(1, max(0, (p.Y-box.Y)/box.H))) })
 }
 
 // ZoomRead zooms about what is read, or the middle.
@@ -202,14 +187,12 @@ func (v *Viewer) Step(by int) {
 	if v.Scene == nil || len(v.Scene.Items) == 0 {
 		return
 	}
-	switch n := len(v.Scene.Items); {
-	case v.at < 0 && by < 0:
-		v.at = n - 1
-	default:
-		v.at = min(n-1, max(0, v.at+by))
+	if v.at < 0 && by < 0 {
+		v.at = len(v.Scene.Items)
 	}
+	v.at = min(len(v.Scene.Items)-1, max(0, v.at+by))
 	px, py := v.View().Position(v.at)
-	v.move(func(w Window) Window { return w.Show(px) }, func(w Window) Window { return w.Show(py) })
+	v.move(func(w Window, _ Rect) Window { return w.Show(px) }, func(w Window, _ Rect) Window { return w.Show(py) })
 }
 
 // Read is the item that is read, and its words; -1 and "" for none.
