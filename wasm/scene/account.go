@@ -15,7 +15,6 @@ type Accounted struct {
 	accounting.Trace
 }
 
-// curve is the plot of what is at most y at each x, on a logarithmic axis.
 func curve(x, y string, points [][2]float64) plot.Plot {
 	n := len(points) - 1
 	return plot.Plot{Height: plot.Squarish, Items: points, Hit: [2]float64{16, 16}, Outline: 16,
@@ -76,8 +75,8 @@ func NewAccount(c accounting.Account) *plot.View {
 	return plot.View{ID: "account", Title: "Rényi curve"}.Always(p)
 }
 
-// NewSteps shows epsilon over the steps of an account and, read off at a target, about how many it
-// allows. The target is the account's own, or at a share of the axis. It is nil for no steps.
+// NewSteps shows epsilon over the steps of an account, and about how many a target allows: the account's
+// own, or at a share of the axis. Nil for no steps.
 func NewSteps(a Accounted, at *float64) *plot.View {
 	if len(a.OverSteps) == 0 || !(a.OverSteps[0][1] > 0) || a.Epsilon == nil {
 		return nil
@@ -110,7 +109,7 @@ func NewSteps(a Accounted, at *float64) *plot.View {
 	return plot.View{ID: "steps", Title: "Epsilon over steps"}.Always(p)
 }
 
-// NewDeltas shows epsilon over delta, nil where nothing is known.
+// NewDeltas shows epsilon over delta; nil where nothing is known.
 func NewDeltas(a Accounted) *plot.View {
 	if len(a.OverDelta) == 0 || !(a.OverDelta[0][1] > 0) {
 		return nil
@@ -121,8 +120,7 @@ func NewDeltas(a Accounted) *plot.View {
 	return plot.View{ID: "deltas", Title: "Epsilon over delta"}.Always(p)
 }
 
-// NewWays shows what every way of an account proves, of delta or of epsilon, and what it leaves
-// open beside the best; nil where there is none.
+// NewWays shows what every way of an account proves, and leaves open beside the best; nil for none.
 func NewWays(a accounting.Account, delta bool) *plot.View {
 	ways, name, of := a.Epsilons, "epsilon", func(g accounting.Guarantee) float64 { return g.Epsilon }
 	if delta {

@@ -37,14 +37,14 @@ func share(n, of int) float64 {
 	return float64(n) / float64(of)
 }
 
-// LogRatio is ln(first share / second share): infinite where one was never seen, NaN for neither.
+// LogRatio is ln(first share / second share): NaN where neither was seen.
 func (b Bin) LogRatio() float64 { return math.Log(b.share(0) / b.share(1)) }
 
 // z is the normal quantile of a two-sided 95 % interval.
 const z = 1.959963984540054
 
 // Spread is half the width of the approximate 95 % interval of the log ratio (Katz, Baptista, Azen
-// and Pike 1978), for this bin alone; NaN where a side was never seen.
+// and Pike 1978); NaN where a side was never seen.
 func (b Bin) Spread() float64 {
 	if b.n[0] == 0 || b.n[1] == 0 {
 		return math.NaN()
@@ -52,11 +52,10 @@ func (b Bin) Spread() float64 {
 	return z * math.Sqrt((1-b.share(0))/float64(b.n[0])+(1-b.share(1))/float64(b.n[1]))
 }
 
-// MostBins is how many bins of a chart are drawn; a report of ours has 50.
+// MostBins is how many bins of a chart are drawn.
 const MostBins = 1000
 
-// binsOf are a chart's bins, or outcomes with all others last, with what was counted in each, and
-// their sum; empty where they are too many.
+// binsOf are a chart's bins, or outcomes with all others last, and their sum; empty where they are too many.
 func binsOf(c chart.Chart) (bins []Bin, sum Bin) {
 	n := plot.If(c.Kind == chart.Outcomes, len(c.Outcomes), len(c.Edges)) + 1
 	if c.Kind != chart.Outcomes && n < 3 || n > MostBins {
@@ -89,7 +88,6 @@ func outcomeWords(chart chart.Chart, i int) string {
 	return "(" + strings.Join(audit.Each(chart.Outcomes[i], plot.Short), ", ") + ")"
 }
 
-// ends are those of bin i of a histogram, infinite beyond the edges.
 func ends(edges []float64, i int) (from, to float64) {
 	from, to = math.Inf(-1), math.Inf(1)
 	if i > 0 {
@@ -101,8 +99,8 @@ func ends(edges []float64, i int) (from, to float64) {
 	return from, to
 }
 
-// level is an axis of bins between edges. What lies beyond them gets a box beside them. Where
-// the edges are uneven, bins are of one width, at their numbers.
+// level is an axis of bins, with boxes beside it for what lies beyond. Where the edges are uneven,
+// bins are of one width, at their numbers.
 type level struct{ edges []float64 }
 
 // ends are where values between edges begin and end on the axis, and a bin's width.
@@ -114,7 +112,6 @@ func (l level) ends() (least, most, unit float64) {
 	return least, most, cmp.Or((most-least)/n, max(1, math.Abs(least))) // a stranger's edges may all be one
 }
 
-// bins are empty ones, of so many outputs on either dataset.
 func (l level) bins(of [2]int) []Bin {
 	return audit.Listed(len(l.edges)+1, func(i int) Bin {
 		b := l.bin(i)
@@ -167,7 +164,6 @@ func (l level) axis(title string, bins []Bin) plot.Axis {
 	return a
 }
 
-// uneven reports whether edges are not of about one distance.
 func uneven(edges []float64) bool {
 	least, most := math.Inf(1), 0.0
 	for i := 1; i < len(edges); i++ {

@@ -36,7 +36,7 @@ func canaryViews(r *CanaryReport, cloud *Cloud) []*plot.View {
 	return present(append(out, NewROC(r), NewScores(r), NewCanaryBounds(r)))
 }
 
-// NewStill is a canary report's first picture: of its space, or its scores; nil for none.
+// NewStill is a canary report's first picture; nil for none.
 func NewStill(r *CanaryReport, cloud *Cloud) *plot.View {
 	views := present([]*plot.View{newSpace(r, cloud, MostInStill), NewScores(r), NewCanaryBounds(r)})
 	if len(views) == 0 {
@@ -68,7 +68,7 @@ func (r *CanaryReport) coins() bool { return r.Kind == "scores" && r.Plan.Relati
 
 const canaryQuestion = "Do the scores tell which canaries were in?"
 
-// Says puts what certifies into words, in natural frequencies; nothing for no counts.
+// Says puts what certifies into words; nothing for no counts.
 func (r *CanaryReport) Says() (x plot.Said) {
 	x.Question = canaryQuestion
 	epsilon := r.Claim.Epsilon
@@ -102,7 +102,7 @@ func (r *CanaryReport) Says() (x plot.Said) {
 }
 
 // canaryRuns shows runs by how many of their canaries, and of the fresh ones, were in the event.
-// coins: fair coins put canaries in or left them out; counted are those in the event.
+// coins: by fair coins canaries were in.
 func canaryRuns(t bounds.CanaryTable, coins bool) *plot.View {
 	runs, largest := 0, 0
 	for _, c := range t.Cells {
@@ -145,7 +145,7 @@ func canaryRuns(t bounds.CanaryTable, coins bool) *plot.View {
 
 var sideWords = [2]string{"inside", "fresh"}
 
-// NewCanaryBounds shows what every interval makes of the same counts, nil where there is none.
+// NewCanaryBounds shows what every interval makes of the same counts; nil for none.
 func NewCanaryBounds(r *CanaryReport) *plot.View {
 	claimed := r.Claim.Epsilon
 	bars := slices.DeleteFunc(slices.Clone(report.Report(r.head).Rows(report.Bounds)), func(row report.Row) bool { return row.LowerBound == nil })

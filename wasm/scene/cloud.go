@@ -11,8 +11,8 @@ import (
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
-// Cloud are scores of canaries as their runs come: a point for each canary of a run, by its
-// score and by the mean score of the others of its run, which share the run's noise.
+// Cloud are scores of canaries as their runs come: points by the score and by the mean score of the
+// others of its run, which share its noise.
 type Cloud struct {
 	points []cloudPoint
 	sides  [2]moments // inside, fresh
@@ -47,7 +47,7 @@ func (c *Cloud) Add(s membership.Scored) {
 	}
 }
 
-// add takes a run. Scores that are none, or beyond all pictures, are left out.
+// add takes a run but for scores that are none, or beyond all pictures.
 func (c *Cloud) add(run, inside int, scores []float64) {
 	sum, n := 0.0, 0.0
 	for _, x := range scores {
@@ -69,7 +69,7 @@ func (c *Cloud) add(run, inside int, scores []float64) {
 }
 
 // tilt is how much of the others' mean is taken off a score for what separates the sides best
-// in this plane, Fisher's linear discriminant; 0 where the points do not say.
+// (Fisher's linear discriminant); 0 where the points do not say.
 func (c *Cloud) tilt() float64 {
 	const most = 100
 	in, out := c.sides[0], c.sides[1]
@@ -84,12 +84,12 @@ func (c *Cloud) tilt() float64 {
 
 func along(at [2]float64, tilt float64) float64 { return at[0] - float64(tilt*at[1]) }
 
-// MostInStill is about how many points a picture has that stands still.
+// MostInStill is about how many points a still picture has.
 const MostInStill = 3000
 
 func (c *Cloud) there() bool { return c != nil && c.sides[0].n > 0 && c.sides[1].n > 0 }
 
-// Says is how well the line tells the sides apart so far; nil without points on both sides.
+// Says is how well the line tells the sides apart so far; nil without points on both.
 func (c Cloud) Says() *plot.Said {
 	if !c.there() {
 		return nil
@@ -106,8 +106,7 @@ func (c Cloud) Says() *plot.Said {
 		Small: fmt.Sprintf("Seen in %s trainings. What certifies is counted elsewhere, or was bet on before it is shown.", plot.Grouped(c.runs))}
 }
 
-// view shows at most about so many points, and says more than it says itself; nil without
-// points on both sides. The threshold is NaN where none was chosen.
+// view is nil without points on both sides. The threshold is NaN where none was chosen.
 func (c *Cloud) view(threshold float64, most int, more string) *plot.View {
 	if !c.there() {
 		return nil
@@ -117,7 +116,7 @@ func (c *Cloud) view(threshold float64, most int, more string) *plot.View {
 	return plot.View{ID: "space", Title: "Canary space"}.Always(p)
 }
 
-// Live shows the runs so far, at most about so many points; nil where there are none.
+// Live shows the runs so far, at most about so many points; nil for none.
 func (c *Cloud) Live(most int) *plot.View {
 	v := c.view(math.NaN(), most, "Nothing here is certified.")
 	if v != nil {
@@ -204,7 +203,6 @@ func (c *Cloud) below(tilt, border float64, axis plot.Scale) plot.Plot {
 
 const hugest = 1e150
 
-// cloudOf are the scores that a report keeps as points; nil where it keeps none.
 func cloudOf(p *membership.ScoreSample) *Cloud {
 	if p == nil || len(p.In) != len(p.Out) {
 		return nil

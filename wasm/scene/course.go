@@ -11,7 +11,7 @@ import (
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
-// Moment is a bound on the way: from so many pairs of outputs, or of what is counted.
+// Moment is a bound on the way, from so many pairs of outputs, or of what is counted.
 type Moment struct {
 	Pairs int     `json:"pairs"`
 	Bound float64 `json:"bound"`
@@ -39,7 +39,7 @@ func (c Course) most() float64 {
 	return most
 }
 
-// NewOverTime shows a run's course, nil for none. The final bound is certified from so many pairs.
+// NewOverTime shows a run's course, and the final bound, certified from so many pairs; nil for none.
 func NewOverTime(c *Course, final *float64, pairs int) *plot.View {
 	if c == nil || len(c.Moments) == 0 {
 		return nil
@@ -165,7 +165,7 @@ func NewSearch(trials []pair.TrialNote, quantity string, claimed float64) *plot.
 			k = len(dots)
 			of[t.Learner], dots = k, append(dots, plot.Points{Key: t.Learner, Paint: plot.Muted, Form: plot.Form(k % int(plot.Ring)), Radius: radius})
 		}
-		// A pair is painted the stronger the more it showed, and otherwise above the claim.
+		// Painted the stronger the more it showed, and otherwise above the claim.
 		paint := plot.If(claimed > 0 && t.Value <= claimed, plot.Between(plot.Muted, plot.Calm, t.Value/claimed), plot.If(t.Value > claimed, plot.Bad, plot.Calm))
 		dots[k].At, dots[k].Paints = append(dots[k].At, at), append(dots[k].Paints, paint)
 		if t.Chosen {

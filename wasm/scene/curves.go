@@ -10,7 +10,7 @@ import (
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
-// NewTradeoff shows a report's curve, nil for none. No test may lie below the claim's curve.
+// NewTradeoff shows a report's curve; nil for none.
 func NewTradeoff(c *pair.TradeoffCurve) *plot.View {
 	if c == nil || len(c.Points) == 0 {
 		return nil
@@ -109,7 +109,7 @@ func (t tradeoff) least() float64 {
 	return math.Pow(10, max(-9, math.Floor(math.Log10(least))))
 }
 
-// NewRenyi shows a report's bounds and what the claim allows at each order, nil for none.
+// NewRenyi shows a report's bounds by order, and what the claim allows; nil for none.
 func NewRenyi(c *pair.RenyiCurve) *plot.View {
 	if c == nil || len(c.Points) == 0 {
 		return nil

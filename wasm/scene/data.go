@@ -12,7 +12,7 @@ import (
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
-// data are the two tables of a learner, by two of their features, and the rows in which they differ.
+// data are the two tables of a learner, by two features, and the rows in which they differ.
 type data struct {
 	names  []string     // of features, then the label
 	bounds [][2]float64 // declared, alike
@@ -24,7 +24,6 @@ type data struct {
 	points []example // rows that are alike are one
 }
 
-// example is a row, or several that are alike where they are drawn.
 type example struct {
 	row   []float64
 	at    [2]float64
@@ -35,10 +34,11 @@ type example struct {
 
 func (e example) odd() bool { return e.in[0] != e.in[1] }
 
-// mostExamples is how many places are drawn, mostFeatures how many features are looked at.
+// mostExamples is how many places are drawn.
+// mostFeatures is how many features are looked at.
 const mostExamples, mostFeatures = 2000, 4096
 
-// DataOf shows the tables of a report's pair, nil where it is of no learner.
+// DataOf shows the tables of a report's pair; nil where it is of no learner.
 func DataOf(r *Report) *plot.View {
 	p := pair.Shown(r.Evidence, r.Sequential)
 	if p == nil {
@@ -54,7 +54,7 @@ func (v *data) view() *plot.View {
 	return plot.View{ID: "data", Title: "The data"}.Always(v.plot())
 }
 
-// newData is nil where there is nothing to draw, or it does not fit together.
+// newData is nil where there is nothing to draw, or nothing fits together.
 func newData(e *pair.Examples, p audit.Pair) *data {
 	if e == nil || len(e.Features) == 0 || len(e.Features) > mostFeatures || len(e.Lower) != len(e.Features) || len(e.Upper) != len(e.Features) {
 		return nil
@@ -95,9 +95,8 @@ func newData(e *pair.Examples, p audit.Pair) *data {
 	return v
 }
 
-// choose takes the two features that are shown: those in which a row that one dataset lacks
-// lies farthest from the mean of its class, or if there is none those that tell the classes
-// apart, in shares of the bounds; or of one feature it and the label.
+// choose takes the two features in which a row that one dataset lacks lies farthest from the mean
+// of its class, or if there is none those that tell the classes apart, in shares of the bounds.
 func (v *data) choose() {
 	d := len(v.names) - 1
 	var n [2]float64
@@ -126,7 +125,7 @@ func (v *data) choose() {
 	v.axes = [2]int{order[0], order[1]}
 }
 
-// place makes one point of rows that are alike. Rows that a dataset lacks come first.
+// place makes rows that are alike one point, those that a dataset lacks first.
 func (v *data) place() {
 	slices.SortStableFunc(v.rows, func(a, b example) int { return plot.If(b.odd(), 1, 0) - plot.If(a.odd(), 1, 0) })
 	type place struct {

@@ -11,8 +11,8 @@ import (
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
-// divergenceKind is a sum over bins: p are shares on the likelier dataset, q on the other.
-// But for chance it is at most the divergence of the outputs.
+// divergenceKind is a sum over bins: p are shares on the likelier dataset, q on the other. But for
+// chance it is at most the divergence of the outputs.
 type divergenceKind struct {
 	id, words string
 	part      func(p, q float64) float64
@@ -43,7 +43,7 @@ func kinds(c audit.Claim) []divergenceKind {
 	return []divergenceKind{total, kl}
 }
 
-// divergence shows each mark's part, or the plane; nil for no counts. The words come before its own.
+// divergence shows each mark's part, or the plane, its words after these; nil for no counts.
 func (v *outputs) divergence(words string) *plot.View {
 	if v == nil {
 		return nil

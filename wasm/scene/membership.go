@@ -13,7 +13,7 @@ import (
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
-// NewScores shows how many scores of canaries in, and out, lie where; nil for none.
+// NewScores shows where scores of canaries in, and out, lie; nil for none.
 func NewScores(r *CanaryReport) *plot.View {
 	e := r.membership()
 	if e == nil || len(e.Histogram.Edges) == 0 || e.Check(0, 0) != nil {
@@ -69,7 +69,6 @@ func (v histogram) plot(choice string) plot.Plot {
 	return p
 }
 
-// roc is the curve of thresholds on membership scores, with its band where one holds.
 type roc struct {
 	bounds.ROC
 	points []bounds.ROCPoint // as those of [bounds.ROC.Band]
@@ -78,7 +77,7 @@ type roc struct {
 	level  string   // of the band, "" where there is none
 }
 
-// NewROC shows a report's curve, nil where there is none.
+// NewROC shows a report's curve; nil for none.
 func NewROC(r *CanaryReport) *plot.View {
 	if v := newROC(r); v != nil {
 		return plot.View{ID: "roc", Title: "ROC", ChoiceLabel: "Axes", Choices: []plot.Choice{plot.LinearOrLog[1], plot.LinearOrLog[0]}}.Of(v.plot)

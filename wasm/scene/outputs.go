@@ -73,13 +73,13 @@ type tested struct {
 	sofar   bool // nobody chose it beforehand
 }
 
-// coarse is how many inner bins are drawn one by one; more are taken two by two.
+// coarse is how many inner bins are drawn one by one, more two by two.
 const coarse = 32
 
-// NewOutputs shows a report's outputs; nil where nothing was counted, or too many bins.
+// NewOutputs shows a report's outputs; nil where nothing was counted, or in too many bins.
 func NewOutputs(r *Report) *plot.View { return outputsIn(r).view() }
 
-// NewLiveOutputs shows how far a run has come; nil where nothing was counted yet.
+// NewLiveOutputs shows how far a run has come; nil where nothing was counted.
 func NewLiveOutputs(p *pair.Progress) *plot.View { return liveOutputs(p).view() }
 
 func outputsIn(r *Report) *outputs {
@@ -177,8 +177,8 @@ func (v *outputs) lists(n int, bin func(from, to int) mark) {
 
 const never = "at none"
 
-// firstComes puts outcomes into words that are each where a symbol first comes, in as
-// many equal ones before: "the 6th answer" for ⊥⊥⊥⊥⊥⊤––––. Nil where they are not.
+// firstComes puts outcomes into words where each is where a symbol first comes, after equal ones:
+// "the 6th answer" for ⊥⊥⊥⊥⊥⊤––––.
 func firstComes(labels []string) (words []string, symbol string) {
 	var no, yes rune
 	length := 0
@@ -243,7 +243,7 @@ func (v *outputs) bins(n int, bin func(from, to int) mark) {
 	}
 }
 
-// covered is how much of a bin lies between two places; 0 of one without width.
+// covered is how much of a bin lies in a window; 0 of one without width.
 func (m mark) covered(w plot.Window) float64 {
 	return max(0, min(w.Hi, m.To)-max(w.Lo, m.From)) / cmp.Or(m.To-m.From, 1)
 }
@@ -332,7 +332,7 @@ func (v *outputs) given(sum Bin) *tested {
 	return t
 }
 
-// places puts an event into words that is where something first comes, at a few places.
+// places puts an event into words that is where something first comes.
 func (v *outputs) places(t *tested) {
 	if v.firstOf == "" || len(t.rows) == 0 || len(t.rows) > 3 {
 		return
@@ -386,7 +386,7 @@ func (v *outputs) found(ends bool, all [2]int, limits func(mark) (from, to float
 
 func likelierOn(sign float64) int { return plot.If(sign > 0, 1, 0) }
 
-// out reports whether a mark's bar lies beyond the claim's line.
+// out reports whether a bar lies beyond the claim's line.
 func (v *outputs) out(m mark) bool {
 	return v.corridor && (m.lower > v.epsilon || m.upper < -v.epsilon)
 }

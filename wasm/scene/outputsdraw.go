@@ -10,7 +10,7 @@ import (
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
-// reach is the end of the axis of ratios: what all figures that are well known need.
+// reach is the end of the axis of ratios, as far as figures that are well known need.
 func (v *outputs) reach() float64 {
 	most := max(2.1, plot.If(v.corridor, 1.9*v.epsilon, 0))
 	need := 0.0
@@ -122,7 +122,7 @@ func partsPanel(parts []float64, bins []Bin, at func(along, value float64) [2]fl
 	return p, plot.Axis{Short: "part", Words: plot.Short, Scale: plot.Scale{Lo: least * 1.1, Hi: most}}
 }
 
-// shares draws those of both datasets, as dots where outcomes are many, and returns their axis.
+// shares draws those of both datasets, and returns their axis.
 func (v *outputs) shares(p *plot.Plot, bins []Bin) plot.Axis {
 	least, most := 1.0, 0.0
 	for _, b := range bins {
@@ -160,7 +160,7 @@ func (v *outputs) shares(p *plot.Plot, bins []Bin) plot.Axis {
 	return a
 }
 
-// ratios draws them with their limits in the corridor of the claim, and returns their axis.
+// ratios draws them with their limits, and returns their axis.
 func (v *outputs) ratios(p *plot.Plot, all []mark, bins []Bin, at func(along, value float64) [2]float64) (a plot.Axis) {
 	t, e, R := v.tested, v.epsilon, v.reach()
 	begin, end := bins[0].From, bins[len(bins)-1].To

@@ -1,7 +1,5 @@
-// Package scene holds the pictures of reports and of runs, each a view of package plot.
-//
-// Everything that a picture says of a report beyond the report's own numbers is
-// an observed share or a plug-in estimate, and is called so: no certificate.
+// Package scene holds the pictures of reports and of runs, each a view of package plot. What they say
+// beyond the report's own numbers is observed or estimated, and called so: no certificate.
 package scene
 
 import (
@@ -18,8 +16,8 @@ import (
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
-// head is what all reports have, without what they can do: the methods of their type
-// would bring words, checks and methods of audits into the program that shows them.
+// head is without the methods of its type, which would bring words, checks and methods of audits
+// into the program that shows reports.
 type head report.Report
 
 // Report is what the views need of a report of the audit of a mechanism.
@@ -50,8 +48,7 @@ type Input struct {
 	Curves pair.Curves   `json:"curves"`
 	Course *Course       `json:"course"`
 	Canary *CanaryReport `json:"canary"`
-	// Scored are runs with canaries as they came; More: they follow those that were sent.
-	// Cloud is what all of them make.
+	// Scored are runs with canaries as they came, More: after those that were sent; Cloud is of all.
 	Scored   []membership.Scored `json:"scored"`
 	More     bool                `json:"more"`
 	Cloud    *Cloud              `json:"-"`

@@ -13,7 +13,6 @@ import (
 
 const planeID = "plane"
 
-// plane is a report's, ready to be drawn.
 type plane struct {
 	chart.Plane
 	cells        []planeCell
@@ -34,7 +33,7 @@ const (
 	beyondAll // by more than the claimed epsilon
 )
 
-// newPlane is nil where there is nothing to draw, or it does not fit together.
+// newPlane is nil where there is nothing to draw, or nothing fits together.
 func newPlane(ch chart.Chart, claim audit.Claim) *plane {
 	p := ch.Plane
 	if p == nil || p.First == nil || ch.Check() != nil || math.IsInf(4*(p.Edges[len(p.Edges)-1]-p.Edges[0]), 0) || math.IsInf(4*(p.ScoreEdges[len(p.ScoreEdges)-1]-p.ScoreEdges[0]), 0) {
@@ -95,9 +94,9 @@ func occupied(bins []Bin) []Bin {
 
 func (b Bin) mass() float64 { return (b.share(0) + b.share(1)) / 2 }
 
-// look is how the cell's ratio looks. That the sides differ is said at 95 % for this cell alone,
-// that they differ by more than epsilon at 95 % for so many cells together: by the binomial law
-// of the first side's part, given both (Przyborowski and Wilenski, Biometrika 31, 1940).
+// look says at 95 % for this cell alone that the sides differ, and for so many cells together that they
+// differ by more than epsilon: by the binomial law of the first side's part, given both (Przyborowski
+// and Wilenski, Biometrika 31, 1940).
 func (b Bin) look(epsilon float64, cells int) int {
 	likelier := likelierOn(-b.LogRatio())
 	x, n, y, m := b.n[likelier], b.of[likelier], b.n[1-likelier], b.of[1-likelier]
@@ -172,7 +171,7 @@ func (v *plane) plot(claim audit.Claim) plot.Plot {
 		box := plot.Span(across.From, across.To, up.From, up.To)
 		p.Add((box.X0+box.X1)/2, (box.Y0+box.Y1)/2, box, across.Words, up.Words, c.n[0], plot.Share(c.share(0)), c.n[1], plot.Share(c.share(1)),
 			c.LogRatio(), c.Spread(), map[float64]string{0: "no", 0.5: "partly", 1: "yes"}[v.inEvent(c)])
-		// Its area is the share of outputs, up to a full one; a larger ratio makes it stronger.
+		// Its area is the share of outputs; a larger ratio makes it stronger.
 		less := (1 - max(0.12, math.Sqrt(min(1, c.mass()/v.full)))) / 2
 		dx, dy := less*(box.X1-box.X0), less*(box.Y1-box.Y0)
 		shown := plot.Bars{Boxes: []plot.Box{plot.Span(box.X0+dx, box.X1-dx, box.Y0+dy, box.Y1-dy)}, Paint: plot.Muted.At(0.75), Form: plot.KeyHollow}

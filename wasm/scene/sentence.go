@@ -9,8 +9,8 @@ import (
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
-// Says puts the picture into words by its own numbers, so that the two cannot disagree, what is
-// certified rounded down. Observed shares are said with a violation only, and come first.
+// Says puts the picture into words by its own numbers, what is certified rounded down. Observed
+// shares are said with a violation only, and come first.
 func (v *outputs) Says() plot.Said {
 	x := plot.Said{Sentence: v.wholeWords(), Small: v.shownSmall(), Lit: v.refuted,
 		Question: v.People.Question, Who: v.People.Words}
@@ -21,7 +21,6 @@ func (v *outputs) Says() plot.Said {
 	likelier := likelierOn(t.sign)
 	other := 1 - likelier
 	with, without := v.People.Names[likelier], v.People.Again[other]
-	// begun is a sentence that begins with the likelier dataset and what comes more often on it.
 	begun := plot.If(v.live, "So far: "+with, upperFirst(with)) + " " + t.words
 	least, allowed := toldApart(t.bound, v.epsilon)
 	slack := ""
@@ -70,7 +69,7 @@ func (v *outputs) Says() plot.Said {
 	return x
 }
 
-// inRuns are two shares as natural frequencies, of so many runs that 7 or more have the rarer.
+// inRuns are two shares of so many runs that 7 or more have the rarer.
 func inRuns(a, b float64) (in [2]string, of string) {
 	n := 100.0
 	for rarest := cmp.Or(min(a, b), 10*max(a, b)); rarest*n < 7 && n < 1e9; {

@@ -30,7 +30,7 @@ func Of(r report.View) ([]format.Picture, error) {
 	return out, err
 }
 
-// Sentence is what a report's picture of the outputs says; empty where it has none.
+// Sentence is what a report's first picture says.
 func Sentence(r report.View) string {
 	views, err := scene.ReportViews(r)
 	if err != nil || len(views) == 0 {
@@ -39,7 +39,7 @@ func Sentence(r report.View) string {
 	return views[0].Sentence
 }
 
-// drawn is a view at all widths, looked at by one of its choices.
+// drawn is a view at all widths.
 func drawn(v *plot.View, choice string) (out format.Picture) {
 	draw := func(width float64) template.HTML {
 		p := plot.Draw(v, plot.Request{Width: width, Choice: choice})
@@ -52,13 +52,13 @@ func drawn(v *plot.View, choice string) (out format.Picture) {
 	return out
 }
 
-// dropped are members that no picture is drawn of, and those of the machine that made the report.
+// dropped are members that no picture is drawn of.
 var dropped = map[string][]string{
 	"":         {"$schema", "generator", "limitations", "reproduce", "references", "sequential", "timing", "warnings"},
 	"evidence": {"explored", "learners", "table", "witness"},
 }
 
-// Keep is what pictures are drawn of, a line for each member. It is no report, and verifies nothing.
+// Keep is what pictures are drawn of, a line for each member. It is no report.
 func Keep(r report.View) ([]byte, error) {
 	all, err := without(r, dropped[""])
 	if err != nil {
@@ -98,7 +98,6 @@ func Keep(r report.View) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// without is the object that a value is as JSON, without the named members.
 func without(value any, names []string) (map[string]json.RawMessage, error) {
 	data, err := json.Marshal(value)
 	if err != nil {
@@ -134,7 +133,7 @@ func of[R report.View](kept []byte) (report.View, error) {
 	return r, err
 }
 
-// Draw draws a view of a kept report by name, view or view:choice, with the report's headline.
+// Draw draws a kept report's view, by the name view or view:choice.
 func Draw(kept []byte, view string) (format.Picture, error) {
 	r, err := read(kept)
 	if err != nil {

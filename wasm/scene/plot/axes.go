@@ -6,7 +6,7 @@ func intersect(a, b Rect) Rect {
 	return Rect{x0, y0, max(0, x1-x0), max(0, y1-y0)}
 }
 
-// If is a where it is so, else b.
+// If is a where it is so.
 func If[T any](so bool, a, b T) T {
 	if so {
 		return a

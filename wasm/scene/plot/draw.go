@@ -12,14 +12,13 @@ type Request struct {
 	// Theme and Heading, what it is of, make the picture a file of its own; see [Look].
 	Theme   [][3]uint8 `json:"theme,omitempty"`
 	Heading string     `json:"heading,omitempty"`
-	// Exact asks for the table with all digits.
+	// Exact asks for all digits in the table.
 	Exact bool `json:"exact,omitempty"`
-	// At is where a hand put the line that it can move, as a share of the upright axis.
+	// At is where a hand put the line, as a share of the upright axis.
 	At *float64 `json:"at,omitempty"`
 }
 
-// Picture is a view at a width: what is drawn, what it says, and the numbers that
-// are drawn.
+// Picture is a view at a width: what is drawn and said, and the same numbers.
 type Picture struct {
 	Title       string   `json:"title"`
 	Words       string   `json:"words"`
@@ -60,7 +59,7 @@ func Draw(v *View, r Request) Picture {
 	return p
 }
 
-// Handle is a level line that a hand moves: what it is called, and says where it is.
+// Handle is a level line that a hand moves.
 type Handle struct {
 	Label  string     `json:"label"`
 	Words  string     `json:"words"`
@@ -68,12 +67,12 @@ type Handle struct {
 	Within [4]float64 `json:"within"` // left, top, width and height of the plot, px
 }
 
-// Said is what a picture shows in one plain sentence, with what else there is to say.
+// Said is what a picture shows in one plain sentence.
 type Said struct {
 	Sentence string `json:"sentence,omitempty"`
 	Small    string `json:"small,omitempty"`
 	Lit      bool   `json:"lit,omitempty"` // the claim is refuted
-	// Question is what the picture answers, and Who says who is in the two datasets that it compares.
+	// Question is what the picture answers, Who says who is in the two datasets.
 	Question string    `json:"question,omitempty"`
 	Who      [2]string `json:"who,omitzero"`
 }

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Mark is a part of a plot. Areas lie under lines, and lines under points. Of two lines
-// the one that comes first in the legend lies above, of points the last.
+// Mark is a part of a plot. Areas lie under lines, and lines under points; of two lines the first
+// lies above, of points the last.
 type Mark interface {
 	key() key // without words: it has none in the legend
 	draw(canvas)
@@ -46,7 +46,7 @@ func layerOf(m Mark) int {
 	return points
 }
 
-// Line is a line through points, or of a function of the level axis.
+// Line is through points, or of a function of the level axis.
 type Line struct {
 	Key    string
 	Paint  Paint
@@ -71,7 +71,7 @@ func (l Line) draw(c canvas) {
 	c.add(Shape{Kind: Stroke, Points: points, Width: cmp.Or(l.Width, 2), Dash: l.Dash, Paint: l.Paint, Clip: If(l.Dash, c.box, around(c.box, 5))})
 }
 
-// Along is the height at a place of a line through points, even between two of them.
+// Along is the height at a place of a line through points.
 func Along(line [][2]float64, x float64) float64 {
 	i, _ := slices.BinarySearchFunc(line, x, func(p [2]float64, x float64) int { return If(p[0] <= x, -1, 1) })
 	if i == 0 || i == len(line) {
@@ -81,7 +81,7 @@ func Along(line [][2]float64, x float64) float64 {
 	return a[1] + (b[1]-a[1])*(x-a[0])/(b[0]-a[0])
 }
 
-// Rule is a dashed line across a plot: level, or upright.
+// Rule is a dashed line across a plot.
 type Rule struct {
 	Key     string
 	Paint   Paint
@@ -112,8 +112,8 @@ func (p Points) draw(c canvas) {
 	c.add(Shape{Kind: Dots, Points: c.all(p.At), Radius: p.Radius, Form: p.Form, Paint: p.Paint, Paints: p.Paints, Clip: around(c.box, 6)})
 }
 
-// Band is what lies between the limits of a curve whose points lie within rectangles: those at its
-// left and right bound it from below and above, or where it falls from above and below.
+// Band is between the limits of a curve whose points lie within rectangles: those at its left and
+// right bound it from below and above, or where it falls from above and below.
 type Band struct {
 	Key    string
 	Paint  Paint
@@ -167,7 +167,7 @@ func (b Band) draw(c canvas) {
 	}
 }
 
-// Over bars where one height lies above another: a region in which the claim is refuted.
+// Over bars where one height lies above another: there the claim is refuted.
 type Over struct {
 	Key string
 	Of  func(x float64) (above, below float64)
@@ -194,7 +194,7 @@ func (o Over) draw(c canvas) {
 	c.add(Shape{Kind: Segments, Points: bars, Width: 1, Paint: Bad, Clip: c.box})
 }
 
-// Bars are boxes between values, by default filled.
+// Bars are boxes between values.
 type Bars struct {
 	Key   string
 	Paint Paint
@@ -241,7 +241,7 @@ func (a Arrow) draw(c canvas) {
 	c.add(Shape{Kind: Fill, Points: []Point{{to.X - 7*dx + 4*dy, to.Y - 7*dy - 4*dx}, to, {to.X - 7*dx - 4*dy, to.Y - 7*dy + 4*dx}}, Paint: a.Paint, Clip: c.box})
 }
 
-// Note is words beside a place where nothing else is; without one they are not written, but if Must.
+// Note is words beside a place where nothing else is; without one they are left out, but if Must.
 type Note struct {
 	At    [2]float64
 	Words string
@@ -287,7 +287,7 @@ func (n Note) draw(c canvas) {
 	c.label(r.X+pad, r.Bottom()-pad-2, n.Words, Start, If(n.Lit, LitInk, n.Paint)).Bold = n.Bold
 }
 
-// free reports whether no words lie in a box, and if none no shapes but those of the grid.
+// free reports whether no words lie in a box, and if none no shapes but the grid.
 func (c canvas) free(r Rect, none bool) bool {
 	if r.X < c.box.X || r.Y < c.box.Y || r.Right() > c.box.Right() || r.Bottom() > c.box.Bottom() {
 		return false

@@ -1,8 +1,6 @@
-// Package plot is a grammar of pictures. A [View] is a [Plot] for every choice: axes, marks,
-// what can be read, a caption, and the same numbers as a table; legend, layout, hit areas and
-// positions follow from them. It is pure: pictures are lists of shapes and labels in CSS
-// pixels. [Draw] paints them as SVG, for pages and files; wasm/view paints them with Ebiten,
-// to be walked around in by a [Viewer].
+// Package plot is a grammar of pictures. A [View] is a [Plot] for every choice: axes, marks, what can
+// be read, a caption, and the same numbers as a table. Legend, layout and hit areas follow from them.
+// [Draw] paints them as SVG; wasm/view paints them with Ebiten, for a [Viewer].
 package plot
 
 import (
@@ -36,7 +34,7 @@ type Plot struct {
 // Mark adds marks.
 func (p *Plot) Mark(marks ...Mark) { p.Marks = append(p.Marks, marks...) }
 
-// Add adds an item that is outlined as a box, and its row, if the table is of items.
+// Add adds an item, outlined as a box, and its row, if the table is of items.
 func (p *Plot) Add(x, y float64, within Box, row ...any) {
 	p.Items, p.Within = append(p.Items, [2]float64{x, y}), append(p.Within, within)
 	if row != nil {
@@ -91,7 +89,7 @@ func (a Axis) words(at float64) string {
 	return a.Words(at)
 }
 
-// Height is that of a plot's box: the least, px, a share of the width, and the most, px.
+// Height is of a plot's box: the least, px, a share of the width, and the most, px.
 type Height [3]float64
 
 var (
@@ -102,20 +100,20 @@ var (
 // Px is a height whatever the width.
 func Px(height float64) Height { return Height{height, 0, height} }
 
-// Box is a rectangle between values. What ends at infinity reaches through all panels.
+// Box is a rectangle between values. What is infinite reaches through all panels.
 type Box struct{ X0, X1, Y0, Y1 float64 }
 
 // Span is the box between values of both axes.
 func Span(x0, x1, y0, y1 float64) Box { return Box{x0, x1, y0, y1} }
 
-// Infinity is where a box ends that reaches through all panels.
+// Infinity ends such a box.
 var Infinity = math.Inf(1)
 
-// Row and Column are boxes through all panels.
+// Row and Column reach through all panels.
 func Row(i int) Box               { return Box{-Infinity, Infinity, float64(i), float64(i + 1)} }
 func Column(from, to float64) Box { return Box{from, to, -Infinity, Infinity} }
 
-// View is one of the pictures of a report: a plot for every choice.
+// View is a picture of a report: a plot for every choice.
 type View struct {
 	ID, Title   string
 	ChoiceLabel string
@@ -124,7 +122,7 @@ type View struct {
 	Plot        // of what is chosen
 }
 
-// Of is the view of a plot for every choice, with what is chosen by default.
+// Of is the view of a plot for every choice.
 func (v View) Of(plot func(choice string) Plot) *View {
 	v.plot = plot
 	v.Choose("")
@@ -189,7 +187,7 @@ func (a Axis) shown(f Frame) Scale {
 	return y
 }
 
-// Layout is the picture.
+// Layout lays the picture out.
 func (p *Plot) Layout(f Frame) *Scene {
 	s := &Scene{Width: f.Width, wide: f.Measure}
 	if s.wide == nil {
@@ -411,7 +409,7 @@ func (c canvas) items() {
 	}
 }
 
-// canvas is where marks are drawn: a picture with axes in their places.
+// canvas is where marks are drawn.
 type canvas struct {
 	*Scene
 	of    *Plot

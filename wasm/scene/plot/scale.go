@@ -15,7 +15,7 @@ type Scale struct {
 	Log      bool
 }
 
-// At is the pixel of a value; on a logarithmic scale that of the lower end for all below it.
+// At is the pixel of a value; on a logarithmic scale of all below it the lower end.
 func (s Scale) At(v float64) float64 {
 	if s.Log {
 		if !(v > s.Lo) {
@@ -35,13 +35,13 @@ func (s Scale) Value(px float64) float64 {
 	return s.Lo + f*(s.Hi-s.Lo)
 }
 
-// Zoomed is the scale whose ends show the given part of it.
+// Zoomed shows the given part.
 func (s Scale) Zoomed(w Window) Scale {
 	s.Lo, s.Hi = s.Value(s.From+w.Lo*(s.To-s.From)), s.Value(s.From+w.Hi*(s.To-s.From))
 	return s
 }
 
-// Marks are about n round values, from the lower end to the upper.
+// Marks are about n round values.
 func (s Scale) Marks(n int) []float64 {
 	if s.Log && s.Hi/s.Lo > 20 {
 		return decades(s.Lo, s.Hi, n)
@@ -104,7 +104,7 @@ func Short(x float64) string {
 	return strings.ReplaceAll(s, "-", "−")
 }
 
-// ShortDown is a lower bound to four figures, rounded down so that it stays one.
+// ShortDown is a lower bound to four figures, rounded down.
 func ShortDown(x float64) string { return Short(ToSide(x, 3, math.Floor)) }
 
 // Grouped is a count, its thousands apart by narrow spaces.
@@ -120,7 +120,7 @@ func Grouped(n int) string {
 	return b.String()
 }
 
-// Percent is a share, three figures.
+// Percent is a share, to three figures.
 func Percent(v float64) string {
 	if v == 0 || v == 1 {
 		return strconv.Itoa(int(100*v)) + "\u00a0%"
@@ -128,7 +128,7 @@ func Percent(v float64) string {
 	return Short(Round(100*v, 3)) + "\u00a0%"
 }
 
-// PercentTo is a bound on a share, rounded by whole to four figures.
+// PercentTo is a bound on a share, to four figures.
 func PercentTo(v float64, whole func(float64) float64) string {
 	if v == 0 || v == 1 {
 		return Percent(v)
@@ -142,7 +142,7 @@ func Round(x float64, figures int) float64 {
 	return v
 }
 
-// Power is a number; a power of ten far from 1 as such.
+// Power is a number, as a power of ten if it is one far from 1.
 func Power(v float64) string {
 	if !(v > 0) {
 		return Short(v)
@@ -157,29 +157,27 @@ func Power(v float64) string {
 	return "10" + strings.Map(raised, strconv.Itoa(int(k)))
 }
 
-// Window is the part of an axis that is shown, as shares of the whole.
+// Window is the part of an axis that is shown, in shares.
 type Window struct{ Lo, Hi float64 }
 
 // Whole shows everything.
 var Whole = Window{0, 1}
 
-// Narrowest is the least part of an axis that is shown.
+// Narrowest is the least of it.
 const Narrowest = 1.0 / 500
 
-// Pan moves the window by a share of itself; it stays within the whole.
+// Pan moves the window by a share of itself, within the whole.
 func (w Window) Pan(by float64) Window {
 	span := w.Hi - w.Lo
 	return window(w.Lo+by*span, span)
 }
 
-// window is one of a span, moved so that it stays within the whole.
 func window(lo, span float64) Window {
 	lo = min(1-span, max(0, lo))
 	return Window{lo, lo + span}
 }
 
-// Zoom changes the window's span by a factor about the place at a share of it:
-// that place stays where it is, unless the whole ends first.
+// Zoom changes the window's span about the place at a share of it, which stays unless the whole ends.
 func (w Window) Zoom(factor, at float64) Window {
 	span := w.Hi - w.Lo
 	next := min(1, max(Narrowest, span*factor))
@@ -189,7 +187,7 @@ func (w Window) Zoom(factor, at float64) Window {
 	return window(w.Lo+at*(span-next), next)
 }
 
-// Show is the window moved so that it shows the place, a share of the whole.
+// Show moves the window so that it shows the place.
 func (w Window) Show(at float64) Window {
 	if at >= w.Lo && at <= w.Hi {
 		return w
@@ -198,7 +196,7 @@ func (w Window) Show(at float64) Window {
 	return window(at-span/2, span)
 }
 
-// Camera is what part of a picture is shown.
+// Camera is what is shown.
 type Camera struct{ X, Y Window }
 
 // Everything shows the whole picture.
@@ -220,7 +218,7 @@ func ToSide(x, figures float64, whole func(float64) float64) float64 {
 	return whole(Round(x/unit, 12)) * unit
 }
 
-// Choice is one of several ways to look at a view.
+// Choice is a way to look at a view.
 type Choice struct {
 	ID    string `json:"id"`
 	Words string `json:"words"`
@@ -229,7 +227,7 @@ type Choice struct {
 // LinearOrLog are the choices of an axis.
 var LinearOrLog = []Choice{{"linear", "linear"}, {"log", "logarithmic"}}
 
-// Floor rounds a bound down to so many decimals.
+// Floor rounds down to so many decimals.
 func Floor(x float64, decimals int) float64 {
 	p := math.Pow(10, float64(decimals))
 	return math.Floor(x*p) / p

@@ -48,7 +48,7 @@ func (p Paint) At(alpha float64) Paint {
 	return p
 }
 
-// In is the colour in a theme, whose colours are in the order of the roles.
+// In is the colour in a theme, by roles.
 func (p Paint) In(theme [][3]uint8) (c [3]uint8) {
 	from, to := theme[p.Role], theme[p.To]
 	for i := range c {
@@ -57,18 +57,18 @@ func (p Paint) In(theme [][3]uint8) (c [3]uint8) {
 	return c
 }
 
-// Between is the paint part of the way from one to another.
+// Between is part of the way from one to another.
 func Between(from, to Paint, mix float64) Paint {
 	return Paint{from.Role, to.Role, min(1, max(0, mix)), 1}
 }
 
-// Point is a place in CSS pixels, from the upper left corner.
+// Point is a place, px from the upper left corner.
 type Point struct{ X, Y float64 }
 
-// Rect is a box in CSS pixels.
+// Rect is a box, px.
 type Rect struct{ X, Y, W, H float64 }
 
-// Has reports whether the point lies in the box.
+// Has reports whether the point is in it.
 func (r Rect) Has(p Point) bool { return p.X >= r.X && p.X < r.X+r.W && p.Y >= r.Y && p.Y < r.Y+r.H }
 
 // Middle is amid the box.
@@ -100,7 +100,7 @@ const (
 	Ring
 )
 
-// Shape is painted as a whole. Clip cuts it off; an empty one does not.
+// Shape is painted as a whole, cut off by a Clip that is not empty.
 type Shape struct {
 	Kind   Kind
 	Points []Point
@@ -122,7 +122,7 @@ const (
 	End
 )
 
-// Label is a line of text; its point lies on the baseline.
+// Label is a line of text, whose point lies on the baseline.
 type Label struct {
 	X, Y  float64
 	Words string
@@ -131,7 +131,7 @@ type Label struct {
 	Bold  bool
 }
 
-// Scene is a picture of the given size. Items are what can be read.
+// Scene is a picture. Items are what can be read.
 type Scene struct {
 	Width, Height float64
 	Shapes        []Shape
@@ -142,13 +142,13 @@ type Scene struct {
 	wide          Measure
 }
 
-// Item is read when its Box is pointed at, of several that of the nearest middle; Mark is outlined.
+// Item is read when its Box is pointed at; Mark is outlined.
 type Item struct{ Box, Mark Rect }
 
 // Measure is the width of words in px, at TextSize.
 type Measure func(words string) float64
 
-// Roughly measures without a font, by the widths of a wide one without serifs.
+// Roughly measures without a font.
 func Roughly(words string) float64 {
 	wide := 0.0
 	for _, c := range words {
@@ -194,14 +194,13 @@ func (s *Scene) label(x, y float64, words string, align Align, p Paint) *Label {
 	return &s.Labels[len(s.Labels)-1]
 }
 
-// hatch draws diagonals over a box, as not all see colours. They meet those of neighbours.
+// hatch draws diagonals, as not all see colours. They meet those of neighbours.
 func (s *Scene) hatch(r Rect, p Paint) {
 	const step, widest = 7, 1e5
 	if !(r.W+r.H < widest) || !(math.Abs(r.X)+math.Abs(r.Y) < widest) {
 		return // a box of an absurd report, which nobody sees whole
 	}
 	var points []Point
-	// Lines x + y = c.
 	for c := step * float64(int((r.X+r.Y)/step)+1); c < r.Right()+r.Bottom(); c += step {
 		x0, x1 := max(r.X, c-r.Bottom()), min(r.Right(), c-r.Y)
 		if x1 > x0 {
@@ -211,7 +210,7 @@ func (s *Scene) hatch(r Rect, p Paint) {
 	s.add(Shape{Kind: Segments, Points: points, Width: 1, Paint: p, Clip: r})
 }
 
-// Hit is the item whose box holds a place, of several the one of the nearest middle; -1: none.
+// Hit is the item whose box holds a place, of several that of the nearest middle; -1: none.
 func (s *Scene) Hit(p Point) int {
 	best, least := -1, 0.0
 	for i, it := range s.Items {
@@ -227,7 +226,7 @@ func (s *Scene) Hit(p Point) int {
 	return best
 }
 
-// Areas are the polygons of a fill or a strip, cut off at its clip.
+// Areas are the polygons of a fill or a strip within its clip.
 func (s Shape) Areas() [][]Point {
 	areas, cut := [][]Point{s.Points}, s.cut()
 	switch {
@@ -261,7 +260,7 @@ func (s Shape) clips() bool { return s.Clip.W > 0 && s.Clip.H > 0 }
 // Shows reports whether a mark is not cut off.
 func (s Shape) Shows(at Point) bool { return !s.clips() || s.Clip.Has(at) }
 
-// Lines are those of a stroke or of segments, cut off at its clip.
+// Lines are those of a stroke or of segments within its clip.
 func (s Shape) Lines() (lines [][]Point) {
 	step := If(s.Kind == Segments, 2, 1)
 	for i := 1; i < len(s.Points); i += step {
@@ -281,7 +280,7 @@ func (s Shape) Lines() (lines [][]Point) {
 	return lines
 }
 
-// Dashed are the lines as they are seen: dashes of those that are dashed.
+// Dashed are the lines, or the dashes of those that are dashed.
 func (s Shape) Dashed() [][]Point {
 	lines := s.Lines()
 	if !s.Dash {
@@ -294,7 +293,7 @@ func (s Shape) Dashed() [][]Point {
 	return out
 }
 
-// Sharp reports whether all edges of a line, or of a closed one, are upright or level.
+// Sharp reports whether all edges are upright or level.
 func Sharp(line []Point, closed bool) bool {
 	for i, b := range line {
 		if a := line[(i+len(line)-1)%len(line)]; (i > 0 || closed) && a.X != b.X && a.Y != b.Y {
@@ -307,7 +306,7 @@ func Sharp(line []Point, closed bool) bool {
 // SquareSide is half a square's side, in radii.
 const SquareSide = 0.86
 
-// Corners are those of a mark; nil of a disc or a ring.
+// Corners are nil of a disc or a ring.
 func (f Form) Corners(at Point, r float64) []Point {
 	form := func(x, y float64) Point { return Point{at.X + r*x, at.Y + r*y} }
 	switch f {
@@ -365,7 +364,6 @@ func clipPolygon(points []Point, r Rect) []Point {
 	return points
 }
 
-// Lengths of dashes and of the gaps between them, in CSS pixels.
 const dashOn, dashOff = 6, 4
 
 func dashed(line []Point, on, off float64) []Point {

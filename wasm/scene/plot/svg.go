@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Node is an element of a picture as SVG; one without a name is text. Its JSON form
-// is [name, {attributes}, children...], that of a text a string.
+// Node is an element of SVG, one without a name text. Its JSON form is [name, {attributes}, children...],
+// or a string.
 type Node struct {
 	Name     string
 	Attrs    map[string]string
@@ -33,7 +33,7 @@ func (n Node) MarshalJSON() ([]byte, error) {
 
 var escape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
 
-// Markup is the element as the text of a page or of an SVG file.
+// Markup is the element as text.
 func (n Node) Markup() string {
 	var b strings.Builder
 	n.write(&b)
@@ -60,28 +60,26 @@ func (n Node) write(b *strings.Builder) {
 	b.WriteString("</" + n.Name + ">")
 }
 
-// xmlRune replaces what XML does not allow, in names that a report brought.
+// xmlRune replaces what XML does not allow.
 func xmlRune(r rune) rune {
 	return If(r < ' ' && r != '\t' && r != '\n' || r == 0xFFFE || r == 0xFFFF, '\uFFFD', r)
 }
 
 // Look says how a picture is painted as SVG.
 type Look struct {
-	// Theme are the colours by role. Without them a colour is the custom property of
-	// the role's name, and the picture changes with the page's styles.
+	// Theme are the colours by role. Without them the page's styles have them.
 	Theme [][3]uint8
-	// Title stands over a picture with a theme, which is a file of its own.
+	// Title stands over a picture with a theme.
 	Title string
 }
 
 // manyDots are painted in a shorter way; of more than mostTargets items none can be pointed at.
 const manyDots, mostTargets = 64, 2000
 
-// margin is around a picture that is a file, and heading the height of its title, in px.
+// margin is around a picture with a theme, heading the height of its title, px.
 const margin, heading = 16.0, 20.0
 
-// SVG paints the picture. Label is what it is called where it cannot be seen, and
-// tooltip what a place of it says when it is pointed at.
+// SVG paints the picture. Label says what it is, tooltip what an item says.
 func (s *Scene) SVG(look Look, label string, tooltip func(item int) string) Node {
 	p := svgPainter{look: look}
 	for _, sh := range s.Shapes {

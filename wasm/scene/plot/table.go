@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Numbers are what a plot draws, a row each. The first cell heads its row.
+// Numbers are what a plot draws, a row each, which the first cell heads.
 type Numbers struct {
 	Title string
 	Head  []string
@@ -32,7 +32,7 @@ func (r Range) String() string {
 	return Short(r.A) + " to " + Short(r.B)
 }
 
-// Table are the numbers as words. The first column heads its rows.
+// Table are the numbers as words.
 type Table struct {
 	Title string     `json:"title"`
 	Head  []string   `json:"head"`

@@ -125,7 +125,7 @@ func (v *Viewer) Pan(dx, dy float64) {
 		func(w Window, box Rect) Window { return w.Pan(-dy / box.H) })
 }
 
-// move changes the windows of the axes that pan and zoom, and reports whether that changed the picture.
+// move changes the windows of axes that zoom, and reports whether that changed the picture.
 func (v *Viewer) move(x, y func(Window, Rect) Window) bool {
 	if v.Scene == nil {
 		return false
@@ -145,7 +145,7 @@ func (v *Viewer) move(x, y func(Window, Rect) Window) bool {
 	return true
 }
 
-// Zoom shows more by a factor, less below 1, about a place, and reports whether it could.
+// Zoom shows more by a factor, less below 1, about a place. It reports whether it could.
 func (v *Viewer) Zoom(factor float64, p Point) bool {
 	return v.move(func(w Window, box Rect) Window { return w.Zoom(factor, min(1, max(0, (p.X-box.X)/box.W))) },
 		func(w Window, box Rect) Window { return w.Zoom(factor, min(1, max(0, (p.Y-box.Y)/box.H))) })
@@ -169,7 +169,7 @@ func (v *Viewer) Reset() {
 	v.lay()
 }
 
-// Point reads what is at a place, and reports whether that is another item.
+// Point reads what is at a place. It reports whether that is another item.
 func (v *Viewer) Point(p Point) bool {
 	if v.Scene == nil {
 		return false
@@ -182,7 +182,7 @@ func (v *Viewer) Point(p Point) bool {
 // Leave reads nothing.
 func (v *Viewer) Leave() { v.at = -1 }
 
-// Step reads the next item, or the one before; the picture follows.
+// Step reads the next item, or the one before, and shows it.
 func (v *Viewer) Step(by int) {
 	if v.Scene == nil || len(v.Scene.Items) == 0 {
 		return
