@@ -164,7 +164,7 @@ export interface AccountQuery {
   odds?: number[];
 }
 
-/** accountAnswer is an account and the command that makes the same one. */
+/** accountAnswer is an account and its command. */
 export interface AccountedValue {
   /** with its defaults filled in */
   query: AccountQuery;
@@ -191,7 +191,7 @@ export interface AccountedValue {
   cli: string;
 }
 
-/** beginning is a text that came to the page, or what a file begins with. */
+/** beginning is a text, or what a file begins with. */
 export interface Beginning {
   text: string;
 }
@@ -383,7 +383,6 @@ export interface CSV {
   scaling?: string;
 }
 
-/** calibratedCell is one mechanism. */
 export interface CalibratedCell {
   mechanism: string;
   claim: string;
@@ -401,7 +400,7 @@ export interface CalibratedCell {
   note?: string;
 }
 
-/** calibrated is a calibration, under way or at its end. */
+/** calibrated is a calibration under way, or at its end. */
 export interface CalibratedValue {
   cells: CalibratedCell[];
   all: FalseAlarms;
@@ -548,7 +547,7 @@ export interface CanaryPool {
   scale?: CanaryScale;
 }
 
-/** canaryProgress is an audit with canaries, or of scores, on its way. Bounds come once, when they are new. */
+/** canaryProgress is an audit with canaries, or of scores, on its way. Bounds come once. */
 export interface CanaryProgress {
   phase: CanaryPhase;
   /** drawn so far in all phases */
@@ -669,7 +668,7 @@ export interface Chart {
 /** Kind says what the bins of a chart are. */
 export type ChartKind = "histogram" | "outcomes" | "score";
 
-/** checked is a plan with its defaults written out, and what there is to say about it before it runs. */
+/** checked is a plan with its defaults written out, and what there is to say about it. */
 export interface CheckedValue {
   plan: Plan;
   claim: Claim;
@@ -686,7 +685,7 @@ export interface CheckedValue {
   url: string;
 }
 
-/** Choice is one of several ways to look at a view. */
+/** Choice is a way to look at a view. */
 export interface Choice {
   id: string;
   words: string;
@@ -719,7 +718,7 @@ export interface Column {
   labels?: Label[];
 }
 
-/** columnFacts are a column, and what may be said otherwise of it: what it holds, and of outputs what it is. */
+/** columnFacts are what a column holds, and of outputs what it is. */
 export interface ColumnFacts {
   name: string;
   kind: Part;
@@ -845,7 +844,7 @@ export interface FactorOrder {
   probability: number;
 }
 
-/** falseAlarms are how many audits of a mechanism that keeps its claim raised an alarm, with the words for their share and its interval. */
+/** falseAlarms are how many audits of a mechanism that keeps its claim raised an alarm. */
 export interface FalseAlarms {
   alarms: number;
   of: number;
@@ -894,7 +893,7 @@ export interface Guarantee {
   source: string;
 }
 
-/** Handle is a level line that a hand moves: what it is called, and says where it is. */
+/** Handle is a level line that a hand moves. */
 export interface Handle {
   label: string;
   words: string;
@@ -919,7 +918,7 @@ export interface Inputs {
   examples?: Examples;
 }
 
-/** inspectRequest is how files are taken; what is empty is guessed. */
+/** inspectRequest is how files are taken. What is empty is guessed. */
 export interface InspectRequest {
   as?: FileKind;
   /** of two files, 1 or 2: which has the first dataset, or the members */
@@ -931,22 +930,21 @@ export interface InspectRequest {
   sign?: string;
 }
 
-/** inspected is what the page gets to know of files. */
 export interface Inspected {
   /** empty where they could not be read */
   files: FileFacts[];
   columns: ColumnFacts[];
-  /** Head are the first rows of the first columns. */
+  /** the first rows of the first columns */
   head: string[][];
   as?: FileKind;
-  /** Sentences say what the files are taken for, with what may be changed of it. */
+  /** say what the files are taken for */
   sentences: Part[][];
-  /** says how the bytes are read, so too */
+  /** says how the bytes are read */
   reading: Part[][];
   /** on how outputs were read */
   notes: string[];
   problem?: Refusal;
-  /** Offer is what can be audited; absent where there is a problem, or the user has to choose. */
+  /** Offer is absent where there is a problem, or the user has to choose. */
   offer?: Offer;
 }
 
@@ -1038,7 +1036,7 @@ export interface Live {
   output: string;
 }
 
-/** lookRequest is the beginning of a table, whole lines of it. */
+/** lookRequest is the beginning of a table, whole lines. */
 export interface LookRequest {
   text: string;
   /** as in audit.LabelledReading */
@@ -1137,7 +1135,7 @@ export type MembershipSides = "chosen" | "both" | "in" | "out";
 /** Mode says what an audit is after. */
 export type Mode = "climbing" | "fixed" | "until-refuted";
 
-/** Moment is a bound on the way: from so many pairs of outputs, or of what is counted. */
+/** Moment is a bound on the way, from so many pairs of outputs, or of what is counted. */
 export interface Moment {
   pairs: number;
   bound: number;
@@ -1155,7 +1153,6 @@ export interface Needed {
 /** offer is an audit of files, but for the claim. */
 export interface Offer {
   listing: MechanismListing;
-  /** of the audit */
   kind: string;
   /** that the files give */
   settings: Record<string, string>;
@@ -1163,7 +1160,7 @@ export interface Offer {
   methods: string[];
 }
 
-/** option asks for another reading; the one that holds asks for nothing. */
+/** option asks for another reading; that which holds for none. */
 export interface Option {
   text: string;
   asks?: InspectRequest;
@@ -1237,7 +1234,6 @@ export interface People {
 /** Phase is a stage of a run. */
 export type Phase = "bet" | "explore" | "certify" | "bound";
 
-/** pictureRequest asks for a picture of what the page shows. */
 export interface PictureRequest {
   /** what Text is */
   of: string;
@@ -1252,13 +1248,13 @@ export interface PictureRequest {
   /** Theme and Heading, what it is of, make the picture a file of its own; see Look. */
   theme?: [number, number, number][];
   heading?: string;
-  /** Exact asks for the table with all digits. */
+  /** Exact asks for all digits in the table. */
   exact?: boolean;
-  /** At is where a hand put the line that it can move, as a share of the upright axis. */
+  /** At is where a hand put the line, as a share of the upright axis. */
   at?: number;
 }
 
-/** Picture is a view at a width: what is drawn, what it says, and the numbers that are drawn. */
+/** Picture is a view at a width: what is drawn and said, and the same numbers. */
 export interface PictureValue {
   title: string;
   words: string;
@@ -1275,7 +1271,7 @@ export interface PictureValue {
   small?: string;
   /** the claim is refuted */
   lit?: boolean;
-  /** Question is what the picture answers, and Who says who is in the two datasets that it compares. */
+  /** Question is what the picture answers, Who says who is in the two datasets. */
   question?: string;
   who?: [string, string];
 }
@@ -1385,22 +1381,21 @@ export interface Prepared {
   renyi: DirectedPlan[];
 }
 
-/** previewRequest is the result that came with a link, and its settings. */
+/** previewRequest is the result in a link, and its settings. */
 export interface PreviewRequest {
   settings: Record<string, string>;
   result: LinkSummary;
-  /** User is the user's mechanism, where the result is of one, whose outputs have Width numbers. Nothing of it runs. */
+  /** User is the user's mechanism, whose outputs have Width numbers. Nothing of it runs. */
   brought?: UserRequest;
   width?: number;
 }
 
-/** previewed is what it says. */
 export interface PreviewedValue {
   title: string;
   detail: string;
   /** Odd says why it cannot be the result of its settings; empty where it can. */
   odd: string;
-  /** Picture is what there is to draw, the text of a report as far as the link has it; absent where there is nothing. */
+  /** Picture is the text of a report as far as the link has it; absent where there is nothing to draw. */
   picture?: string;
 }
 
@@ -1458,7 +1453,6 @@ export interface ProgressValue {
 /** Quantity names what a row bounds from below. */
 export type Quantity = "epsilon" | "delta" | "renyi" | "rho" | "mu" | "renyi-epsilon" | "gaussian-epsilon" | "stretch" | "auroc" | "tpr";
 
-/** readProgress is a file on its way. */
 export interface ReadProgress {
   name: string;
   /** of all files */
@@ -1479,13 +1473,12 @@ export interface Reading {
   nonFinite?: string;
 }
 
-/** ready is the first message of a coordinator. */
 export interface ReadyValue {
   version: string;
   go: string;
 }
 
-/** recognized is what came: of a function its language, the code with a mechanism that calls it, and what it is in words. */
+/** recognized is what came: of a function the code, with a mechanism that calls it, and words. */
 export interface Recognized {
   is: string;
   language?: string;
@@ -1527,7 +1520,7 @@ export interface Recording {
   split?: RecordedSplit;
 }
 
-/** refusal is an error as a JSON value. That about the user's input, with a path always, and Fault, which is it without where it came up, are empty for other errors. */
+/** refusal is an error. What is of the user's input, with a path always, and Fault, which is it without where it came up, are empty for others. */
 export interface Refusal {
   message: string;
   /** name of the field or argument, as the user wrote it */
@@ -1558,11 +1551,11 @@ export interface RenyiCurve {
   confidence: string;
 }
 
-/** replayProgress is how far a replay has come: outputs of a pair, or runs. */
+/** replayProgress is in outputs of a pair, or runs. */
 export interface ReplayProgress {
   rows: number;
   total: number;
-  /** Left is how many seconds the replay still takes if what it has to do costs what was done; absent while too little was. */
+  /** Left is how many seconds it still takes at this pace; absent while too little was done. */
   left?: number;
 }
 
@@ -1616,22 +1609,22 @@ export interface Report {
 export interface ReportedValue {
   /** Report is read by the page out of Text: it is large, and goes over once. */
   report: AnyReport;
-  /** Text is the report in canonical form, to be saved as it is. */
+  /** Text is the canonical form, to be saved as it is. */
   text: string;
-  /** Title and Detail are the verdict for whoever glances at it. */
+  /** Title and Detail are the verdict at a glance. */
   title: string;
   detail: string;
   /** LinkSummary is what a link holds of an audit of a pair. */
   glimpse?: LinkSummary;
-  /** Say is what its picture says, there before that is drawn. */
+  /** Say is what its picture says. */
   say?: Said;
-  /** Mended is the address of the audit of the mechanism without its fault, on these; absent where there is none. */
+  /** Mended is the address of the audit without the fault; absent where there is none. */
   mended?: string;
   facts: FactRow[];
   tables: TableWords[];
   /** of an audit of a pair */
   curves: Curves;
-  /** Course are the provisional bounds of an audit with canaries on its way; empty for a report that was opened. */
+  /** Course are the provisional bounds of an audit with canaries; empty for a report that was opened. */
   course: CoursePoint[];
   /** of a run that failed */
   error: string;
@@ -1645,13 +1638,13 @@ export interface Reproduce {
   note?: string;
 }
 
-/** Said is what a picture shows in one plain sentence, with what else there is to say. */
+/** Said is what a picture shows in one plain sentence. */
 export interface Said {
   sentence?: string;
   small?: string;
   /** the claim is refuted */
   lit?: boolean;
-  /** Question is what the picture answers, and Who says who is in the two datasets that it compares. */
+  /** Question is what the picture answers, Who says who is in the two datasets. */
   question?: string;
   who?: [string, string];
 }
@@ -1821,7 +1814,7 @@ export interface Space {
   relation: Relation;
 }
 
-/** Table are the numbers as words. The first column heads its rows. */
+/** Table are the numbers as words. */
 export interface Table {
   title: string;
   head: string[];
@@ -1857,7 +1850,7 @@ export interface TablePreview {
   head: string[][];
 }
 
-/** tableRequest says what a table is and how it is read. Its text comes beside it. */
+/** tableRequest says how a table is read. Its text comes beside it. */
 export interface TableRequest {
   name: string;
   reading: LabelledReading;
@@ -1963,7 +1956,6 @@ export interface UserMechanism {
   unseeded?: string;
 }
 
-/** userRequest is the user's mechanism as the page describes it. */
 export interface UserRequest {
   kind: UserKind;
   name: string;
@@ -1984,7 +1976,6 @@ export interface UserRequest {
 /** Verdict is the outcome of an audit. There is no verdict "private". */
 export type Verdict = "violation" | "no-violation-found" | "inconclusive" | "invalid";
 
-/** verified is what a replay found. */
 export interface VerifiedValue {
   ok: boolean;
   /** the counts are the report's own */
@@ -1996,7 +1987,7 @@ export interface VerifiedValue {
   notes: string[];
 }
 
-/** wanted is an audit as a form or an address asks for it: the texts of its settings, by the names that flags have too, of parameters by p.NAME. An empty one is as good as absent. */
+/** wanted is an audit as texts of settings, named as flags are, of parameters p.NAME. */
 export interface Wanted {
   kind: string;
   settings: Record<string, string>;

@@ -1,9 +1,8 @@
-// Command view is the WebAssembly picture of a report: package scene lays it
-// out, Ebiten paints it into view.html, which the page shows in a frame when it
-// is asked for. This file alone knows JavaScript.
+// Command view is the WebAssembly picture of a report: package scene lays it out, Ebiten paints it into
+// view.html. This file alone knows JavaScript.
 //
-// The document's script, site/view/view.js, starts the program and offers the global
-// object dpscopeViewShell:
+// The document's script, site/view/view.js, starts the program and offers the global object
+// dpscopeViewShell:
 //
 //	webgl    whether there is anything to paint with
 //	scale    device pixels in a CSS pixel
@@ -13,9 +12,9 @@
 //	pixels   (bytes, width, height) => undefined: the picture, as asked for
 //	measure  (words) => px
 //
-// What the script says: data (json: scene.Input), theme (json: [[r, g, b], ...]
-// by plot.Paint.Role), size (px), show (view), choose (choice), point (x, y), leave,
-// pan (dx, dy), zoom (factor, x, y), closer (factor), reset, step (by), picture. What it hears: laid, read, facts, failed.
+// What the script says: data (json: scene.Input), theme (json: [[r, g, b], ...] by plot.Paint.Role),
+// size (px), show (view), choose (choice), point (x, y), leave, pan (dx, dy), zoom (factor, x, y),
+// closer (factor), reset, step (by), picture. What it hears: laid, read, facts, failed.
 package main
 
 import (
@@ -64,7 +63,6 @@ func remembered(measure plot.Measure) plot.Measure {
 	}
 }
 
-// program joins the document and the viewer.
 type program struct {
 	shell   js.Value
 	viewer  plot.Viewer
@@ -73,7 +71,7 @@ type program struct {
 	cloud   scene.Cloud // of the runs that the page sent
 }
 
-// onMessage does what the script says, and reports whether that changed the picture.
+// onMessage reports whether what the script says changed the picture.
 func (p *program) onMessage(args []js.Value) bool {
 	text := func(i int) string { return args[i].String() }
 	at := func(i int) float64 { return args[i].Float() }
@@ -147,7 +145,6 @@ func (p *program) onMessage(args []js.Value) bool {
 	return true
 }
 
-// lay hands the picture to the painter, and its words to the document.
 func (p *program) lay() {
 	s := p.viewer.Scene
 	p.painter.show(s)

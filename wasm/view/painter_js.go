@@ -9,7 +9,7 @@ import (
 	"github.com/hajimehoshi/ebiten/v2/vector"
 )
 
-// painter paints a scene: what does not move once, into an image of its own.
+// painter paints what does not move once, into an image of its own.
 type painter struct {
 	scale  float64 // device pixels in a CSS pixel
 	theme  [][3]uint8
@@ -24,13 +24,13 @@ type painter struct {
 
 func (e *painter) show(s *plot.Scene) { e.scene, e.stale = s, true }
 
-// Update implements [ebiten.Game]; nothing moves by itself.
+// Update does nothing: nothing moves by itself.
 func (e *painter) Update() error { return nil }
 
-// Layout implements [ebiten.Game]; LayoutF takes its place.
+// Layout gives way to LayoutF.
 func (e *painter) Layout(w, h int) (int, int) { panic("view: LayoutF is there") }
 
-// LayoutF implements [ebiten.LayoutFer]: a pixel is one of the device.
+// LayoutF has a pixel of the device for each.
 func (e *painter) LayoutF(w, h float64) (float64, float64) { return w * e.scale, h * e.scale }
 
 // Draw implements [ebiten.Game].
@@ -70,7 +70,7 @@ func (e *painter) colour(p plot.Paint) color.NRGBA {
 	return color.NRGBA{c[0], c[1], c[2], uint8(math.Round(255 * p.Alpha))}
 }
 
-// paint paints a shape. Upright and level edges lie on whole pixels, others are soft.
+// paint has upright and level edges on whole pixels; others are soft.
 func (e *painter) paint(dst *ebiten.Image, s plot.Shape) {
 	switch s.Kind {
 	case plot.Dots:
@@ -114,7 +114,7 @@ func (e *painter) paint(dst *ebiten.Image, s plot.Shape) {
 // manyDots are painted pixel by pixel: each on its way through Ebiten costs far more.
 const manyDots = 64
 
-// stamp paints marks, which lie on whole pixels, over those that were stamped before.
+// stamp paints marks, which lie on whole pixels, over those before.
 func (e *painter) stamp(s plot.Shape) {
 	type pixel struct {
 		at, rest int    // index of its bytes from the middle's; what remains of what is there, in 255ths
@@ -148,7 +148,7 @@ func (e *painter) stamp(s plot.Shape) {
 	}
 }
 
-// paintAll paints the scene; marks that follow each other are one image.
+// paintAll makes one image of marks that follow each other.
 func (e *painter) paintAll(shapes []plot.Shape) {
 	size := e.static.Bounds()
 	for i, s := range shapes {
@@ -169,7 +169,7 @@ func (e *painter) paintAll(shapes []plot.Shape) {
 	}
 }
 
-// trace adds a line, open or closed. Upright and level edges lie on whole pixels.
+// trace adds a line. Upright and level edges lie on whole pixels.
 func (e *painter) trace(path *vector.Path, line []plot.Point, width float64, closed bool) {
 	sharp := plot.Sharp(line, closed)
 	for i, p := range line {

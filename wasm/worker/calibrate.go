@@ -16,13 +16,11 @@ import (
 )
 
 const (
-	// mostAudits bounds a calibration on the page.
-	mostAudits = 100_000
-	// calibratedEvery is the time between two tables, in seconds.
-	calibratedEvery = 0.25
+	mostAudits      = 100_000 // of a calibration on the page
+	calibratedEvery = 0.25    // s between two tables
 )
 
-// calibrated is a calibration, under way or at its end.
+// calibrated is a calibration under way, or at its end.
 type calibrated struct {
 	Cells    []calibratedCell `json:"cells"`
 	All      falseAlarms      `json:"all"`
@@ -38,8 +36,7 @@ type calibrated struct {
 	CLI       string `json:"cli,omitempty"`
 }
 
-// falseAlarms are how many audits of a mechanism that keeps its claim raised an alarm, with
-// the words for their share and its interval.
+// falseAlarms are how many audits of a mechanism that keeps its claim raised an alarm.
 type falseAlarms struct {
 	Alarms       int    `json:"alarms"`
 	Of           int    `json:"of"`
@@ -48,7 +45,6 @@ type falseAlarms struct {
 	Above        bool   `json:"above,omitempty"` // significantly above beta; at the end only
 }
 
-// calibratedCell is one mechanism.
 type calibratedCell struct {
 	Mechanism string `json:"mechanism"`
 	Claim     string `json:"claim"`
@@ -64,8 +60,8 @@ func rateOf(c calibration.Count) falseAlarms {
 	return falseAlarms{Alarms: c.Alarms, Of: c.Of, RateText: c.RateWords(), IntervalText: c.IntervalWords(), Above: c.Above}
 }
 
-// calibrate does audits with the default learners, as [calibration.Small] has them but
-// for what it is asked. A stop, and an error in an audit, keep what there is.
+// calibrate does audits as [calibration.Small] has them but for what it is asked. A stop, and an error
+// in an audit, keep what there is.
 func (c *coordinator) calibrate(ctx context.Context, r request[settings.Texts]) (calibrated, error) {
 	plan := calibration.Small()
 	texts := settings.Texts{}
@@ -112,7 +108,6 @@ func (c *coordinator) calibrate(ctx context.Context, r request[settings.Texts]) 
 	return out, nil
 }
 
-// calibrating is a calibration under way.
 type calibrating struct {
 	plan     calibration.Plan
 	cells    []calibration.Cell
@@ -122,8 +117,8 @@ type calibrating struct {
 	outcomes [][]calibration.Outcome
 }
 
-// do does all audits, one run of every cell after the other. One that fails ends the others.
-// They are merged in order: what an early end counts does not depend on which audits are quick.
+// do does one run of every cell after the other; one that fails ends the others. They are merged in
+// order: what an early end counts does not depend on which audits are quick.
 func (s *calibrating) do(ctx context.Context, cat audit.Catalogue, crew *workerPool) error {
 	type audit struct{ cell, run int }
 	var all []audit
@@ -166,7 +161,6 @@ func (s *calibrating) do(ctx context.Context, cat audit.Catalogue, crew *workerP
 	return audits.Wait()
 }
 
-// now is what there is; at the end it is judged.
 func (s *calibrating) now(end bool) calibrated {
 	rows := audit.Listed(len(s.cells), func(i int) calibration.Row { return calibration.Tally(s.cells[i], s.outcomes[i]) })
 	all := calibration.Total(rows)
@@ -182,7 +176,6 @@ func (s *calibrating) now(end bool) calibrated {
 				above = append(above, row.Plan.Mechanism)
 			}
 		}
-		// Groups are of cells whose claims are met.
 		if len(r.Above) > len(above) {
 			out.All.Above = !slices.ContainsFunc(rows, func(r calibration.Row) bool { return !r.Met })
 			above = append(above, map[bool]string{true: "all together", false: "those without ~ together"}[out.All.Above])

@@ -15,16 +15,16 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 )
 
-// doing is what a call does; it is told of progress by the message's id.
+// doing is what a call does. It tells progress by the message's id.
 type doing func(context.Context, *coordinator, message) (any, error)
 
-// call is what the page asks of the coordinator: it sends a value, and gets progress and an answer.
+// call is what the page asks of the coordinator.
 type call struct {
 	name  string
 	does  doing
 	sends reflect.Type
-	// tells are values of the types of what it tells on its way. If there are any it needs the
-	// workers, which serve one call at a time.
+	// tells are values of the types of what it tells on its way. Calls that tell need the workers, which
+	// serve one at a time.
 	tells []any
 	gets  reflect.Type
 	doc   string
@@ -61,7 +61,7 @@ func callOf[T, R any](name, doc string, do func(*coordinator, context.Context, r
 	}}
 }
 
-// request is one call of the page, with the files of the user's that it is about.
+// request is one call of the page.
 type request[T any] struct {
 	id    int
 	asked T
@@ -71,9 +71,7 @@ type request[T any] struct {
 // reportText is a report's file, verbatim.
 type reportText string
 
-// wanted is an audit as a form or an address asks for it: the texts of its settings, by
-// the names that flags have too, of parameters by p.NAME. An empty one is as good as
-// absent.
+// wanted is an audit as texts of settings, named as flags are, of parameters p.NAME.
 type wanted struct {
 	Kind     string         `json:"kind"`
 	Settings settings.Texts `json:"settings"`
@@ -88,7 +86,7 @@ func (c *coordinator) tell(id int, so any) {
 	c.page.post(message{Type: msgProgress, ID: id, JSON: mustJSON(so)})
 }
 
-// answer posts exactly one answer to a request, whatever happens.
+// answer posts exactly one answer, whatever happens.
 func (c *coordinator) answer(ctx context.Context, m message, do doing) {
 	c.page.post(replyTo(m, msgAnswer, msgRefused, fmt.Sprintf("%q", m.Type), func() (any, error) { return do(ctx, c, m) }))
 }
@@ -97,7 +95,7 @@ func (c *coordinator) refuse(m message, err error) {
 	c.page.post(message{Type: msgRefused, ID: m.ID, JSON: mustJSON(refusalOf(err))})
 }
 
-// replyTo is the answer of type done with what do returns, or of type failed with its error.
+// replyTo has what do returns, or its error.
 func replyTo(m message, done, failed, what string, do func() (any, error)) message {
 	value, err := guarded(what, do)
 	var data []byte
@@ -142,14 +140,12 @@ func (c *coordinator) begin(m message, do doing) {
 	})
 }
 
-// ready is the first message of a coordinator.
 type ready struct {
 	Version string `json:"version"`
 	Go      string `json:"go"`
 }
 
-// checked is a plan with its defaults written out, and what there is to say
-// about it before it runs.
+// checked is a plan with its defaults written out, and what there is to say about it.
 type checked struct {
 	Plan          pair.Plan        `json:"plan"`
 	Claim         audit.Claim      `json:"claim"`
@@ -185,14 +181,14 @@ func (c *coordinator) check(_ context.Context, r request[settings.Texts]) (check
 	}, nil
 }
 
-// accountAnswer is an account and the command that makes the same one.
+// accountAnswer is an account and its command.
 type accountAnswer struct {
 	accounting.Account
 	CLI string `json:"cli"`
 }
 
-// trace says how an account changes with its steps and its delta. It gets the query of an
-// answer. Other requests are answered between its points, and the next trace ends it.
+// trace says how an account changes with its steps and its delta. Other requests are answered between
+// its points, and the next trace ends it.
 func (c *coordinator) trace(_ context.Context, r request[accounting.Query]) (accounting.Trace, error) {
 	c.traced.Store(int64(r.id))
 	return accounting.Follow(r.asked, func() bool {
@@ -201,7 +197,7 @@ func (c *coordinator) trace(_ context.Context, r request[accounting.Query]) (acc
 	})
 }
 
-// account answers a query, of which it gets the texts.
+// account answers the texts of a query.
 func (c *coordinator) account(_ context.Context, r request[settings.Texts]) (accountAnswer, error) {
 	q, err := read(accounting.Keys(), r.asked, accounting.Query{})
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/dpscope/dpscope/core/engine"
 )
 
-// coordinator answers the page. Its tasks go to the crew, so that it is always free to hear a
-// stop. That of the user's samples has no crew and works by itself.
+// coordinator answers the page. Its tasks go to the crew, so that it can hear a stop. That of the user's
+// samples has no crew and works by itself.
 type coordinator struct {
 	cat       audit.Catalogue
 	page      port
@@ -34,8 +34,8 @@ type coordinator struct {
 	cancel context.CancelFunc
 }
 
-// coordinate is the role of the coordinator, or of samples if it has a pause, which lets messages
-// in that have arrived. It returns at once: requests run in goroutines.
+// coordinate is the role of the coordinator, or of samples if it has a pause, which lets messages in.
+// Requests run in goroutines.
 func coordinate(cat audit.Catalogue, page port, generator audit.Generator, hang time.Duration, pause func()) {
 	start := time.Now()
 	c := &coordinator{cat: cat, page: page, generator: generator,

@@ -8,7 +8,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// filesOf are the files of a message. Their bytes stay with the browser until asked for.
+// filesOf are the files of a message, whose bytes stay with the browser.
 func filesOf(v js.Value) []userFile {
 	if v.Type() != js.TypeObject {
 		return nil
@@ -21,7 +21,7 @@ func filesOf(v js.Value) []userFile {
 	return out
 }
 
-// withTable has the learners over the table of the page's start message, if there is one.
+// withTable has the learners over the table of the page's start message.
 func withTable(cat audit.Catalogue) audit.Catalogue {
 	table := js.Global().Get("dpscopeShell").Get("options").Get("table")
 	if table.Type() != js.TypeObject {
@@ -33,7 +33,7 @@ func withTable(cat audit.Catalogue) audit.Catalogue {
 // browserFile reads a Blob, synchronously as only workers may.
 type browserFile js.Value
 
-// ReadAt implements [io.ReaderAt]; errors tell the user that the browser cannot read the file.
+// ReadAt implements [io.ReaderAt], with errors for the user.
 func (b browserFile) ReadAt(p []byte, at int64) (n int, err error) {
 	defer func() {
 		if r := recover(); r != nil {

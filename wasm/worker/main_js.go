@@ -1,15 +1,11 @@
-// Command worker is the WebAssembly core. One binary runs in every web worker
-// of the page, in one of three roles: the coordinator runs the engine and answers
-// the page, task workers execute tasks for it; a coordinator of samples holds the
-// user's files and audits them by itself. The messages between them are
-// in message.go; this file and files_js.go alone know JavaScript.
+// Command worker is the WebAssembly core. One binary runs in every web worker of the page, in one of
+// three roles: the coordinator runs the engine and answers the page, task workers execute tasks for it;
+// a coordinator of samples audits the user's files by itself. Only the files *_js.go know JavaScript.
 //
-// The worker's shell, site/worker/worker.js, starts the program and offers the global
-// object dpscopeShell:
+// The worker's shell, site/worker/worker.js, starts the program and offers the global object dpscopeShell:
 //
 //	options  {role, worker, coreSha256, hangAfterMs} of the page's start message
-//	listen   (handle) => undefined: hands on the page's messages from now on,
-//	         those that waited included
+//	listen   (handle) => undefined: hands on the page's messages, those that waited included
 //
 // When the program ends, by a panic or otherwise, the shell tells the page.
 package main
@@ -78,13 +74,13 @@ func (p *messagePort) close() {
 	p.handler.Release()
 }
 
-// newPause returns a function that lets all messages in that have arrived. A
-// round trip through a MessageChannel does that in well under 0.1 ms, where a
-// timer takes 4 ms and runtime.Gosched never comes back to the event loop.
+// newPause returns a function that lets all messages in that have arrived. A round trip through a
+// MessageChannel takes well under 0.1 ms, a timer 4 ms, and runtime.Gosched never comes back to the
+// event loop.
 func newPause() func() {
 	channel := js.Global().Get("MessageChannel").New()
 	back := make(chan struct{}, 1)
-	// Never released: pauses go on for the life of the worker.
+	// Never released: pauses go on.
 	channel.Get("port1").Set("onmessage", js.FuncOf(func(js.Value, []js.Value) any {
 		back <- struct{}{}
 		return nil
@@ -104,7 +100,7 @@ func toJS(m message) map[string]any {
 	return out
 }
 
-// fromJS reads a message; absent or odd fields are zero, as all is where syscall/js panics.
+// fromJS reads a message. What is absent or odd is zero, as all is where syscall/js panics.
 func fromJS(v js.Value) (m message) {
 	defer func() {
 		if recover() != nil {

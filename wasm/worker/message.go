@@ -8,8 +8,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// message is one between page, coordinator and task workers. Which fields count depends on Type;
-// the others are zero. Their types in TypeScript are in site/worker/protocol.d.ts.
+// message is between page, coordinator and task workers. Fields that its Type does not need are zero.
 type message struct {
 	Type   string
 	ID     int    // of the request, or of the task
@@ -21,7 +20,7 @@ type message struct {
 	Files  []userFile
 }
 
-// userFile is a file of the user's, whose bytes are read where they lie.
+// userFile is a file of the user's, read where it lies.
 type userFile struct {
 	io.ReaderAt
 	name string
@@ -52,18 +51,17 @@ const (
 	msgFailed = "failed"
 )
 
-// port is one end of a channel, whose messages arrive in the order of their posting.
+// port is one end of a channel.
 type port interface {
 	post(message)
-	// listen has handle called for each message, one at a time, those that
-	// came before included. handle must not wait for another message.
+	// listen has handle called for each message in order, one at a time, those that came before included.
+	// handle must not wait for another message.
 	listen(handle func(message))
-	// close ends the channel and frees what listen holds.
-	close()
+	close() // frees what listen holds
 }
 
-// refusal is an error as a JSON value. That about the user's input, with a path always, and
-// Fault, which is it without where it came up, are empty for other errors.
+// refusal is an error. What is of the user's input, with a path always, and Fault, which is it without
+// where it came up, are empty for others.
 type refusal struct {
 	Message string `json:"message"`
 	audit.InputError
@@ -80,12 +78,12 @@ func refusalOf(err error) refusal {
 	return r
 }
 
-// remoteError is a refusal that came back from a task worker.
+// remoteError came back from a task worker.
 type remoteError struct{ refusal }
 
 func (e remoteError) Error() string { return e.Message }
 
-// Unwrap keeps the error one about the user's input, where it was one.
+// Unwrap keeps it one about the user's input.
 func (e remoteError) Unwrap() error {
 	if e.Field == "" {
 		return nil
@@ -93,7 +91,7 @@ func (e remoteError) Unwrap() error {
 	return &e.InputError
 }
 
-// mustJSON is for values that are built here and always have a JSON form.
+// mustJSON is for values that always have a JSON form.
 func mustJSON(v any) string {
 	data, err := json.Marshal(v)
 	if err != nil {

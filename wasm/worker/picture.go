@@ -14,7 +14,6 @@ import (
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
-// pictureRequest asks for a picture of what the page shows.
 type pictureRequest struct {
 	Of   string `json:"of"`   // what Text is
 	Text string `json:"text"` // JSON; "" of a report: the one that was answered with last
@@ -22,7 +21,7 @@ type pictureRequest struct {
 	plot.Request
 }
 
-// widest bounds the width of a picture, in px.
+// widest is of a picture, px.
 const widest = 4096
 
 // pictured keeps the report that was answered with last: its pictures are asked for one by one.
@@ -170,7 +169,6 @@ func (c *coordinator) reportView(req pictureRequest) (*plot.View, error) {
 	return nil, &audit.InputError{Field: "view", Found: fmt.Sprintf("%q", req.View), Want: `"outputs", "data", "tradeoff" or "renyi"`}
 }
 
-// drawing is a view of what the request's text holds.
 func drawing[T any](req pictureRequest, view func(*T) *plot.View) (*plot.View, error) {
 	var v T
 	err := req.read(&v)

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// beginning is a text that came to the page, or what a file begins with.
+// beginning is a text, or what a file begins with.
 type beginning struct {
 	Text string `json:"text"`
 }
@@ -21,8 +21,7 @@ const (
 	isEmpty  = "empty"
 )
 
-// recognized is what came: of a function its language, the code with a mechanism that
-// calls it, and what it is in words.
+// recognized is what came: of a function the code, with a mechanism that calls it, and words.
 type recognized struct {
 	Is       string `json:"is"`
 	Language string `json:"language,omitempty"`
@@ -37,7 +36,7 @@ func (c *coordinator) recognize(_ context.Context, r request[beginning]) (recogn
 	}
 	text = cmp.Or(cells(text), text)
 	if text[0] == '{' {
-		// An object of arrays, or one a line, is data; what is neither is a report, or meant to be one.
+		// An object of arrays, or one a line, is data; another is a report, or meant to be one.
 		d := json.NewDecoder(strings.NewReader(text))
 		var tokens [3]json.Token // the brace, a key and a value
 		for i := range tokens {
@@ -61,7 +60,7 @@ func (c *coordinator) recognize(_ context.Context, r request[beginning]) (recogn
 	return recognized{Is: isData}, nil
 }
 
-// cells is the code of a notebook of Jupyter, "" for what is none and where there is no code.
+// cells is the code of a notebook of Jupyter, "" for none.
 func cells(text string) (code string) {
 	var notebook struct {
 		Cells []struct {
@@ -85,17 +84,16 @@ func cells(text string) (code string) {
 	return strings.TrimSpace(code)
 }
 
-// function is one of the user's.
 type function struct {
 	language, name string
 	needs          []string // parameters without a default, and the first
 }
 
-// beginnings are what a line begins with that defines a function.
+// beginnings are of lines that define a function.
 var beginnings = map[string][]string{"python": {"def "}, "javascript": {"function ", "export function ", "export default function "}}
 
-// functionIn finds the function of a text that is to be audited: that which is called mechanism, or
-// else the last one at the beginning of a line, as what it calls stands above. Nil for none.
+// functionIn finds the function to be audited: mechanism, or else the last at the beginning of a line, as
+// what it calls stands above. Nil for none.
 func functionIn(text, language string) (found *function) {
 	for at := 0; at < len(text); at += strings.IndexByte(text[at:]+"\n", '\n') + 1 {
 		for _, begin := range beginnings[language] {
@@ -122,7 +120,7 @@ func parameters(text string) (needs []string) {
 	return needs
 }
 
-// arguments are what a mechanism gives for parameters of these names.
+// arguments are what a mechanism gives for parameters.
 var arguments = map[string]string{"rows": "rows", "records": "rows", "table": "rows", "dataset": "rows", "n": "n", "random": "random", "rng": "random", "generator": "random", "epsilon": "1", "eps": "1"}
 
 func usesNumpy(text string) bool {
@@ -130,7 +128,7 @@ func usesNumpy(text string) bool {
 	return strings.Contains(text, " as np\n") || strings.Contains(text, "size=n") || at > 0 && strings.IndexByte(" \t\n([{=+-*/,", text[at-1]) >= 0
 }
 
-// recognized is the function, with a function mechanism(rows, random) that calls it if it is none.
+// recognized is the function, with a mechanism(rows, random) that calls it if it is none.
 func (f function) recognized(text string) recognized {
 	text = "\n" + text + "\n"
 	for _, begin := range beginnings["javascript"][1:] {

@@ -17,30 +17,28 @@ import (
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
-// reportJSON is a report of any kind as an answer has it: null.
+// reportJSON is a report as an answer has it: null.
 type reportJSON []struct{}
 
 // reported is a report of any kind as the page gets it.
 type reported struct {
 	// Report is read by the page out of Text: it is large, and goes over once.
 	Report reportJSON `json:"report"`
-	// Text is the report in canonical form, to be saved as it is.
+	// Text is the canonical form, to be saved as it is.
 	Text string `json:"text"`
-	// Title and Detail are the verdict for whoever glances at it.
+	// Title and Detail are the verdict at a glance.
 	Title  string `json:"title"`
 	Detail string `json:"detail"`
 	// LinkSummary is what a link holds of an audit of a pair.
 	LinkSummary *pair.LinkSummary `json:"glimpse,omitempty"`
-	// Say is what its picture says, there before that is drawn.
+	// Say is what its picture says.
 	Say *plot.Said `json:"say,omitempty"`
-	// Mended is the address of the audit of the mechanism without its fault, on these; absent
-	// where there is none.
+	// Mended is the address of the audit without the fault; absent where there is none.
 	Mended string              `json:"mended,omitempty"`
 	Facts  []audit.FactRow     `json:"facts"`
 	Tables []report.TableWords `json:"tables"`
 	Curves pair.Curves         `json:"curves"` // of an audit of a pair
-	// Course are the provisional bounds of an audit with canaries on its way; empty for a
-	// report that was opened.
+	// Course are the provisional bounds of an audit with canaries; empty for a report that was opened.
 	Course []coursePoint `json:"course"`
 	Error  string        `json:"error"` // of a run that failed
 }
@@ -73,24 +71,21 @@ func (c *coordinator) report(r report.View, course []coursePoint, failure error)
 	return out, nil
 }
 
-// previewRequest is the result that came with a link, and its settings.
+// previewRequest is the result in a link, and its settings.
 type previewRequest struct {
 	Settings settings.Texts   `json:"settings"`
 	Result   pair.LinkSummary `json:"result"`
-	// User is the user's mechanism, where the result is of one, whose outputs have
-	// Width numbers. Nothing of it runs.
+	// User is the user's mechanism, whose outputs have Width numbers. Nothing of it runs.
 	User  *userRequest `json:"brought,omitempty"`
 	Width int          `json:"width,omitempty"`
 }
 
-// previewed is what it says.
 type previewed struct {
 	Title  string `json:"title"`
 	Detail string `json:"detail"`
 	// Odd says why it cannot be the result of its settings; empty where it can.
 	Odd string `json:"odd"`
-	// Picture is what there is to draw, the text of a report as far as the link has it; absent
-	// where there is nothing.
+	// Picture is the text of a report as far as the link has it; absent where there is nothing to draw.
 	Picture string `json:"picture,omitempty"`
 }
 
@@ -122,7 +117,7 @@ func (c *coordinator) preview(_ context.Context, asks request[previewRequest]) (
 	return out, nil
 }
 
-// open reads a report of any kind. It says what its numbers do, whatever its words.
+// open says what a report's numbers do, whatever its words.
 func (c *coordinator) open(_ context.Context, r request[reportText]) (reported, error) {
 	text, err := core.ParseReport([]byte(r.asked))
 	if err != nil {
@@ -131,16 +126,14 @@ func (c *coordinator) open(_ context.Context, r request[reportText]) (reported, 
 	return c.report(core.Reworded(text), nil, nil)
 }
 
-// replayProgress is how far a replay has come: outputs of a pair, or runs.
+// replayProgress is in outputs of a pair, or runs.
 type replayProgress struct {
 	Rows  int `json:"rows"`
 	Total int `json:"total"`
-	// Left is how many seconds the replay still takes if what it has to do costs what was
-	// done; absent while too little was.
+	// Left is how many seconds it still takes at this pace; absent while too little was done.
 	Left *float64 `json:"left,omitempty"`
 }
 
-// verified is what a replay found.
 type verified struct {
 	OK          bool     `json:"ok"`
 	Recomputed  bool     `json:"recomputed,omitempty"` // the counts are the report's own
@@ -150,7 +143,7 @@ type verified struct {
 	Notes       []string `json:"notes"`
 }
 
-// verify replays a report of any kind, with the user's files that it is of.
+// verify replays a report, with the user's files that it is of.
 func (c *coordinator) verify(ctx context.Context, asks request[reportText]) (verified, error) {
 	r, err := core.ParseReport([]byte(asks.asked))
 	if err != nil {
@@ -176,8 +169,7 @@ func (c *coordinator) verify(ctx context.Context, asks request[reportText]) (ver
 	watch.passes(true)
 	watch.tell(p)
 	given.Pool = c.pool(watch)
-	// Programs run on the command line only: of their trainings all that follows from the
-	// counts is held against them, and the answer says so.
+	// Programs run on the command line only: of their trainings what follows from the counts is checked.
 	trained := core.Trainer(core.PlanOf(r)) != nil
 	v, err := core.Verify(ctx, r, given, !trained)
 	if ctx.Err() != nil {
@@ -196,7 +188,7 @@ func (c *coordinator) verify(ctx context.Context, asks request[reportText]) (ver
 	}, nil
 }
 
-// watched is a worker whose outputs are counted, for a replay, which tells no progress itself.
+// watched tells the progress of a replay.
 type watched struct {
 	engine.Worker
 	*throttle
@@ -207,7 +199,6 @@ type watched struct {
 	pace engine.Pace
 }
 
-// Execute implements [engine.Worker].
 func (w *watched) Execute(ctx context.Context, t engine.Task, progress func(rows int), part func(any)) (any, error) {
 	return w.Worker.Execute(ctx, t, func(rows int) {
 		progress(rows)

@@ -37,8 +37,8 @@ func (w wanted) plan() (any, error) {
 	return nil, audit.UnknownName("kind", w.Kind, []string{report.Pair, canary.Kind, string(canary.OneRun), scores.Kind})
 }
 
-// given is what there is for an audit, or for a replay of it, with the user's files. Scores are
-// those of the role of samples; a replay can do without.
+// given is what there is for an audit, or for its replay, which can do without the scores of the role
+// of samples.
 func (c *coordinator) given(plan any, files []userFile, replay bool) (g core.Env, err error) {
 	g = core.Env{Catalogue: c.known(), Generator: c.generator, Now: c.now}
 	if p, ok := plan.(scores.Plan); ok {
@@ -58,8 +58,8 @@ func (c *coordinator) given(plan any, files []userFile, replay bool) (g core.Env
 	return g, err
 }
 
-// Grains of tasks: smaller than a source's own, so that the course has about canary.Looks
-// points, but worth a message. Slow sources, and tasks that carry much data, keep theirs.
+// Grains of tasks: small, so that the course has about canary.Looks points, but worth a message. Slow
+// sources, and tasks that carry much data, keep theirs.
 const (
 	leastGrain   = 8
 	mostTaskData = 1 << 16
@@ -111,8 +111,7 @@ type coursePoint struct {
 	Bounds []canary.LiveBound `json:"bounds"`
 }
 
-// canaryProgress is an audit with canaries, or of scores, on its way. Bounds come once,
-// when they are new.
+// canaryProgress is an audit with canaries, or of scores, on its way. Bounds come once.
 type canaryProgress struct {
 	canary.Progress
 	Planned int        `json:"planned"`       // certification runs
@@ -146,10 +145,10 @@ func (t *canaryTeller) tell(p canary.Progress) {
 	t.c.tell(t.id, canaryProgress{p, t.planned, t.c.drawn.gather(p.Scored).Says()})
 }
 
-// progressEvery is the time between two progress messages, in seconds.
+// progressEvery is between two progress messages, s.
 const progressEvery = 0.1
 
-// throttle lets progress pass that does not come too soon after the last, and news.
+// throttle lets progress pass that does not come too soon, and news.
 type throttle struct {
 	now   func() float64
 	every float64 // seconds
@@ -169,7 +168,7 @@ func (t *throttle) passes(news bool) bool {
 	return true
 }
 
-// pairTeller tells of an audit of a pair. A new phase, a lost worker and a refutation are news.
+// pairTeller takes a new phase, a lost worker and a refutation for news.
 func pairTeller(now func() float64, pass func(pair.Progress)) func(pair.Progress) {
 	t, last := newThrottle(now, progressEvery), pair.Progress{}
 	return func(p pair.Progress) {

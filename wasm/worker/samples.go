@@ -21,9 +21,8 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
-// sampleStore is where the user's samples are, in the role of samples: a coordinator that audits
-// them by itself. A crew would gain little, and each of its workers would hold or parse the file
-// once more.
+// sampleStore is of the role of samples: a coordinator that audits the user's samples by itself, as a crew
+// would gain little, and each of its workers would hold or parse the file once more.
 type sampleStore struct {
 	c     *coordinator
 	pause func()
@@ -53,7 +52,6 @@ const (
 	mostNamed   = 4 // columns in a sentence
 )
 
-// inspected is what the page gets to know of files.
 type inspected struct {
 	Files     []fileFacts   `json:"files"` // empty where they could not be read
 	Columns   []columnFacts `json:"columns"`
@@ -72,20 +70,19 @@ type fileFacts struct {
 	Rows int `json:"rows"` // of its longest table
 }
 
-// columnFacts are a column: what it holds, and of outputs what it is.
+// columnFacts are what a column holds, and of outputs what it is.
 type columnFacts struct {
 	Name string `json:"name"`
 	Kind part   `json:"kind"`
 	Role part   `json:"role"`
 }
 
-// readProgress is a file on its way.
 type readProgress struct {
 	Name  string  `json:"name"`
 	Share float64 `json:"share"` // of all files
 }
 
-// inspect says what is in files, given or there before, and what is wrong with them.
+// inspect says what is in files, given or there before.
 func (c *coordinator) inspect(ctx context.Context, r request[inspectRequest]) (inspected, error) {
 	d, ask := c.own, r.asked
 	if d == nil {
@@ -149,7 +146,7 @@ func inOrder(files []*recorded.File, q inspectRequest) []*recorded.File {
 
 var errStopped = errors.New("stopped before the end")
 
-// sameBytesRead reports whether two readings differ at most in which columns are what.
+// sameBytesRead reports whether readings differ at most in which columns are what.
 func sameBytesRead(a, b audit.Reading) bool {
 	return a.Header == b.Header && a.NonFinite == b.NonFinite && maps.Equal(a.Kinds, b.Kinds)
 }
@@ -172,7 +169,7 @@ func (out *inspected) describe(files []*recorded.File, q inspectRequest) {
 	}
 }
 
-// read reads files. After an error it says what columns the file has, if that is known.
+// read says after an error what columns the file has, if that is known.
 func (d *sampleStore) read(ctx context.Context, id int, given []userFile, o recorded.Options) ([]*recorded.File, []*recorded.Column, error) {
 	if len(given) == 0 {
 		return nil, nil, &audit.InputError{Field: "samples", Found: audit.Absent, Want: "a file, or one for each dataset"}
@@ -212,7 +209,7 @@ func (d *sampleStore) read(ctx context.Context, id int, given []userFile, o reco
 	return files, nil, nil
 }
 
-// userReader reads a file of the user's. It says where a file ends too soon, as io.SectionReader does not.
+// userReader tells of a file that ends too soon, as io.SectionReader does not.
 type userReader struct {
 	userFile
 	at int64
@@ -239,7 +236,7 @@ func (d *sampleStore) catalogue() audit.Catalogue {
 	return d.c.cat
 }
 
-// replay is the catalogue to replay a report with: the files here, read as the report says.
+// replay is the catalogue to replay a report with: the files here, read as it says.
 func (d *sampleStore) replay(ctx context.Context, id int, r pair.Report) (audit.Catalogue, error) {
 	rec := r.Inputs.Samples
 	if rec == nil {
@@ -265,14 +262,14 @@ func (d *sampleStore) scores(columns recorded.ScoreColumns) (*scores.Scores, err
 	return scores.ReadScores(inOrder(held.files, held.asked), columns)
 }
 
-// part of a sentence on files is a text, or a choice.
+// part of a sentence is a text, or a choice.
 type part struct {
 	Text    string   `json:"text,omitempty"`
 	Label   string   `json:"label,omitempty"` // of a choice, for who does not see the sentence
 	Options []option `json:"options,omitempty"`
 }
 
-// option asks for another reading; the one that holds asks for nothing.
+// option asks for another reading; that which holds for none.
 type option struct {
 	Text string          `json:"text"`
 	Asks *inspectRequest `json:"asks,omitempty"`
@@ -298,7 +295,7 @@ func (q inspectRequest) choice(label, now string, names []string, set func(*insp
 	return q.nth(label, slices.Index(names, now), names, set)
 }
 
-// nth offers names, of which that at a place holds; none: the user has to choose.
+// nth is choice by the place of the name that holds.
 func (q inspectRequest) nth(label string, now int, names []string, set func(*inspectRequest, int)) part {
 	p := part{Label: label}
 	if now < 0 {
@@ -338,7 +335,6 @@ func (out *inspected) ask(given []userFile, files []*recorded.File, q inspectReq
 	}
 }
 
-// facts offer what a column may hold.
 func (q inspectRequest) facts(c *recorded.Column) columnFacts {
 	kinds, names := []audit.ColumnKind{audit.Real, audit.Symbol, audit.Mixed, ""}, []string{"numbers", "names", "numbers and names"}
 	names = append(names, names[max(0, slices.Index(kinds, c.Kind))]+" (by content)")
@@ -354,7 +350,7 @@ func (q inspectRequest) facts(c *recorded.Column) columnFacts {
 
 var roleWords = []string{"output", "tells the dataset", "left out"}
 
-// roles offers what each column may be; s is nil where that is not known yet.
+// roles offers what each column may be; s is nil where that is not known.
 func (out *inspected) roles(s *recorded.Samples, q inspectRequest) {
 	is := func(name string) int {
 		switch {
@@ -385,7 +381,6 @@ func (out *inspected) roles(s *recorded.Samples, q inspectRequest) {
 	}
 }
 
-// first is the choice of the first of two files, which stand in their order.
 func (q inspectRequest) first(files []*recorded.File, given []fileFacts) part {
 	names := []string{given[0].Name, given[1].Name}
 	return q.choice("The first file", files[0].Name, names, func(to *inspectRequest, i int) { to.First = 1 + i })

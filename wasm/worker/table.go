@@ -8,14 +8,14 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
-// tableRequest says what a table is and how it is read. Its text comes beside it.
+// tableRequest says how a table is read. Its text comes beside it.
 type tableRequest struct {
 	Name    string                `json:"name"`
 	Reading audit.LabelledReading `json:"reading"`
 	Was     *audit.Labelled       `json:"was,omitempty"` // of a report that is replayed
 }
 
-// addTable has the learners of a catalogue over a table, which fail where it cannot be read.
+// addTable has the learners over a table, which fail where it cannot be read.
 func addTable(cat audit.Catalogue, request string, text []byte) audit.Catalogue {
 	var r tableRequest
 	err := audit.DecodeStrict([]byte(request), "your table", &r)
@@ -28,13 +28,13 @@ func addTable(cat audit.Catalogue, request string, text []byte) audit.Catalogue 
 	return learners.Refusing(cat, err)
 }
 
-// lookRequest is the beginning of a table, whole lines of it.
+// lookRequest is the beginning of a table, whole lines.
 type lookRequest struct {
 	Text  string `json:"text"`
 	Label string `json:"label,omitempty"` // as in audit.LabelledReading
 }
 
-// headOfTable is how many examples a preview has; its labels are of more.
+// headOfTable is how many examples a preview reads.
 const headOfTable = 200
 
 func (c *coordinator) look(_ context.Context, r request[lookRequest]) (train.Preview, error) {

@@ -12,7 +12,7 @@ import (
 // sliceTime is how long a task works before it lets messages in, as a cancel.
 const sliceTime = 16 * time.Millisecond
 
-// taskServer executes the tasks that come through a port, of which each follows the last one's result.
+// taskServer executes a port's tasks. Each comes after the last one's result.
 type taskServer struct {
 	cat    audit.Catalogue
 	pause  func() // lets messages in that have arrived, and returns soon
@@ -21,7 +21,7 @@ type taskServer struct {
 	cancel context.CancelFunc
 }
 
-// serveTasks is the role of a task worker. It returns at once; tasks run in goroutines of their own.
+// serveTasks is the role of a task worker. Tasks run in goroutines.
 func serveTasks(cat audit.Catalogue, page port, number int, pause func()) {
 	page.listen(func(m message) {
 		if m.Type == msgServe && m.Port != nil {
@@ -60,7 +60,7 @@ func (s *taskServer) execute(ctx context.Context, m message) (any, error) {
 // pausing executes tasks here, and lets messages in meanwhile.
 type pausing struct{ pause func() }
 
-// Execute implements [engine.Worker]. Progress with no rows is still a sign of life.
+// Execute tells progress with no rows too, a sign of life.
 func (w pausing) Execute(ctx context.Context, t engine.Task, progress func(rows int), part func(any)) (any, error) {
 	fresh, last := 0, time.Now()
 	res, err := engine.Execute(t, func(rows int) error {

@@ -15,8 +15,8 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/user/module"
 )
 
-// A user's mechanism runs in a sandbox, which the page opens, with a port to each worker. The
-// core gives a dataset, a count and a seed and waits; it never runs the user's code itself.
+// A user's mechanism runs in a sandbox, which the page opens, with a port to each worker. The core
+// gives a dataset, a count and a seed and waits; it never runs the user's code itself.
 
 // Patience with the sandbox.
 const (
@@ -25,7 +25,6 @@ const (
 	callPatience  = 10 * time.Second
 )
 
-// userRequest is the user's mechanism as the page describes it.
 type userRequest struct {
 	Kind     audit.UserKind   `json:"kind"`
 	Name     string           `json:"name"`
@@ -47,7 +46,7 @@ func (r userRequest) space() (audit.Space, error) {
 	return o.User.Space(r.Relation)
 }
 
-// question asks the sandbox for n outputs. The first one brings the module, if there is one.
+// question is for n outputs. The first one brings the module, if there is one.
 type question struct {
 	module  []byte
 	dataset audit.Dataset
@@ -55,8 +54,8 @@ type question struct {
 	seed    uint64
 }
 
-// answered is what the sandbox says: n outputs of width numbers, a fault of the code,
-// with the line where it is known, or of a module what it imports or why else it is refused.
+// answered is n outputs of width numbers, a fault of the code and its line, or of a module what it
+// imports or why else it is refused.
 type answered struct {
 	width   int
 	rows    []float64
@@ -66,17 +65,17 @@ type answered struct {
 	invalid string
 }
 
-// sandbox is a way to ask the user's code. What it says is not trusted.
+// sandbox asks the user's code. What it says is not trusted.
 type sandbox struct {
-	// ask asks for outputs; false: not within that time.
+	// ask is false if there are no outputs within that time.
 	ask func(q question, within time.Duration) (answered, bool)
-	// started waits until the interpreter of a language can run, which it names; false:
-	// not within that time. A fault that keeps it from starting is the first answer's.
+	// started waits until the interpreter of a language can run, which it names. A fault that keeps it from
+	// starting is the first answer's.
 	started func(within time.Duration) (runtime string, ok bool)
 }
 
-// addUser adds the mechanism of a request to a catalogue. Where it fails its
-// trial, the error comes when it is used. tried: it is tried elsewhere.
+// addUser adds the mechanism of a request. Where it fails its trial, the error comes when it is used.
+// tried: it is tried elsewhere.
 func addUser(cat audit.Catalogue, request string, s sandbox, tried bool) audit.Catalogue {
 	var r userRequest
 	err := audit.DecodeStrict([]byte(request), "your mechanism", &r)
@@ -150,7 +149,7 @@ func userSpec(r userRequest, s sandbox, tried bool) (audit.MechanismSpec, error)
 	return b.Spec(user.New(b.Columns, c.call)), nil
 }
 
-// unseen is a mechanism whose outputs have width numbers, as a link says. It cannot run.
+// unseen is a mechanism as a link says. It cannot run.
 func (r userRequest) unseen(width int) (audit.MechanismSpec, error) {
 	space, err := r.space()
 	if err != nil {
@@ -166,7 +165,6 @@ func (r userRequest) unseen(width int) (audit.MechanismSpec, error) {
 	})), nil
 }
 
-// caller asks a sandbox, one question at a time.
 type caller struct {
 	name     string
 	kind     audit.UserKind
@@ -178,7 +176,7 @@ type caller struct {
 	mu sync.Mutex
 }
 
-// answer refuses what the sandbox must not say, which runs the user's code.
+// answer refuses what the sandbox must not say.
 func (c *caller) answer(d audit.Dataset, n int, seed uint64) (answered, error) {
 	c.mu.Lock()
 	a, ok := c.ask(question{c.module, d, n, seed}, c.patience)
@@ -206,7 +204,7 @@ func (c *caller) answer(d audit.Dataset, n int, seed uint64) (answered, error) {
 	return a, nil
 }
 
-// faultOn says on which dataset a fault came up; nothing where it is of any.
+// faultOn says on which dataset a fault came up.
 func faultOn(fault string, d audit.Dataset) string {
 	switch {
 	case strings.Contains(fault, "SyntaxError") || strings.HasPrefix(fault, "it defines no function"):
@@ -217,7 +215,6 @@ func faultOn(fault string, d audit.Dataset) string {
 	return ", on the dataset " + d.Words()
 }
 
-// call implements [user.Call].
 func (c *caller) call(d audit.Dataset, seed uint64, out []float64) error {
 	a, err := c.answer(d, len(out)/c.width, seed)
 	if err == nil {

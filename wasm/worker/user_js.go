@@ -10,10 +10,9 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// mostImports bounds the imports of a module that are read.
 const mostImports = 1000
 
-// withUser adds the mechanism of the page's start message, if any, and waits for its trial.
+// withUser adds the mechanism of the page's start message, and waits for its trial.
 func withUser(cat audit.Catalogue) audit.Catalogue {
 	options := js.Global().Get("dpscopeShell").Get("options")
 	brought := options.Get("brought")
@@ -26,7 +25,7 @@ func withUser(cat audit.Catalogue) audit.Catalogue {
 // listenTo makes a sandbox of the port to one. It posts
 //
 //	{id, values, columns, n, seed, module}   values: a dataset's bytes, a Uint8Array;
-//	                                         module: with the first question, one
+//	                                         module: with the first question
 //
 // and hears
 //
@@ -44,7 +43,7 @@ func listenTo(port js.Value) sandbox {
 	}
 	answers := make(chan heard, 1)
 	runtime := make(chan string, 1)
-	// Never released: the port is there for the life of the worker.
+	// Never released: the port is for life.
 	port.Set("onmessage", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		data := args[0].Get("data")
 		if data.Type() != js.TypeObject {
@@ -120,7 +119,7 @@ func limited(name string) string {
 	return name[:min(len(name), most)]
 }
 
-// bytesOf are those of a field, nil where it is no Uint8Array.
+// bytesOf are nil where there is no Uint8Array.
 func bytesOf(v js.Value, field string) []byte {
 	bytes := v.Get(field)
 	if !bytes.InstanceOf(uint8Array) {

@@ -21,8 +21,8 @@ const (
 	hangTicks = 20
 )
 
-// workerPool is the task workers that the page attached. It is a [engine.Worker] that executes as
-// many tasks at once as it has live workers. A task goes to any that is idle.
+// workerPool is the task workers that the page attached: a [engine.Worker] that executes as many tasks at
+// once as are alive. A task goes to any that is idle.
 type workerPool struct {
 	replace   func(number int, reason string) // asks the page for a fresh worker
 	hangAfter time.Duration
@@ -78,7 +78,7 @@ func (c *workerPool) detach(number int) {
 	c.all = slices.DeleteFunc(c.all, func(s *taskWorker) bool { return s.number == number })
 }
 
-// lose ends a worker's port, and tells the task that ran there.
+// lose ends a worker's port, and tells its task.
 func (c *workerPool) lose(number int, reason string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -110,7 +110,7 @@ func (c *workerPool) announce() {
 	c.change = make(chan struct{})
 }
 
-// pool has one place for each worker that is alive or about to be replaced.
+// pool has a place for each worker that is alive or about to be replaced.
 func (c *workerPool) pool(worker engine.Worker) *engine.Pool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -158,7 +158,6 @@ func (c *workerPool) acquire(ctx context.Context) (*taskWorker, *job, error) {
 	}
 }
 
-// Execute implements [engine.Worker].
 func (c *workerPool) Execute(ctx context.Context, t engine.Task, progress func(rows int), part func(any)) (any, error) {
 	data, err := engine.EncodeTask(t)
 	if err != nil {
@@ -248,7 +247,7 @@ func (c *workerPool) cancel(s *taskWorker, j *job) {
 	}
 }
 
-// mailbox is an unbounded queue: a handler may always put, whatever the reader does.
+// mailbox is an unbounded queue: a handler may always put.
 type mailbox struct {
 	mu    sync.Mutex
 	queue []message
