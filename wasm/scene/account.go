@@ -19,8 +19,8 @@ func curve(x, y string, points [][2]float64) plot.Plot {
 	n := len(points) - 1
 	return plot.Plot{Height: plot.Squarish, Items: points, Hit: [2]float64{16, 16}, Outline: 16,
 		Numbers: plot.Numbers{Title: "The curve of " + y + " over " + x, Head: []string{x, y + " at most"}, Rows: audit.Each(points, func(q [2]float64) []any { return []any{q[0], plot.Up(q[1])} })},
-		X:       plot.Axis{Title: x + " (logarithmic)", Scale: plot.Scale{Lo: points[0][0] / 1.1, Hi: points[n][0] * 1.1, Log: true}, Words: plot.Power},
-		Y:       plot.Axis{Title: y, Scale: plot.Scale{Hi: max(points[0][1], points[n][1]) * 1.08}, Words: plot.Short},
+		X:       plot.Logarithmic(x+" (logarithmic)", points[0][0]/1.1, points[n][0]*1.1),
+		Y:       plot.Linear(y, 0, max(points[0][1], points[n][1])*1.08),
 		Marks:   []plot.Mark{plot.Line{Key: y, Paint: plot.First, Points: points}, plot.Points{At: points, Radius: 3, Paint: plot.First}}}
 }
 
@@ -32,9 +32,9 @@ func NewAccount(c accounting.Account) *plot.View {
 	points := audit.Each(c.Curve, func(q accounting.Point) [2]float64 { return [2]float64{q.Alpha, q.Divergence} })
 	low, high := points[0], points[len(points)-1]
 	p := curve("alpha", "divergence", points)
-	p.X.Words, p.Caption = plot.Short, fmt.Sprintf("The divergence, in nats, is at most %s at alpha = %s", plot.Short(low[1]), plot.Short(low[0]))
+	p.X.Words, p.Caption = plot.Short, plot.Say("The divergence, in nats, is at most %s at alpha = %s", low[1], low[0])
 	if len(points) > 1 {
-		p.Caption += fmt.Sprintf(" and %s at alpha = %s", plot.Short(high[1]), plot.Short(high[0]))
+		p.Caption += plot.Say(" and %s at alpha = %s", high[1], high[0])
 	}
 	var published []any // beside an order: 2αε² over all steps, if they are pure
 	if c.Curve[0].Lemma != nil {
@@ -60,7 +60,7 @@ func NewAccount(c accounting.Account) *plot.View {
 		if g.Method != accounting.MethodTight || g.Order == nil {
 			continue
 		}
-		p.Caption += fmt.Sprintf(" Epsilon by the tight conversion comes from alpha = %s.", plot.Short(*g.Order))
+		p.Caption += plot.Say(" Epsilon by the tight conversion comes from alpha = %s.", *g.Order)
 		if *g.Order >= low[0] && *g.Order <= high[0] {
 			p.Mark(plot.Rule{Key: "order that gives epsilon (upright)", Paint: plot.Event, At: *g.Order, Upright: true})
 		}
@@ -68,9 +68,9 @@ func NewAccount(c accounting.Account) *plot.View {
 	if !(most > 0) {
 		most = 1
 	}
-	p.Y = plot.Axis{Title: "Rényi divergence (nats)", Scale: plot.Scale{Hi: most * 1.08}, Words: plot.Short}
+	p.Y = plot.Linear("Rényi divergence (nats)", 0, most*1.08)
 	if low[1] > 0 && high[1] > 20*low[1] {
-		p.Y = plot.Axis{Title: "Rényi divergence (nats, logarithmic)", Scale: plot.Scale{Lo: low[1] / 1.2, Hi: most * 1.2, Log: true}, Words: plot.Power}
+		p.Y = plot.Logarithmic("Rényi divergence (nats, logarithmic)", low[1]/1.2, most*1.2)
 	}
 	return plot.View{ID: "account", Title: "Rényi curve"}.Always(p)
 }
@@ -82,7 +82,7 @@ func NewSteps(a Accounted, at *float64) *plot.View {
 		return nil
 	}
 	p, first, last := curve("steps", "epsilon", a.OverSteps), a.OverSteps[0], a.OverSteps[len(a.OverSteps)-1]
-	p.Y = plot.Axis{Title: "epsilon (logarithmic)", Scale: plot.Scale{Lo: first[1] / 1.3, Hi: last[1] * 1.3, Log: true}, Words: plot.Power}
+	p.Y = plot.Logarithmic("epsilon (logarithmic)", first[1]/1.3, last[1]*1.3)
 	axis, target := p.Y.Scale, *a.Epsilon
 	if axis.To = 1; at != nil {
 		target = plot.Round(axis.Value(min(1, max(0, *at))), 3)
@@ -92,7 +92,7 @@ func NewSteps(a Accounted, at *float64) *plot.View {
 	case !(target >= first[1]):
 		allows = "no step"
 	case target > last[1]:
-		allows = fmt.Sprintf("more than %s steps", plot.Grouped(int(last[0])))
+		allows = plot.Say("more than %s steps", int(last[0]))
 	default:
 		turned := audit.Each(a.OverSteps, func(q [2]float64) [2]float64 { return [2]float64{math.Log(q[1]), math.Log(q[0])} })
 		steps := math.Exp(plot.Along(turned, math.Log(target)))
@@ -102,8 +102,8 @@ func NewSteps(a Accounted, at *float64) *plot.View {
 		allows = "about " + words
 		p.Mark(plot.Rule{Paint: plot.Event, At: steps, Upright: true}, plot.Note{At: [2]float64{steps, target}, Words: words, Paint: plot.Text, Box: true, Must: true})
 	}
-	allows = fmt.Sprintf("epsilon = %s allows %s", plot.Short(target), allows)
-	p.Caption = fmt.Sprintf("Epsilon at delta = %s. A target of %s.", plot.Short(*a.Query.Delta), allows)
+	allows = plot.Say("epsilon = %s allows %s", target, allows)
+	p.Caption = plot.Say("Epsilon at delta = %s. A target of %s.", *a.Query.Delta, allows)
 	p.Handle = &plot.Handle{Label: "Target epsilon", Words: allows, At: axis.At(target)}
 	p.Mark(plot.Rule{Key: "target (dashed)", Paint: plot.Event, At: target})
 	return plot.View{ID: "steps", Title: "Epsilon over steps"}.Always(p)
@@ -142,11 +142,11 @@ func NewWays(a accounting.Account, delta bool) *plot.View {
 	} else if best.AtLeast != nil {
 		known = *best.AtLeast
 	}
-	p := plot.Plot{X: plot.Axis{Title: name, Scale: plot.Scale{Lo: max(0, known-float64(0.4*(most-known))), Hi: most + float64(0.1*(most-known))}, Words: plot.Short}}
+	p := plot.Plot{X: plot.Linear(name, max(0, known-float64(0.4*(most-known))), most+float64(0.1*(most-known)))}
 	if most > 20*least || !(most > known) {
-		p.X = plot.Axis{Title: name + " (logarithmic)", Scale: plot.Scale{Lo: max(least, most*1e-12) / 3, Hi: most * 1.3, Log: true}, Words: plot.Power}
+		p.X = plot.Logarithmic(name+" (logarithmic)", max(least, most*1e-12)/3, most*1.3)
 	}
-	p.Caption = fmt.Sprintf("The least %s that each way proves; the best is %s, by the %s. ", name, plot.Short(least), best.Method.Title())
+	p.Caption = plot.Say("The least %s that each way proves; the best is %s, by the %s. ", name, least, best.Method.Title())
 	p.Numbers = plot.Numbers{Title: "Ways to " + name, Head: []string{"method", "epsilon", "delta", "at least", "order", "source"}}
 	p.Y.Bold = func(i float64) bool { return ways[int(i)] == best }
 	open, ends := plot.Bars{Key: "what it leaves open", Paint: plot.First.At(0.35)}, plot.Points{Key: "proven", Paint: plot.First, Radius: 5}

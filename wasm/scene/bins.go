@@ -154,9 +154,9 @@ func (l level) place(x float64) float64 {
 }
 
 func (l level) axis(title string, bins []Bin) plot.Axis {
-	a := plot.Axis{Title: title, Scale: plot.Scale{Lo: bins[0].From, Hi: bins[len(bins)-1].To}, Zooms: true}
+	a := plot.Linear(title, bins[0].From, bins[len(bins)-1].To).Zooming()
 	if least, most, _ := l.ends(); !uneven(l.edges) {
-		a.Values, a.Words = &plot.Window{Lo: least, Hi: most}, plot.Short
+		a.Values = &plot.Window{Lo: least, Hi: most}
 		return a
 	}
 	a.Ticks = audit.Listed(len(l.edges), func(k int) float64 { return float64(k) })

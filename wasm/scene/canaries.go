@@ -92,11 +92,11 @@ func (r *CanaryReport) Says() (x plot.Said) {
 	} else if e := r.Evidence; e != nil && e.OneRun != nil && len(e.OneRun.Guesses) == 1 {
 		g := e.OneRun.Guesses[0]
 		n, of := inRuns(share(g.Right, g.Made), 0)
-		x.Sentence = fmt.Sprintf("One training, and %s guesses which canaries were in: %s of %s are right. By chance it would be half; %s allows %s of %[3]s.",
-			plot.Grouped(g.Made), n[0], of, claim, plot.Short(plot.Round(100/(1+math.Exp(-epsilon)), 3)))
+		x.Sentence = plot.Say("One training, and %s guesses which canaries were in: %s of %s are right. By chance it would be half; %s allows %s of %[3]s.",
+			g.Made, n[0], of, claim, plot.Round(100/(1+math.Exp(-epsilon)), 3))
 	}
 	if x.Lit = r.Verdict == audit.Violation; x.Sentence != "" && r.LowerBound != nil && *r.LowerBound > 0 {
-		x.Small = fmt.Sprintf("Shown with %s confidence: ε is at least %s.", percentFloor(r.Confidence), plot.Short(plot.Floor(*r.LowerBound, 3)))
+		x.Small = plot.Say("Shown with %s confidence: ε is at least %s.", percentFloor(r.Confidence), plot.Floor(*r.LowerBound, 3))
 	}
 	return x
 }
@@ -120,8 +120,9 @@ func canaryRuns(t bounds.CanaryTable, coins bool) *plot.View {
 	}
 	for k, axis := range []*plot.Axis{&p.X, &p.Y} { // a little beyond the runs
 		of := [2]int{t.K, t.M}[k]
-		*axis = plot.Axis{Title: [2]string{"canaries inside", "fresh canaries"}[k] + " in the event, of " + plot.Grouped(of), Zooms: true, Whole: true, Words: plot.Short,
-			Scale: plot.Scale{Lo: -0.5, Hi: min(float64(of), 1.1*float64(most[k])) + 0.5}}
+		title := [2]string{"canaries inside", "fresh canaries"}[k] + " in the event, of " + plot.Grouped(of)
+		*axis = plot.Linear(title, -0.5, min(float64(of), 1.1*float64(most[k]))+0.5).Zooming()
+		axis.Whole = true
 	}
 	p.Marks = []plot.Mark{plot.Points{Key: "runs (the more, the larger)", Paint: plot.Event},
 		plot.Line{Key: "as large a share inside as fresh", Paint: plot.Text, Width: 1.3, Dash: true, Points: [][2]float64{{0, 0}, {float64(t.K), float64(t.M)}}}}
@@ -129,12 +130,12 @@ func canaryRuns(t bounds.CanaryTable, coins bool) *plot.View {
 		p.Mark(sizes[r])
 	}
 	in, out := membership.Shares(t)
-	p.Caption = fmt.Sprintf("%s certification runs: %s of the %s canaries inside were in the event, and %s of the %s fresh ones. If nothing leaked, both would be distributed alike.",
-		plot.Grouped(runs), plot.Percent(in), plot.Grouped(t.K), plot.Percent(out), plot.Grouped(t.M))
+	p.Caption = plot.Say("%s certification runs: %s of the %s canaries inside were in the event, and %s of the %s fresh ones. If nothing leaked, both would be distributed alike.",
+		runs, plot.Share(in), t.K, plot.Share(out), t.M)
 	p.Numbers = plot.Numbers{Title: "Runs by canaries in the event", Head: []string{"inside", "of", "fresh", "of", "runs", "share"}}
 	if coins {
-		p.Caption = fmt.Sprintf("%s certification runs of %s canaries, each in by a fair coin: %s of all were in and in the event, %s out and in the event. If nothing leaked, both would be distributed alike.",
-			plot.Grouped(runs), plot.Grouped(t.K), plot.Percent(in), plot.Percent(out))
+		p.Caption = plot.Say("%s certification runs of %s canaries, each in by a fair coin: %s of all were in and in the event, %s out and in the event. If nothing leaked, both would be distributed alike.",
+			runs, t.K, plot.Share(in), plot.Share(out))
 		p.Head[0], p.Head[2] = "in and in the event", "out and in the event"
 	}
 	p.Rows = audit.Each(t.Cells, func(c bounds.CanaryCell) []any {
@@ -161,8 +162,8 @@ func NewCanaryBounds(r *CanaryReport) *plot.View {
 	}
 	least = max(least, -most) // far below 0 a bound says nothing
 	pad := max(0.06*(most-least), 1e-9)
-	p := plot.Plot{X: plot.Axis{Title: "epsilon", Scale: plot.Scale{Lo: least - pad, Hi: most + pad}, Words: plot.Short}}
-	p.Caption = fmt.Sprintf("Lower bounds on epsilon from the same canaries; claimed: %s. Each valid bound holds with the report's confidence; the largest of them does not, unless it was chosen in advance.", plot.Short(claimed))
+	p := plot.Plot{X: plot.Linear("epsilon", least-pad, most+pad)}
+	p.Caption = plot.Say("Lower bounds on epsilon from the same canaries; claimed: %s. Each valid bound holds with the report's confidence; the largest of them does not, unless it was chosen in advance.", claimed)
 	p.Numbers = plot.Numbers{Title: "Bounds", Head: []string{"interval", "bound", "kind"}}
 	p.Y.Bold = func(i float64) bool { return bars[int(i)].Chosen }
 	for i, b := range bars {

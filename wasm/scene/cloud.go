@@ -103,7 +103,7 @@ func (c Cloud) Says() *plot.Said {
 	}
 	in, of := inRuns(share(beyond[0], int(c.sides[0].n)), share(beyond[1], int(c.sides[1].n)))
 	return &plot.Said{Question: canaryQuestion, Sentence: fmt.Sprintf("So far %s of %s canaries that were in lie beyond the line, and %s of %s that were not.", in[0], of, in[1], of),
-		Small: fmt.Sprintf("Seen in %s trainings. What certifies is counted elsewhere, or was bet on before it is shown.", plot.Grouped(c.runs))}
+		Small: plot.Say("Seen in %s trainings. What certifies is counted elsewhere, or was bet on before it is shown.", c.runs)}
 }
 
 // view is nil without points on both sides. The threshold is NaN where none was chosen.
@@ -146,8 +146,8 @@ func (c *Cloud) plot(threshold float64, most int) plot.Plot {
 		}
 	}
 	top := plot.Plot{Height: plot.Height{180, 0.36, 260}, Hit: [2]float64{14, 14}, Outline: 12, Items: at}
-	top.X = plot.Axis{Title: "score", Scale: beyond(reach[0]), Words: plot.Short, Zooms: true}
-	top.Y = plot.Axis{Title: "mean score of the others of its run", Scale: beyond(reach[1]), Words: plot.Short, Zooms: true}
+	top.X = beyond("score", reach[0])
+	top.Y = beyond("mean score of the others of its run", reach[1])
 	many := math.Sqrt(float64(len(drawn)))
 	radius, alpha := max(1.2, min(4, math.Round(60/many))), max(0.3, min(0.6, math.Round(250/many)/10)) // of few sorts
 	for turn := range turns {
@@ -161,9 +161,9 @@ func (c *Cloud) plot(threshold float64, most int) plot.Plot {
 	if math.Abs(threshold) <= hugest {
 		top.Mark(plot.Rule{Key: "threshold of the audit (dashed)", Paint: plot.Text, At: threshold, Upright: true})
 	}
-	below := c.below(tilt, border, beyond(reach[2]))
+	below := c.below(tilt, border, beyond("", reach[2]).Scale)
 	p := plot.Plot{Panels: []plot.Plot{top, below}, Numbers: below.Numbers}
-	p.Caption = fmt.Sprintf("%s canaries of %s runs, a point each, by score and by the mean score of the others of its run. The line separates those inside best from fresh ones, and below is how they lie along that direction. The audit itself goes by the score alone.", plot.Grouped(len(c.points)), plot.Grouped(c.runs))
+	p.Caption = plot.Say("%s canaries of %s runs, a point each, by score and by the mean score of the others of its run. The line separates those inside best from fresh ones, and below is how they lie along that direction. The audit itself goes by the score alone.", len(c.points), c.runs)
 	if every > 1 {
 		p.Caption += fmt.Sprintf(" Drawn: one run of %d.", every)
 	}
@@ -215,10 +215,10 @@ func cloudOf(p *membership.ScoreSample) *Cloud {
 	return c
 }
 
-func beyond(ends [2]float64) plot.Scale {
+func beyond(title string, ends [2]float64) plot.Axis {
 	pad := 0.06 * (ends[1] - ends[0])
 	if !(pad > 0) {
 		pad = max(0.5, 0.06*math.Abs(ends[1]))
 	}
-	return plot.Scale{Lo: ends[0] - pad, Hi: ends[1] + pad}
+	return plot.Linear(title, ends[0]-pad, ends[1]+pad).Zooming()
 }

@@ -2,7 +2,6 @@ package scene
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
@@ -50,7 +49,7 @@ func NewOverTime(c *Course, final *float64, pairs int) *plot.View {
 }
 
 func (c Course) caption() string {
-	words := fmt.Sprintf("The lower bound on %s after each number of %s; claimed: %s. ", c.Quantity, c.counted(), plot.Short(c.Claimed))
+	words := plot.Say("The lower bound on %s after each number of %s; claimed: %s. ", c.Quantity, c.counted(), c.Claimed)
 	switch {
 	case c.Valid:
 		words += "All bounds hold together: the run could have been stopped at any of them."
@@ -60,7 +59,7 @@ func (c Course) caption() string {
 		words += "Only the last bound is certified: one chosen while looking has no confidence."
 	}
 	if i := c.first(); i >= 0 {
-		words += fmt.Sprintf(" The claim is exceeded after %s %s.", plot.Grouped(c.Moments[i].Pairs), c.counted())
+		words += plot.Say(" The claim is exceeded after %s %s.", c.Moments[i].Pairs, c.counted())
 	}
 	return words
 }
@@ -83,9 +82,10 @@ func (c Course) numbers() plot.Numbers {
 func (c Course) plot(choice string) plot.Plot {
 	p := plot.Plot{Height: plot.Height{230, 0.5, 380}, Caption: c.caption(), Numbers: c.numbers(), Hit: [2]float64{20, 28}, Outline: 10}
 	last, most := float64(max(c.pairs, c.Moments[len(c.Moments)-1].Pairs)), c.most()
-	p.X = plot.Axis{Title: c.counted(), Scale: plot.Scale{Hi: last}, Zooms: true, Words: func(v float64) string { return plot.Grouped(int(math.Round(v))) }}
+	p.X = plot.Linear(c.counted(), 0, last).Zooming()
+	p.X.Words = func(v float64) string { return plot.Grouped(int(math.Round(v))) }
 	if choice == "log" {
-		p.X.Scale, p.X.Words = plot.Scale{Lo: float64(max(1, c.Moments[0].Pairs)) * 0.9, Hi: last * 1.05, Log: true}, plot.Power
+		p.X = plot.Logarithmic(c.counted(), float64(max(1, c.Moments[0].Pairs))*0.9, last*1.05).Zooming()
 	}
 	p.Items = audit.Each(c.Moments, func(m Moment) [2]float64 { return [2]float64{float64(m.Pairs), m.Bound} })
 	p.Marks = []plot.Mark{plot.Line{Key: "bound so far, valid if stopped", Paint: plot.First, Points: plot.Stairs(p.Items)}}
@@ -101,7 +101,7 @@ func (c Course) plot(choice string) plot.Plot {
 		end := [2]float64{float64(c.pairs), *c.final}
 		p.Mark(plot.Points{Key: "certified at the end", Paint: plot.Event, At: [][2]float64{end}, Radius: 6, Form: plot.Diamond}, plot.Note{At: end, Words: "≥ " + plot.Short(plot.Floor(*c.final, 3)), Paint: plot.Event, Bold: true, Must: true})
 	}
-	p.Y = plot.Axis{Title: "lower bound on " + c.Quantity, Scale: plot.Scale{Hi: cmp.Or(most, 1) * 1.12}, Words: plot.Short, Zooms: true}
+	p.Y = plot.Linear("lower bound on "+c.Quantity, 0, cmp.Or(most, 1)*1.12).Zooming()
 	return p
 }
 
@@ -137,7 +137,8 @@ func NewSearch(trials []pair.TrialNote, quantity string, claimed float64) *plot.
 		return nil
 	}
 	n := float64(len(trials))
-	p := plot.Plot{X: plot.Axis{Title: "pair", Scale: plot.Scale{Lo: 0.5, Hi: n + 0.5}, Words: plot.Short, Zooms: true, Whole: true}, Height: plot.Px(220)}
+	p := plot.Plot{X: plot.Linear("pair", 0.5, n+0.5).Zooming(), Height: plot.Px(220)}
+	p.X.Whole = true
 	least, most, over := 0.0, claimed, 0
 	for _, t := range trials {
 		if t.Value > audit.NoEvidence {
@@ -149,8 +150,9 @@ func NewSearch(trials []pair.TrialNote, quantity string, claimed float64) *plot.
 	}
 	least = max(least, -0.25*most)
 	pad := cmp.Or((most-least)*0.08, 0.5)
-	p.Y = plot.Axis{Title: quantity + ", as each pair's validation outputs showed", Short: quantity, Scale: plot.Scale{Lo: least - pad, Hi: most + pad}, Words: plot.Short}
-	p.Caption = fmt.Sprintf("%s pairs of datasets were tried; %s showed more on their validation outputs than is claimed (%s). The pair with the largest value was certified, on fresh outputs. A value ranks pairs; it certifies nothing.", plot.Grouped(len(trials)), plot.Grouped(over), plot.Short(claimed))
+	p.Y = plot.Linear(quantity+", as each pair's validation outputs showed", least-pad, most+pad)
+	p.Y.Short = quantity
+	p.Caption = plot.Say("%s pairs of datasets were tried; %s showed more on their validation outputs than is claimed (%s). The pair with the largest value was certified, on fresh outputs. A value ranks pairs; it certifies nothing.", len(trials), over, claimed)
 	p.Numbers = plot.Numbers{Title: "Every pair that was tried", Head: []string{"pair", "label", quantity + " as seen", "learner", "chosen"}}
 	radius := math.Round(2*min(5.5, max(2, 240/n))) / 2
 	var best, chosen [][2]float64

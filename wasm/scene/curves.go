@@ -20,13 +20,20 @@ func NewTradeoff(c *pair.TradeoffCurve) *plot.View {
 
 type tradeoff struct{ pair.TradeoffCurve }
 
-func (t tradeoff) plot(choice string) plot.Plot {
-	axis := plot.Axis{Scale: plot.Scale{Hi: 1}, Words: plot.Short, Zooms: true}
-	if choice == "log" {
-		axis.Scale, axis.Words = plot.Scale{Lo: t.least(), Hi: 1, Log: true}, plot.Power
+// rates is the plot of a rate over that of false positives, both from 0 or from the least.
+func rates(over string, log bool, least float64) plot.Plot {
+	axis := plot.Linear(over, 0, 1).Zooming()
+	if log {
+		axis = plot.Logarithmic(over, least, 1).Zooming()
 	}
-	p := plot.Plot{X: axis, Y: axis, Height: plot.Large, Caption: t.caption(), Hit: [2]float64{24, 24}, Outline: 8}
-	p.X.Title, p.Y.Title = "false positive rate", "false negative rate"
+	p := plot.Plot{X: axis, Y: axis, Height: plot.Large, Hit: [2]float64{24, 24}, Outline: 8}
+	p.X.Title = "false positive rate"
+	return p
+}
+
+func (t tradeoff) plot(choice string) plot.Plot {
+	p := rates("false negative rate", choice == "log", t.least())
+	p.Caption = t.caption()
 	p.Numbers = plot.Numbers{Title: "The trade-off curve", Head: []string{"false positive rate", "at least", "at most", "false negative rate", "at least", "at most"}}
 	claimed := len(t.Claimed) > 0
 	if claimed {
@@ -131,7 +138,8 @@ func (v renyi) allowed(alpha float64) float64 {
 func (v renyi) plot() plot.Plot {
 	first, last := v.Points[0].Alpha, max(v.Points[len(v.Points)-1].Alpha, v.Points[0].Alpha*1.5)
 	pad := math.Pow(last/first, 0.01)
-	p := plot.Plot{X: plot.Axis{Title: "alpha (logarithmic)", Scale: plot.Scale{Lo: first / pad, Hi: last * pad, Log: true}, Words: plot.Short}, Height: plot.Squarish, Hit: [2]float64{16, 16}, Outline: 16}
+	p := plot.Plot{X: plot.Logarithmic("alpha (logarithmic)", first/pad, last*pad), Height: plot.Squarish, Hit: [2]float64{16, 16}, Outline: 16}
+	p.X.Words = plot.Short
 	p.Numbers = plot.Numbers{Title: "The Rényi bounds", Head: []string{"alpha", "divergence at least"}}
 	claimed := len(v.Claimed) > 0
 	if claimed {
@@ -158,7 +166,7 @@ func (v renyi) plot() plot.Plot {
 		}
 	}
 	held = append(held, [2]float64{last, level})
-	p.Caption = fmt.Sprintf("The largest bound: Rényi divergence ≥ %s at alpha = %s. All %s bounds hold together with %s confidence.", plot.ShortDown(*most.LowerBound), plot.Short(most.Alpha), plot.Grouped(len(v.Points)), v.Confidence)
+	p.Caption = plot.Say("The largest bound: Rényi divergence ≥ %s at alpha = %s. All %s bounds hold together with %s confidence.", plot.ShortDown(*most.LowerBound), most.Alpha, len(v.Points), v.Confidence)
 	p.Marks = []plot.Mark{plot.Line{Key: "lower bound, for every larger alpha too", Paint: plot.First, Points: plot.Stairs(held)}, plot.Points{At: p.Items, Radius: 3, Paint: plot.First}}
 	claim := 0.0
 	for _, c := range v.Claimed {
@@ -166,7 +174,7 @@ func (v renyi) plot() plot.Plot {
 	}
 	if claimed {
 		p.Mark(plot.Line{Key: "claimed (dashed)", Paint: plot.Text, Points: v.Claimed, Width: 1.8, Dash: true})
-		p.Caption += fmt.Sprintf(" Claimed: %s. ", v.ClaimWords) + plot.If(over > 0, fmt.Sprintf("At %s of %s orders the bound exceeds what the claim allows: there it is refuted.", plot.Grouped(over), plot.Grouped(len(v.Points))),
+		p.Caption += fmt.Sprintf(" Claimed: %s. ", v.ClaimWords) + plot.If(over > 0, plot.Say("At %s of %s orders the bound exceeds what the claim allows: there it is refuted.", over, len(v.Points)),
 			"At no order does the bound exceed what the claim allows.")
 	}
 	if over > 0 {
@@ -187,6 +195,6 @@ func (v renyi) plot() plot.Plot {
 	if !(end > 0) {
 		end = 1
 	}
-	p.Y = plot.Axis{Title: "Rényi divergence", Scale: plot.Scale{Hi: end}, Words: plot.Short}
+	p.Y = plot.Linear("Rényi divergence", 0, end)
 	return p
 }

@@ -2,7 +2,6 @@ package scene
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -162,21 +161,21 @@ func (v *data) called(p example) string {
 
 func (v *data) caption() string {
 	of := plot.Grouped(v.n[0]) + plot.If(v.n[0] != v.n[1], " and "+plot.Grouped(v.n[1]), "")
-	words := fmt.Sprintf("The two tables that models are trained on, of %s rows and %s features. The axes end at the declared bounds.", of, plot.Grouped(len(v.names)-1))
+	words := plot.Say("The two tables that models are trained on, of %s rows and %s features. The axes end at the declared bounds.", of, len(v.names)-1)
 	if v.odd == [2]int{} {
 		return words + " Both hold the same rows."
 	}
 	const most = 3
 	for _, p := range v.points[:min(most, len(v.points))] {
 		if p.odd() {
-			words += fmt.Sprintf(" %s, %s = %s, %s = %s: %s, only in the %s table.", upperFirst(v.called(p)), v.names[v.axes[0]], plot.Short(p.at[0]), v.names[v.axes[1]], plot.Short(p.at[1]), v.class[p.class], plot.If(p.in[0], "first", "second"))
+			words += plot.Say(" %s, %s = %s, %s = %s: %s, only in the %s table.", upperFirst(v.called(p)), v.names[v.axes[0]], p.at[0], v.names[v.axes[1]], p.at[1], v.class[p.class], plot.If(p.in[0], "first", "second"))
 		}
 	}
 	if v.odd[0]+v.odd[1] > most {
-		words += fmt.Sprintf(" In all, %s rows are in the first table only and %s in the second only.", plot.Grouped(v.odd[0]), plot.Grouped(v.odd[1]))
+		words += plot.Say(" In all, %s rows are in the first table only and %s in the second only.", v.odd[0], v.odd[1])
 	}
 	if left := len(v.points) - len(v.drawn()); left > 0 {
-		words += fmt.Sprintf(" %s places are not drawn; the table has them.", plot.Grouped(left))
+		words += plot.Say(" %s places are not drawn; the table has them.", left)
 	}
 	return words
 }
@@ -187,7 +186,7 @@ func (v *data) plot() plot.Plot {
 	p := plot.Plot{Height: plot.Large, Caption: v.caption(), Hit: [2]float64{20, 20}, Outline: 12}
 	for k, axis := range []*plot.Axis{&p.X, &p.Y} {
 		b := v.bounds[v.axes[k]]
-		*axis = plot.Axis{Title: v.names[v.axes[k]], Scale: plot.Scale{Lo: b[0], Hi: b[1]}, Words: plot.Short, Zooms: true}
+		*axis = plot.Linear(v.names[v.axes[k]], b[0], b[1]).Zooming()
 	}
 	p.Numbers = plot.Numbers{Title: "The rows by two features", Head: []string{"row", p.X.Title, p.Y.Title, "class", "rows of the first table", "rows of the second table"}}
 	for _, q := range v.points {

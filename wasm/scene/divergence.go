@@ -107,11 +107,11 @@ func (v *outputs) divergenceCaption(kind divergenceKind, sum float64) (words str
 	case kind.share:
 		words = fmt.Sprintf("Parts are shares of %s, of %s from %s, as observed.", kind.of, from, to)
 	case sum == 0 && kind.id == "claim":
-		words = fmt.Sprintf("None of the %s is observed more than e^%s times as often on %s as on %s.", what, plot.Short(v.epsilon), from, to)
+		words = plot.Say("None of the %s is observed more than e^%s times as often on %s as on %s.", what, v.epsilon, from, to)
 	default:
-		words = fmt.Sprintf("The observed %s of %s from %s, over these %s, is %s", kind.of, from, to, what, plot.Short(sum))
+		words = plot.Say("The observed %s of %s from %s, over these %s, is %s", kind.of, from, to, what, sum)
 		if v.corridor && kind.id == "claim" {
-			words += fmt.Sprintf("; claimed: at most δ = %s", plot.Short(v.Claim.Delta))
+			words += plot.Say("; claimed: at most δ = %s", v.Claim.Delta)
 		}
 		words += "."
 	}

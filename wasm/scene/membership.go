@@ -42,7 +42,7 @@ func (v histogram) plot(choice string) plot.Plot {
 	}
 	p := plot.Plot{Height: plot.Height{220, 0.5, 340}}
 	p.Numbers = plot.Numbers{Title: "Scores by where they lie", Head: []string{"scores", "in", "share", "out", "share"}}
-	p.Caption = fmt.Sprintf("%s scores of canaries that were in, upwards, and %s of canaries that were out, downwards. If nothing leaked, both would be distributed alike.", plot.Grouped(v.in), plot.Grouped(v.out))
+	p.Caption = plot.Say("%s scores of canaries that were in, upwards, and %s of canaries that were out, downwards. If nothing leaked, both would be distributed alike.", v.in, v.out)
 	p.Y = plot.Axis{Title: "share of the class in a bin", Scale: plot.Scale{Lo: -tall(slices.Max(v.Out), v.out) * 1.05, Hi: tall(slices.Max(v.In), v.in) * 1.05}, Words: func(at float64) string { return plot.Percent(math.Abs(at)) }}
 	if log {
 		p.Y.Title, p.Y.Words = "scores in a bin, of each class", func(at float64) string {
@@ -55,7 +55,8 @@ func (v histogram) plot(choice string) plot.Plot {
 	e := v.Edges
 	values := plot.Window{Lo: e[0], Hi: e[len(e)-1]}
 	wide := plot.If(len(e) == 1, max(1, math.Abs(e[0])), (values.Hi-values.Lo)/float64(max(1, len(e)-1)))
-	p.X = plot.Axis{Title: "score", Scale: plot.Scale{Lo: values.Lo - wide, Hi: values.Hi + wide}, Values: &values, Words: plot.Short, Zooms: true}
+	p.X = plot.Linear("score", values.Lo-wide, values.Hi+wide).Zooming()
+	p.X.Values = &values
 	up, down := plot.Bars{Key: "canaries in (up)", Paint: plot.First}, plot.Bars{Key: "canaries out (down)", Paint: plot.Second}
 	for i := range v.In {
 		a, b := ends(v.Edges, i)
@@ -115,7 +116,7 @@ func (v *roc) limit(fpr float64) float64 {
 }
 
 func (v *roc) caption() string {
-	words := fmt.Sprintf("How well a threshold on the scores tells canaries that were in, its true positives, from those that were out. The area under the curve is %s", plot.Short(plot.Floor(v.AUROC(), 3)))
+	words := plot.Say("How well a threshold on the scores tells canaries that were in, its true positives, from those that were out. The area under the curve is %s", plot.Floor(v.AUROC(), 3))
 	if last := len(v.rates) - 1; last >= 0 {
 		words += "; the true positive rate is " + strings.Join(v.rates[:last], ", ") + plot.If(last > 0, " and ", "") + v.rates[last]
 	}
@@ -154,12 +155,8 @@ func (v *roc) band() plot.Band {
 }
 
 func (v *roc) plot(choice string) plot.Plot {
-	axis := plot.Axis{Scale: plot.Scale{Lo: leastRate, Hi: 1, Log: true}, Words: plot.Power, Zooms: true}
-	if choice == "linear" {
-		axis.Scale, axis.Words = plot.Scale{Hi: 1}, plot.Short
-	}
-	p := plot.Plot{X: axis, Y: axis, Height: plot.Large, Caption: v.caption(), Hit: [2]float64{24, 24}, Outline: 10}
-	p.X.Title, p.Y.Title = "false positive rate", "true positive rate"
+	p := rates("true positive rate", choice != "linear", leastRate)
+	p.Caption, p.Outline = v.caption(), 10
 	p.Items = audit.Each(v.points, func(q bounds.ROCPoint) [2]float64 { return [2]float64{q.FPR, q.TPR} })
 	p.Marks = []plot.Mark{plot.Line{Key: "as seen", Paint: plot.First, Points: p.Items}}
 	p.Numbers = plot.Numbers{Title: "The ROC curve", Head: []string{"threshold", "false positive rate", "true positive rate"}}

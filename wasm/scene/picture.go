@@ -97,7 +97,7 @@ func Views(in Input) []*plot.View {
 	var out []*plot.View
 	if p := in.Progress; p != nil {
 		if l := p.Live; l != nil {
-			words := fmt.Sprintf("So far, %s of %s outputs a side.", plot.Grouped(l.Rows), plot.Grouped(l.Samples))
+			words := plot.Say("So far, %s of %s outputs a side.", l.Rows, l.Samples)
 			out = append(out, liveOutputs(p).divergence(words))
 		}
 		out = append(out, NewOverTime(in.Course, nil, 0))

@@ -134,9 +134,9 @@ func (v *plane) caption(claim audit.Claim) string {
 	of := v.cells[0].of
 	outputs := plot.Grouped(of[0]) + plot.If(of[1] != of[0], " and "+plot.Grouped(of[1]), "")
 	words := fmt.Sprintf("%s certification outputs a side, by the witness's score and the direction of largest remaining variance: %s (in standard deviations, minus what the score explains). If the score captures all that distinguishes the datasets, the ratio is constant in the vertical direction. ", outputs, v.Words)
-	words += fmt.Sprintf("Of %s cells, %s are likelier on one dataset, each at 95 %% on its own (by chance up to about %s)", plot.Grouped(len(v.cells)), plot.Grouped(seen[clear]+seen[beyondAll]), plot.Grouped((len(v.cells)+19)/20))
+	words += plot.Say("Of %s cells, %s are likelier on one dataset, each at 95 %% on its own (by chance up to about %s)", len(v.cells), seen[clear]+seen[beyondAll], (len(v.cells)+19)/20)
 	if epsilon, dp := epsilonOf(claim); dp {
-		words += fmt.Sprintf("; %s by more than e^%s, at 95 %% for all together", plot.Grouped(seen[beyondAll]), plot.Short(epsilon))
+		words += plot.Say("; %s by more than e^%s, at 95 %% for all together", seen[beyondAll], epsilon)
 	}
 	return words + ". The report has the certified bound."
 }

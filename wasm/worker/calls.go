@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -96,25 +95,20 @@ func (c *coordinator) refuse(m message, err error) {
 }
 
 // replyTo has what do returns, or its error.
-func replyTo(m message, done, failed, what string, do func() (any, error)) message {
-	value, err := guarded(what, do)
-	var data []byte
-	if err == nil {
-		data, err = json.Marshal(value)
-	}
-	if err != nil {
+func replyTo(m message, done, failed, what string, do func() (any, error)) (reply message) {
+	refuse := func(err error) message {
 		return message{Type: failed, ID: m.ID, JSON: mustJSON(refusalOf(err))}
 	}
-	return message{Type: done, ID: m.ID, JSON: string(data)}
-}
-
-func guarded(what string, do func() (any, error)) (out any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("internal error in %s: %v", what, p)
+			reply = refuse(fmt.Errorf("internal error in %s: %v", what, p))
 		}
 	}()
-	return do()
+	value, err := do()
+	if err != nil {
+		return refuse(err)
+	}
+	return message{Type: done, ID: m.ID, JSON: mustJSON(value)}
 }
 
 var errBusy = errors.New("a run is under way; stop it first")

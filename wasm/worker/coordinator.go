@@ -26,8 +26,9 @@ type coordinator struct {
 	generator audit.Generator
 	now       func() float64 // seconds
 
-	drawn  pictured
-	traced atomic.Int64 // id of the last trace that was asked for
+	last      atomic.Pointer[answeredReport]
+	trainings trainings
+	traced    atomic.Int64 // id of the last trace that was asked for
 
 	mu     sync.Mutex
 	active int // id of the request under way that needs the crew, 0 for none

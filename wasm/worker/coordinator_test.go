@@ -171,8 +171,10 @@ func TestErrorsOfTasksKeepTheirFields(t *testing.T) {
 }
 
 func TestPanic(t *testing.T) {
-	_, err := guarded("open", func() (any, error) { panic("gone") })
-	must.Refuse(t, err, "gone", "a panic")
+	got := replyTo(message{ID: 3}, msgAnswer, msgRefused, "open", func() (any, error) { panic("gone") })
+	if got.Type != msgRefused || got.ID != 3 || !strings.Contains(got.JSON, "internal error in open: gone") {
+		t.Errorf("a panic: %+v", got)
+	}
 }
 
 // Stop answers with a partial report after one slice, whatever the phase, and

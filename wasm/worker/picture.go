@@ -24,63 +24,47 @@ type pictureRequest struct {
 // widest is of a picture, px.
 const widest = 4096
 
-// pictured keeps the report that was answered with last: its pictures are asked for one by one.
-type pictured struct {
-	mu   sync.Mutex
+// answeredReport is one that was answered with: its pictures are asked for one by one.
+type answeredReport struct {
 	text string
 	in   scene.Input
+}
 
-	cloud scene.Cloud // trainings of the run with canaries that began last
-	of    string      // the text of its report, once it ended
+// trainings are those of the run with canaries that began last.
+type trainings struct {
+	mu    sync.Mutex
+	cloud scene.Cloud
+	of    string // the text of its report, once it ended
 }
 
 // gather takes trainings of the run under way, and returns all so far.
-func (p *pictured) gather(runs []membership.Scored) scene.Cloud {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.of != "" {
-		p.cloud, p.of = scene.Cloud{}, ""
+func (t *trainings) gather(runs []membership.Scored) scene.Cloud {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.of != "" {
+		t.cloud, t.of = scene.Cloud{}, ""
 	}
 	for _, r := range runs {
-		p.cloud.Add(r)
+		t.cloud.Add(r)
 	}
-	return p.cloud
+	return t.cloud
 }
 
 // gathered are the trainings of a report's text, "" so far; nil where they are of another run.
-func (p *pictured) gathered(text string) *scene.Cloud {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if text != p.of {
+func (t *trainings) gathered(text string) *scene.Cloud {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if text != t.of {
 		return nil
 	}
-	return new(p.cloud)
+	return new(t.cloud)
 }
 
 // end keeps what report the trainings made.
-func (p *pictured) end(text string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.of = cmp.Or(text, "none")
-}
-
-func (p *pictured) hold(text string, in scene.Input) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.text, p.in = text, in
-}
-
-func (p *pictured) report(text string) (scene.Input, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.text != "" && (text == "" || text == p.text) {
-		return p.in, nil
-	}
-	r, err := pair.ParseReport([]byte(text))
-	if err != nil {
-		return scene.Input{}, err
-	}
-	return scene.InputOf(r), nil
+func (t *trainings) end(text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.of = cmp.Or(text, "none")
 }
 
 func (c *coordinator) picture(_ context.Context, r request[pictureRequest]) (plot.Picture, error) {
@@ -114,9 +98,9 @@ func (c *coordinator) view(req pictureRequest) (*plot.View, error) {
 	case "canaries": // scene.Course, of an audit with canaries
 		return drawing(req, func(c *scene.Course) *plot.View { return scene.NewOverTime(c, nil, 0) })
 	case "trainings": // nothing: the trainings so far, of a run on its way
-		return c.drawn.gathered("").Live(scene.MostInStill), nil
+		return c.trainings.gathered("").Live(scene.MostInStill), nil
 	case "planted": // a report of canaries or scores
-		return drawing(req, func(r *scene.CanaryReport) *plot.View { return scene.NewStill(r, c.drawn.gathered(req.Text)) })
+		return drawing(req, func(r *scene.CanaryReport) *plot.View { return scene.NewStill(r, c.trainings.gathered(req.Text)) })
 	case "membership": // the same
 		switch req.View {
 		case "roc", "":
@@ -146,11 +130,15 @@ func (c *coordinator) view(req pictureRequest) (*plot.View, error) {
 }
 
 func (c *coordinator) reportView(req pictureRequest) (*plot.View, error) {
-	in, err := c.drawn.report(req.Text)
-	if err != nil {
-		return nil, err
+	last := c.last.Load()
+	if last == nil || req.Text != "" && req.Text != last.text {
+		r, err := pair.ParseReport([]byte(req.Text))
+		if err != nil {
+			return nil, err
+		}
+		last = &answeredReport{in: scene.InputOf(r)}
 	}
-	r := in.Report
+	in, r := last.in, last.in.Report
 	switch req.View {
 	case "outputs":
 		if r.Evidence != nil {

@@ -57,7 +57,7 @@ func (c *coordinator) report(r report.View, course []coursePoint, failure error)
 	out.Title, out.Detail = head.Banner()
 	if p, ok := r.(pair.Report); ok {
 		in := scene.InputOf(p)
-		c.drawn.hold(out.Text, in)
+		c.last.Store(&answeredReport{out.Text, in})
 		if v := scene.NewOutputs(in.Report); v != nil {
 			out.Say = &v.Said
 		}

@@ -101,7 +101,7 @@ func (c *coordinator) run(ctx context.Context, r request[wanted]) (reported, err
 	}
 	done, err := a.Run(ctx, given)
 	out, err := c.report(done, t.course, err)
-	c.drawn.end(out.Text)
+	c.trainings.end(out.Text)
 	return out, err
 }
 
@@ -142,7 +142,7 @@ func (t *canaryTeller) tell(p canary.Progress) {
 		p.Bounds = nil
 	}
 	p.Scored, t.scored = t.scored, nil
-	t.c.tell(t.id, canaryProgress{p, t.planned, t.c.drawn.gather(p.Scored).Says()})
+	t.c.tell(t.id, canaryProgress{p, t.planned, t.c.trainings.gather(p.Scored).Says()})
 }
 
 // progressEvery is between two progress messages, s.

@@ -176,24 +176,33 @@ func (c *workerPool) Execute(ctx context.Context, t engine.Task, progress func(r
 		}
 	}()
 	j.port.post(message{Type: msgTask, ID: j.id, JSON: string(data)})
-	tick := time.Tick(max(c.hangAfter/hangTicks, time.Millisecond))
+	done, tick := ctx.Done(), time.Tick(max(c.hangAfter/hangTicks, time.Millisecond))
+	var late <-chan time.Time // of a task that was cancelled
 	for silent := 0; ; {
 		select {
-		case <-ctx.Done():
-			c.cancel(s, j)
+		case <-done:
+			j.port.post(message{Type: msgCancel, ID: j.id})
+			done, tick, late = nil, nil, time.After(cancelAfter)
+		case <-late:
+			c.dismiss(s, j, fmt.Sprintf("did not stop within %v", cancelAfter))
 			return nil, ctx.Err()
 		case <-j.mail.ready:
 			silent = 0
 			for _, m := range j.mail.take() {
-				if m.Type == msgRows {
+				final := m.Type != msgRows && m.Type != msgPart
+				switch {
+				case late != nil && final:
+					return nil, ctx.Err()
+				case late != nil:
+				case m.Type == msgRows:
 					progress(m.Rows)
-					continue
+				default:
+					res, err := conclude(s.number, t, m)
+					if err != nil || final {
+						return res, err
+					}
+					part(res)
 				}
-				res, err := conclude(s.number, t, m)
-				if err != nil || m.Type != msgPart {
-					return res, err
-				}
-				part(res)
 			}
 		case <-tick:
 			if silent++; silent > hangTicks {
@@ -227,24 +236,6 @@ func conclude(number int, t engine.Task, m message) (any, error) {
 
 func lossOf(number int, reason string) error {
 	return fmt.Errorf("worker %d: %w: %s", number, engine.ErrWorkerLost, reason)
-}
-
-func (c *workerPool) cancel(s *taskWorker, j *job) {
-	j.port.post(message{Type: msgCancel, ID: j.id})
-	late := time.After(cancelAfter)
-	for {
-		select {
-		case <-j.mail.ready:
-			for _, m := range j.mail.take() {
-				if m.Type != msgRows && m.Type != msgPart {
-					return
-				}
-			}
-		case <-late:
-			c.dismiss(s, j, fmt.Sprintf("did not stop within %v", cancelAfter))
-			return
-		}
-	}
 }
 
 // mailbox is an unbounded queue: a handler may always put.

@@ -56,6 +56,21 @@ type Axis struct {
 	After  []string  // at the right end of rows
 }
 
+// Linear is an axis of numbers, Logarithmic one of their powers.
+func Linear(title string, lo, hi float64) Axis {
+	return Axis{Title: title, Scale: Scale{Lo: lo, Hi: hi}, Words: Short}
+}
+
+func Logarithmic(title string, lo, hi float64) Axis {
+	return Axis{Title: title, Scale: Scale{Lo: lo, Hi: hi, Log: true}, Words: Power}
+}
+
+// Zooming is the axis that pans and zooms.
+func (a Axis) Zooming() Axis {
+	a.Zooms = true
+	return a
+}
+
 func (a Axis) marks(s Scale, n int) []float64 {
 	marks := a.Ticks
 	switch v := a.Values; {

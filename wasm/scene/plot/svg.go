@@ -158,19 +158,18 @@ func (p *svgPainter) path(at map[string]string, d string) {
 	p.nodes = append(p.nodes, element("path", at))
 }
 
-func (p *svgPainter) filled(paint Paint) map[string]string {
-	at := map[string]string{"fill": p.look.colour(paint)}
+// inked has a paint as that of "fill" or "stroke".
+func (p *svgPainter) inked(as string, paint Paint) map[string]string {
+	at := map[string]string{as: p.look.colour(paint)}
 	if paint.Alpha < 1 {
-		at["fill-opacity"] = hundredths(paint.Alpha)
+		at[as+"-opacity"] = hundredths(paint.Alpha)
 	}
 	return at
 }
 
 func (p *svgPainter) stroked(paint Paint, width float64) map[string]string {
-	at := map[string]string{"fill": "none", "stroke": p.look.colour(paint), "stroke-width": hundredths(width), "stroke-linejoin": "round"}
-	if paint.Alpha < 1 {
-		at["stroke-opacity"] = hundredths(paint.Alpha)
-	}
+	at := p.inked("stroke", paint)
+	at["fill"], at["stroke-width"], at["stroke-linejoin"] = "none", hundredths(width), "round"
 	return at
 }
 
@@ -189,7 +188,7 @@ func (p *svgPainter) lines(at map[string]string, lines [][]Point, crisp, closed 
 func (p *svgPainter) shape(s Shape) {
 	switch s.Kind {
 	case Fill, Strip:
-		p.lines(p.filled(s.Paint), s.Areas(), s.Kind == Fill, true)
+		p.lines(p.inked("fill", s.Paint), s.Areas(), s.Kind == Fill, true)
 	case Stroke, Segments:
 		at := p.stroked(s.Paint, s.Width)
 		if s.Dash {
@@ -219,7 +218,7 @@ func (p *svgPainter) shape(s Shape) {
 			if s.Form == Ring {
 				p.path(p.stroked(paint, 2), s.Form.outline(at, s.Radius-1))
 			} else {
-				p.path(p.filled(paint), s.Form.outline(at, s.Radius))
+				p.path(p.inked("fill", paint), s.Form.outline(at, s.Radius))
 			}
 		}
 	}

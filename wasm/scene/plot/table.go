@@ -3,6 +3,7 @@ package plot
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -51,11 +52,10 @@ const (
 // Table writes all rows.
 func (n Numbers) Table(f Figures) Table {
 	t := Table{Title: n.Title, Head: n.Head}
-	ranges := false
-	for _, row := range n.Rows {
+	ranges := f == Exact && slices.ContainsFunc(n.Rows, func(row []any) bool {
 		_, is := row[0].(Range)
-		ranges = ranges || is && f == Exact
-	}
+		return is
+	})
 	if ranges {
 		t.Head = append([]string{"from", "below"}, n.Head[1:]...)
 	}
@@ -72,6 +72,15 @@ func (n Numbers) Table(f Figures) Table {
 		t.Rows = append(t.Rows, cells)
 	}
 	return t
+}
+
+// Say is [fmt.Sprintf] of numbers as one reads them.
+func Say(format string, args ...any) string {
+	words := make([]any, len(args))
+	for i, v := range args {
+		words[i] = brief.cell(v)
+	}
+	return fmt.Sprintf(format, words...)
 }
 
 func (n Numbers) name(i int) string {
