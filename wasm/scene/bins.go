@@ -28,6 +28,8 @@ func (b *Bin) add(o Bin) {
 
 func (b Bin) count() int { return b.n[0] + b.n[1] }
 
+func (b Bin) middle() float64 { return (b.From + b.To) / 2 }
+
 func (b Bin) share(side int) float64 { return share(b.n[side], b.of[side]) }
 
 func share(n, of int) float64 {

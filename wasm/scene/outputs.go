@@ -172,7 +172,10 @@ func (v *outputs) lists(n int, bin func(from, to int) mark) {
 		}
 		return cmp.Compare(a.ratio(), b.ratio())
 	})
-	v.marks = audit.Each(list, func(p placed) mark { return p.mark })
+	for i, p := range list {
+		p.From, p.To = float64(i), float64(i+1)
+		v.marks = append(v.marks, p.mark)
+	}
 }
 
 const never = "at none"

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
@@ -33,38 +34,27 @@ func (v *outputs) reach() float64 {
 // plot has panels of shares, of ratios, and of the marks' parts, if any. Outcomes are rows.
 func (v *outputs) plot(parts []float64, of string) plot.Plot {
 	t, all := v.tested, v.marks
-	along := plot.Axis{Title: "the answer is"}
-	if v.firstOf != "" {
-		along.Title = fmt.Sprintf("first “%s” comes at", v.firstOf)
-	}
-	bins := make([]Bin, 0, len(all))
+	var along plot.Axis
 	if v.outcomes {
 		if v.apart() {
-			all = append(all[:len(all):len(all)], t.mark)
-			all[len(v.marks)].Words = "the event"
+			event := t.mark
+			event.Words, event.From, event.To = "the event", float64(t.row), float64(t.row+1)
+			all = append(slices.Clip(all), event)
 		}
+		along.Title = plot.If(v.firstOf == "", "the answer is", fmt.Sprintf("first “%s” comes at", v.firstOf))
+		along.Names, along.After = audit.Each(all, func(m mark) string { return m.Words }), audit.Each(all, mark.seenWords)
 		along.Bold = func(i float64) bool { return int(i) >= len(v.marks) || v.marks[int(i)].in > 0 }
-		for i, m := range all {
-			m.From, m.To = float64(i), float64(i+1)
-			along.Names, along.After = append(along.Names, m.Words), append(along.After, m.seenWords())
-			bins = append(bins, m.Bin)
-		}
-	} else {
-		for _, m := range all {
-			bins = append(bins, m.Bin)
-		}
+	}
+	bins := audit.Each(all, func(m mark) Bin { return m.Bin })
+	if !v.outcomes {
 		along = level{v.Chart.Edges}.axis("the "+v.Chart.AxisWords(), bins)
 	}
 	along.Zooms = parts != nil
-	at := func(along, value float64) [2]float64 {
-		return plot.If(v.outcomes, [2]float64{value, along}, [2]float64{along, value})
-	}
 	shares, ratios := plot.Plot{Height: plot.Px(120), Wide: 0.46}, plot.Plot{Height: plot.Px(145), Wide: 0.54}
 	lit := t != nil && t.lit
-	for i, b := range bins {
-		box := plot.If(v.outcomes, plot.Row(i), plot.Column(b.From, b.To))
-		middle := at((b.From+b.To)/2, 0)
-		shares.Add(middle[0], middle[1], box)
+	for _, b := range bins {
+		at := v.at(b.middle(), 0)
+		shares.Add(at[0], at[1], v.across(b.From, b.To))
 	}
 	value := v.shares(&shares, bins)
 	if t != nil {
@@ -73,20 +63,19 @@ func (v *outputs) plot(parts []float64, of string) plot.Plot {
 			event.Paint = plot.Lit.At(0.35) // words on it stay readable in the dark
 		}
 		for _, w := range t.spans {
-			event.Boxes = append(event.Boxes, plot.Column(w.Lo, w.Hi))
+			event.Boxes = append(event.Boxes, v.across(w.Lo, w.Hi))
 		}
 		if v.outcomes {
-			event.Boxes = append(event.Boxes, plot.Row(t.row))
+			event.Boxes = append(event.Boxes, v.across(float64(t.row), float64(t.row+1)))
 		}
 		if ratios.Mark(event); !v.outcomes {
 			shares.Mark(event)
 		}
 	}
-	scale := v.ratios(&ratios, all, bins, at)
+	scale := v.ratios(&ratios, all)
 	panels, values := []plot.Plot{shares, ratios}, []plot.Axis{value, scale}
 	if parts != nil {
-		panel, axis := partsPanel(parts, bins, at, plot.If(v.outcomes, 0.2, 0.04))
-		axis.Title = "part of each: " + of
+		panel, axis := v.parted(parts, "part of each: "+of)
 		panels, values = append(panels, panel), append(values, axis)
 	}
 	for i := range panels {
@@ -100,7 +89,21 @@ func (v *outputs) plot(parts []float64, of string) plot.Plot {
 	return plot.Plot{Panels: panels}
 }
 
-func partsPanel(parts []float64, bins []Bin, at func(along, value float64) [2]float64, inset float64) (plot.Plot, plot.Axis) {
+// at and box are between places along the marks and values, across a box of all values.
+func (v *outputs) at(along, value float64) [2]float64 {
+	return plot.If(v.outcomes, [2]float64{value, along}, [2]float64{along, value})
+}
+
+func (v *outputs) box(along0, along1, value0, value1 float64) plot.Box {
+	from, to := v.at(along0, value0), v.at(along1, value1)
+	return plot.Span(from[0], to[0], from[1], to[1])
+}
+
+func (v *outputs) across(from, to float64) plot.Box {
+	return v.box(from, to, -plot.Infinity, plot.Infinity)
+}
+
+func (v *outputs) parted(parts []float64, title string) (plot.Plot, plot.Axis) {
 	least, most := 0.0, 0.0
 	for _, part := range parts {
 		if !math.IsInf(part, 0) {
@@ -110,16 +113,17 @@ func partsPanel(parts []float64, bins []Bin, at func(along, value float64) [2]fl
 	most = cmp.Or(most, 0.01) * 1.1
 	p := plot.Plot{Height: plot.Px(110), Wide: 0.3}
 	for i, part := range parts {
-		b := bins[i]
-		less, middle := inset*(b.To-b.From), (b.From+b.To)/2
-		from, to := at(b.From+less, min(0, part)), at(b.To-less, max(0, part))
+		m := v.marks[i]
+		less := plot.If(v.outcomes, 0.2, 0.04) * (m.To - m.From)
 		if math.IsInf(part, 1) {
-			p.Mark(plot.Arrow{Paint: plot.Event, From: at(middle, 0), To: at(middle, most)})
+			p.Mark(plot.Arrow{Paint: plot.Event, From: v.at(m.middle(), 0), To: v.at(m.middle(), most)})
 		} else if part != 0 {
-			p.Mark(plot.Bars{Paint: plot.Event, Boxes: []plot.Box{plot.Span(from[0], to[0], from[1], to[1])}})
+			p.Mark(plot.Bars{Paint: plot.Event, Boxes: []plot.Box{v.box(m.From+less, m.To-less, min(0, part), max(0, part))}})
 		}
 	}
-	return p, plot.Axis{Short: "part", Words: plot.Short, Scale: plot.Scale{Lo: least * 1.1, Hi: most}}
+	axis := plot.Linear(title, least*1.1, most)
+	axis.Short = "part"
+	return p, axis
 }
 
 // shares draws those of both datasets, and returns their axis.
@@ -145,7 +149,7 @@ func (v *outputs) shares(p *plot.Plot, bins []Bin) plot.Axis {
 		a.Ticks = []float64{0.5, 0.1, 0.01, 0.001, 1e-4, 1e-5, 0.05, 0.005, 0.2, 0.02}
 		sides := [2]plot.Points{{Paint: plot.First, Radius: 4.5}, {Key: key[1], Paint: plot.Second, Form: plot.Square, Radius: 7.5}}
 		for _, b := range bins {
-			middle := (b.From + b.To) / 2
+			middle := b.middle()
 			for k := range sides {
 				if b.share(k) > 0 {
 					sides[k].At = append(sides[k].At, [2]float64{b.share(k), middle})
@@ -161,14 +165,10 @@ func (v *outputs) shares(p *plot.Plot, bins []Bin) plot.Axis {
 }
 
 // ratios draws them with their limits, and returns their axis.
-func (v *outputs) ratios(p *plot.Plot, all []mark, bins []Bin, at func(along, value float64) [2]float64) (a plot.Axis) {
+func (v *outputs) ratios(p *plot.Plot, all []mark) (a plot.Axis) {
 	t, e, R := v.tested, v.epsilon, v.reach()
-	begin, end := bins[0].From, bins[len(bins)-1].To
+	begin, end := all[0].From, all[len(all)-1].To
 	within := func(r float64) float64 { return max(-R, min(R, r)) }
-	box := func(along0, along1, value0, value1 float64) plot.Box {
-		from, to := at(along0, value0), at(along1, value1)
-		return plot.Span(from[0], to[0], from[1], to[1])
-	}
 	a = plot.Axis{Title: fmt.Sprintf("how many times likelier %s (above), %s (below)", v.People.Names[1], v.People.Names[0]), Short: "likelier on B (above), A (below)", Scale: plot.Scale{Lo: -R, Hi: R}, Ticks: []float64{0}}
 	if v.outcomes {
 		a.Title, a.Short = fmt.Sprintf("← %s · times likelier · %s →", v.People.Names[0], v.People.Names[1]), "← on A · on B →"
@@ -178,7 +178,7 @@ func (v *outputs) ratios(p *plot.Plot, all []mark, bins []Bin, at func(along, va
 	}
 	if v.corridor {
 		a.Ticks, a.Bold = []float64{-e, e, 0}, func(r float64) bool { return math.Abs(r) == e }
-		p.Marks = append([]plot.Mark{plot.Bars{Key: "more than " + v.claimWords() + " allows", Paint: plot.Forbid, Form: plot.KeyRegion, Boxes: []plot.Box{box(begin, end, -R, -e), box(begin, end, e, R)}}}, p.Marks...)
+		p.Marks = append([]plot.Mark{plot.Bars{Key: "more than " + v.claimWords() + " allows", Paint: plot.Forbid, Form: plot.KeyRegion, Boxes: []plot.Box{v.box(begin, end, -R, -e), v.box(begin, end, e, R)}}}, p.Marks...)
 		p.Mark(plot.Rule{Paint: plot.Text, At: e, Upright: v.outcomes}, plot.Rule{Paint: plot.Text, At: -e, Upright: v.outcomes})
 	}
 	for _, far := range []float64{2, 5, 20, 10, 100, 50, 1000} {
@@ -188,18 +188,18 @@ func (v *outputs) ratios(p *plot.Plot, all []mark, bins []Bin, at func(along, va
 	}
 	seen, out := plot.Points{Paint: plot.Text, Radius: 3.6}, plot.Points{Paint: plot.Text, Form: plot.Diamond, Radius: 5.5}
 	for i, m := range all {
-		middle, r := (bins[i].From+bins[i].To)/2, m.ratio()
+		middle, r := m.middle(), m.ratio()
 		if m.few() || t != nil && i == t.row && t.certain && t.bound > 0 {
 			continue
 		}
 		of := plot.If(v.out(m), &out, &seen)
 		if math.Abs(r) < R-0.02 {
-			of.At = append(of.At, at(middle, r))
+			of.At = append(of.At, v.at(middle, r))
 		} else {
-			p.Mark(plot.Arrow{Paint: plot.Text, From: at(middle, within(r)*0.86), To: at(middle, within(r)*0.985)})
+			p.Mark(plot.Arrow{Paint: plot.Text, From: v.at(middle, within(r)*0.86), To: v.at(middle, within(r)*0.985)})
 		}
 		if i < len(v.marks) {
-			p.Mark(plot.Line{Paint: plot.Text.At(0.8), Width: plot.If(v.out(m), 3.0, 1.8), Points: [][2]float64{at(middle, within(m.lower)), at(middle, within(m.upper))}})
+			p.Mark(plot.Line{Paint: plot.Text.At(0.8), Width: plot.If(v.out(m), 3.0, 1.8), Points: [][2]float64{v.at(middle, within(m.lower)), v.at(middle, within(m.upper))}})
 		}
 	}
 	p.Mark(seen, out)
@@ -208,7 +208,7 @@ func (v *outputs) ratios(p *plot.Plot, all []mark, bins []Bin, at func(along, va
 		if len(t.spans) > 0 {
 			w = t.spans[0]
 		}
-		p.Items, p.Hit, p.Outline = [][2]float64{at((w.Lo+w.Hi)/2, within(plot.If(t.certain, t.sign*t.bound, t.ratio())))}, [2]float64{70, 16}, 12
+		p.Items, p.Hit, p.Outline = [][2]float64{v.at((w.Lo+w.Hi)/2, within(plot.If(t.certain, t.sign*t.bound, t.ratio())))}, [2]float64{70, 16}, 12
 	}
 	if t == nil || !t.certain || !(t.bound > 0) {
 		return a
@@ -216,14 +216,14 @@ func (v *outputs) ratios(p *plot.Plot, all []mark, bins []Bin, at func(along, va
 	bound := t.sign * t.bound
 	note := plot.Note{Words: fmt.Sprintf("%s at least %s×", v.People.Names[likelierOn(t.sign)], timesDown(t.bound)), Paint: plot.Text, Bold: true, Must: true, Lit: t.lit, Box: true}
 	for _, w := range t.spans {
-		p.Mark(plot.Line{Paint: plot.Text, Width: 4.5, Points: [][2]float64{at(w.Lo, bound), at(w.Hi, bound)}})
-		note.At = at(w.Hi, bound)
+		p.Mark(plot.Line{Paint: plot.Text, Width: 4.5, Points: [][2]float64{v.at(w.Lo, bound), v.at(w.Hi, bound)}})
+		note.At = v.at(w.Hi, bound)
 	}
 	if v.outcomes {
 		middle, ratio := float64(t.row)+0.5, within(all[t.row].ratio())
-		p.Mark(plot.Line{Paint: plot.Text, Width: 4, Points: [][2]float64{at(middle, bound), at(middle, ratio)}},
-			plot.Line{Paint: plot.Text, Width: 3, Points: [][2]float64{at(middle-0.3, bound), at(middle+0.3, bound)}}, plot.Points{Paint: plot.Text, Form: plot.Diamond, Radius: 7, At: [][2]float64{at(middle, ratio)}})
-		note.At = at(middle, bound-t.sign*0.1)
+		p.Mark(plot.Line{Paint: plot.Text, Width: 4, Points: [][2]float64{v.at(middle, bound), v.at(middle, ratio)}},
+			plot.Line{Paint: plot.Text, Width: 3, Points: [][2]float64{v.at(middle-0.3, bound), v.at(middle+0.3, bound)}}, plot.Points{Paint: plot.Text, Form: plot.Diamond, Radius: 7, At: [][2]float64{v.at(middle, ratio)}})
+		note.At = v.at(middle, bound-t.sign*0.1)
 	}
 	if t.bound >= 0.1 {
 		p.Mark(note)

@@ -56,27 +56,28 @@ type Input struct {
 }
 
 // ReportViews are the pictures of any report for a page that stands still.
-func ReportViews(v report.View) ([]*plot.View, error) {
+func ReportViews(v report.View) []*plot.View {
 	r, ofPair := v.(pair.Report)
 	if !ofPair {
-		c, err := CanaryReportOf(v)
-		return canaryViews(c, nil), err
+		return canaryViews(CanaryReportOf(v), nil)
 	}
 	in := InputOf(r)
 	out := append(append([]*plot.View{NewOutputs(in.Report)}, Views(in)...), NewRenyi(in.Curves.Renyi))
 	return slices.DeleteFunc(present(out), func(v *plot.View) bool { // of these the instrument shows more
 		return v.ID == "divergence" || v.ID == "search" && len(in.Report.Trials) < 2
-	}), nil
+	})
 }
 
 // CanaryReportOf is what the views need of a report of canaries.
-func CanaryReportOf(v report.View) (*CanaryReport, error) {
-	var c CanaryReport
+func CanaryReportOf(v report.View) (c *CanaryReport) {
 	data, err := json.Marshal(v)
 	if err == nil {
 		err = json.Unmarshal(data, &c)
 	}
-	return &c, err
+	if err != nil {
+		panic("scene: a report that no view can read: " + err.Error())
+	}
+	return c
 }
 
 func epsilonOf(c audit.Claim) (float64, bool) {

@@ -2,7 +2,6 @@
 package stills
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -21,22 +20,19 @@ import (
 )
 
 // Of draws all pictures of a report.
-func Of(r report.View) ([]format.Picture, error) {
-	views, err := scene.ReportViews(r)
-	var out []format.Picture
-	for _, v := range views {
-		out = append(out, drawn(v, ""))
+func Of(r report.View) (all []format.Picture, _ error) {
+	for _, v := range scene.ReportViews(r) {
+		all = append(all, drawn(v, ""))
 	}
-	return out, err
+	return all, nil
 }
 
 // Sentence is what a report's first picture says.
 func Sentence(r report.View) string {
-	views, err := scene.ReportViews(r)
-	if err != nil || len(views) == 0 {
-		return ""
+	if views := scene.ReportViews(r); len(views) > 0 {
+		return views[0].Sentence
 	}
-	return views[0].Sentence
+	return ""
 }
 
 // drawn is a view at all widths.
@@ -59,22 +55,14 @@ var dropped = map[string][]string{
 }
 
 // Keep is what pictures are drawn of, a line for each member. It is no report.
-func Keep(r report.View) ([]byte, error) {
-	all, err := without(r, dropped[""])
-	if err != nil {
-		return nil, err
-	}
+func Keep(r report.View) []byte {
+	all := without(r, dropped[""])
 	if evidence := all["evidence"]; evidence != nil && string(evidence) != "null" {
-		rest, err := without(evidence, dropped["evidence"])
-		if err != nil {
-			return nil, err
-		}
+		rest := without(evidence, dropped["evidence"])
 		if rest["sequential"] != nil {
 			rest["sequential"] = json.RawMessage("{}") // that there was one is said
 		}
-		if all["evidence"], err = json.Marshal(rest); err != nil {
-			return nil, err
-		}
+		all["evidence"] = marshal(rest)
 	} else if p, ok := r.(pair.Report); ok && p.Sequential != nil {
 		rest := map[string]any{}
 		if chart, shown := p.Sequential.Chart, pair.Shown(nil, p.Sequential); chart != nil && shown != nil {
@@ -82,33 +70,31 @@ func Keep(r report.View) ([]byte, error) {
 			one.Pair = 0
 			rest["chart"], rest["pairs"] = one, []any{shown}
 		}
-		if all["sequential"], err = json.Marshal(rest); err != nil {
-			return nil, err
-		}
+		all["sequential"] = marshal(rest)
 	}
-	var b bytes.Buffer
-	b.WriteByte('{')
-	for i, name := range slices.Sorted(maps.Keys(all)) {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		fmt.Fprintf(&b, "\n%q: %s", name, all[name])
+	var lines []string
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		lines = append(lines, fmt.Sprintf("\n%q: %s", name, all[name]))
 	}
-	b.WriteString("\n}\n")
-	return b.Bytes(), nil
+	return []byte("{" + strings.Join(lines, ",") + "\n}\n")
 }
 
-func without(value any, names []string) (map[string]json.RawMessage, error) {
-	data, err := json.Marshal(value)
-	if err != nil {
-		return nil, err
+func without(value any, names []string) (all map[string]json.RawMessage) {
+	if err := json.Unmarshal(marshal(value), &all); err != nil {
+		panic(err)
 	}
-	var all map[string]json.RawMessage
-	err = json.Unmarshal(data, &all)
 	for _, name := range names {
 		delete(all, name)
 	}
-	return all, err
+	return all
+}
+
+func marshal(value any) []byte {
+	data, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return data
 }
 
 func read(kept []byte) (report.View, error) {
@@ -139,10 +125,7 @@ func Draw(kept []byte, view string) (format.Picture, error) {
 	if err != nil {
 		return format.Picture{}, err
 	}
-	views, err := scene.ReportViews(r)
-	if err != nil {
-		return format.Picture{}, err
-	}
+	views := scene.ReportViews(r)
 	id, choice, _ := strings.Cut(view, ":")
 	i := slices.IndexFunc(views, func(v *plot.View) bool { return v.ID == id })
 	if i < 0 {

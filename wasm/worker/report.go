@@ -62,8 +62,8 @@ func (c *coordinator) report(r report.View, course []coursePoint, failure error)
 			out.Say = &v.Said
 		}
 		out.Curves, out.LinkSummary, out.Mended = in.Curves, new(p.LinkSummary()), p.Mended(c.known())
-	} else if planted, err := scene.CanaryReportOf(r); err == nil {
-		out.Say = new(planted.Says())
+	} else {
+		out.Say = new(scene.CanaryReportOf(r).Says())
 	}
 	if failure != nil {
 		out.Error = failure.Error()

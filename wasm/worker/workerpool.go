@@ -214,24 +214,24 @@ func (c *workerPool) Execute(ctx context.Context, t engine.Task, progress func(r
 	}
 }
 
-func conclude(number int, t engine.Task, m message) (any, error) {
+func conclude(number int, t engine.Task, m message) (res any, err error) {
 	switch m.Type {
 	case msgDone, msgPart:
-		res, err := core.Env{}.Codecs().Result(t, []byte(m.JSON))
-		if err != nil {
-			return nil, fmt.Errorf("worker %d: %w", number, err)
-		}
-		return res, nil
+		res, err = core.Env{}.Codecs().Result(t, []byte(m.JSON))
 	case msgFailed:
 		var r remoteError
-		if err := json.Unmarshal([]byte(m.JSON), &r); err != nil {
-			return nil, fmt.Errorf("worker %d: error: %w", number, err)
+		if err = json.Unmarshal([]byte(m.JSON), &r); err == nil {
+			return nil, r
 		}
-		return nil, r
 	case msgLost:
 		return nil, lossOf(number, m.Reason)
+	default:
+		err = fmt.Errorf("message %q instead of a result", m.Type)
 	}
-	return nil, fmt.Errorf("worker %d: message %q instead of a result", number, m.Type)
+	if err != nil {
+		return nil, fmt.Errorf("worker %d: %w", number, err)
+	}
+	return res, nil
 }
 
 func lossOf(number int, reason string) error {
