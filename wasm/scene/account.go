@@ -65,9 +65,7 @@ func NewAccount(c accounting.Account) *plot.View {
 			p.Mark(plot.Rule{Key: "order that gives epsilon (upright)", Paint: plot.Event, At: *g.Order, Upright: true})
 		}
 	}
-	if !(most > 0) {
-		most = 1
-	}
+	most = plot.If(most > 0, most, 1)
 	p.Y = plot.Linear("Rényi divergence (nats)", 0, most*1.08)
 	if low[1] > 0 && high[1] > 20*low[1] {
 		p.Y = plot.Logarithmic("Rényi divergence (nats, logarithmic)", low[1]/1.2, most*1.2)
@@ -137,10 +135,8 @@ func NewWays(a accounting.Account, delta bool) *plot.View {
 		return nil
 	}
 	least := of(best)
-	if best.Exact {
-		known = least
-	} else if best.AtLeast != nil {
-		known = *best.AtLeast
+	if k := plot.If(best.Exact, &least, best.AtLeast); k != nil {
+		known = *k
 	}
 	p := plot.Plot{X: plot.Linear(name, max(0, known-float64(0.4*(most-known))), most+float64(0.1*(most-known)))}
 	if most > 20*least || !(most > known) {

@@ -192,9 +192,6 @@ func (v renyi) plot() plot.Plot {
 	if *most.LowerBound > 0 {
 		end = max(*most.LowerBound*1.12, min(end, *most.LowerBound*2.5))
 	}
-	if !(end > 0) {
-		end = 1
-	}
-	p.Y = plot.Linear("Rényi divergence", 0, end)
+	p.Y = plot.Linear("Rényi divergence", 0, plot.If(end > 0, end, 1))
 	return p
 }

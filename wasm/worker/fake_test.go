@@ -27,7 +27,7 @@ import (
 // fakePort is one end of a channel between goroutines.
 type fakePort struct {
 	peer *fakePort
-	mail *mailbox
+	mail mailbox
 	done chan struct{}
 	once sync.Once
 }
@@ -46,12 +46,13 @@ func (p *fakePort) post(m message) { p.peer.mail.put(m) }
 func (p *fakePort) listen(handle func(message)) {
 	go func() {
 		for {
+			var all []message
 			select {
 			case <-p.done:
 				return
-			case <-p.mail.ready:
+			case all = <-p.mail:
 			}
-			for _, m := range p.mail.take() {
+			for _, m := range all {
 				select {
 				case <-p.done:
 					return
@@ -61,6 +62,16 @@ func (p *fakePort) listen(handle func(message)) {
 			}
 		}
 	}()
+}
+
+// taken are the messages that nobody listened to.
+func (p *fakePort) taken() []message {
+	select {
+	case all := <-p.mail:
+		return all
+	default:
+		return nil
+	}
 }
 
 func (p *fakePort) close() { p.once.Do(func() { close(p.done) }) }

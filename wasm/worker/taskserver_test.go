@@ -20,10 +20,10 @@ func serverFor(t *testing.T, pause func()) (port *fakePort, heard func() []messa
 	serveTasks(testCatalogue(), worker, 3, pause)
 	page.post(message{Type: msgServe, Port: served})
 	synctest.Wait()
-	if m := page.mail.take(); len(m) != 1 || m[0].Type != msgReady || m[0].Worker != 3 {
+	if m := page.taken(); len(m) != 1 || m[0].Type != msgReady || m[0].Worker != 3 {
 		t.Errorf("greeting %+v", m)
 	}
-	return port, func() []message { synctest.Wait(); return port.mail.take() }
+	return port, func() []message { synctest.Wait(); return port.taken() }
 }
 
 func exploreTask(t *testing.T, mechanism string, rows int) string {

@@ -43,7 +43,7 @@ type taskWorker struct {
 type job struct {
 	id   int
 	port port
-	mail *mailbox
+	mail mailbox
 }
 
 func newWorkerPool(hangAfter time.Duration, replace func(int, string)) *workerPool {
@@ -186,9 +186,9 @@ func (c *workerPool) Execute(ctx context.Context, t engine.Task, progress func(r
 		case <-late:
 			c.dismiss(s, j, fmt.Sprintf("did not stop within %v", cancelAfter))
 			return nil, ctx.Err()
-		case <-j.mail.ready:
+		case all := <-j.mail:
 			silent = 0
-			for _, m := range j.mail.take() {
+			for _, m := range all {
 				final := m.Type != msgRows && m.Type != msgPart
 				switch {
 				case late != nil && final:
@@ -238,29 +238,18 @@ func lossOf(number int, reason string) error {
 	return fmt.Errorf("worker %d: %w: %s", number, engine.ErrWorkerLost, reason)
 }
 
-// mailbox is an unbounded queue: a handler may always put.
-type mailbox struct {
-	mu    sync.Mutex
-	queue []message
-	ready chan struct{} // holds a token while the queue may not be empty
-}
+// mailbox is an unbounded queue, all in one piece: a handler may always put.
+type mailbox chan []message
 
-func newMailbox() *mailbox { return &mailbox{ready: make(chan struct{}, 1)} }
+func newMailbox() mailbox { return make(mailbox, 1) }
 
-func (b *mailbox) put(m message) {
-	b.mu.Lock()
-	b.queue = append(b.queue, m)
-	b.mu.Unlock()
-	select {
-	case b.ready <- struct{}{}:
-	default:
+func (b mailbox) put(m message) {
+	for all := []message{m}; ; {
+		select {
+		case b <- all:
+			return
+		case before := <-b:
+			all = append(before, all...)
+		}
 	}
-}
-
-func (b *mailbox) take() []message {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	all := b.queue
-	b.queue = nil
-	return all
 }

@@ -142,7 +142,7 @@ func TestLateAnswerIsIgnored(t *testing.T) {
 			failed <- err
 		}()
 		synctest.Wait()
-		task := b.mail.take()[0]
+		task := b.taken()[0]
 		c.lose(0, "gone")
 		b.post(message{Type: msgDone, ID: task.ID, JSON: "{}"})
 		if err := <-failed; !errors.Is(err, engine.ErrWorkerLost) || !strings.Contains(err.Error(), "gone") {
