@@ -52,7 +52,7 @@ func NewAccount(c accounting.Account) *plot.View {
 		p.Rows = append(p.Rows, append([]any{plot.Infinity, plot.Up(*c.MaxDivergence)}, published...))
 		if *c.MaxDivergence < 2.5*high[1] {
 			most = max(most, *c.MaxDivergence)
-			p.Mark(plot.Rule{Key: "its limit (dashed)", Paint: plot.Text, At: *c.MaxDivergence})
+			p.Mark(plot.Rule{Key: "its limit (dashed)", At: *c.MaxDivergence})
 		}
 	}
 	p.Caption += "."
@@ -98,7 +98,7 @@ func NewSteps(a Accounted, at *float64) *plot.View {
 		steps = max(1, math.Floor(steps/unit+1e-9)*unit)
 		words := plot.Grouped(int(steps)) + plot.If(steps == 1, " step", " steps")
 		allows = "about " + words
-		p.Mark(plot.Rule{Paint: plot.Event, At: steps, Upright: true}, plot.Note{At: [2]float64{steps, target}, Words: words, Paint: plot.Text, Box: true, Must: true})
+		p.Mark(plot.Rule{Paint: plot.Event, At: steps, Upright: true}, plot.Note{At: [2]float64{steps, target}, Words: words, Box: true, Must: true})
 	}
 	allows = plot.Say("epsilon = %s allows %s", target, allows)
 	p.Caption = plot.Say("Epsilon at delta = %s. A target of %s.", *a.Query.Delta, allows)
@@ -163,7 +163,7 @@ func NewWays(a accounting.Account, delta bool) *plot.View {
 	p.Marks = []plot.Mark{open, ends}
 	if known > 0 {
 		p.Caption += fmt.Sprintf("Nothing below %s holds: what another way adds to that is its own looseness.", plot.ShortDown(known))
-		p.Mark(plot.Rule{Key: "nothing below holds (dashed)", Paint: plot.Text, At: known, Upright: true})
+		p.Mark(plot.Rule{Key: "nothing below holds (dashed)", At: known, Upright: true})
 	}
 	return plot.View{ID: "ways", Title: "Ways to " + name}.Always(p)
 }

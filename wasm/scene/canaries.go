@@ -125,7 +125,7 @@ func canaryRuns(t bounds.CanaryTable, coins bool) *plot.View {
 		axis.Whole = true
 	}
 	p.Marks = []plot.Mark{plot.Points{Key: "runs (the more, the larger)", Paint: plot.Event},
-		plot.Line{Key: "as large a share inside as fresh", Paint: plot.Text, Width: 1.3, Dash: true, Points: [][2]float64{{0, 0}, {float64(t.K), float64(t.M)}}}}
+		plot.Line{Key: "as large a share inside as fresh", Width: 1.3, Dash: true, Points: [][2]float64{{0, 0}, {float64(t.K), float64(t.M)}}}}
 	for _, r := range slices.Backward(slices.Sorted(maps.Keys(sizes))) {
 		p.Mark(sizes[r])
 	}
@@ -175,6 +175,6 @@ func NewCanaryBounds(r *CanaryReport) *plot.View {
 		of.At = append(of.At, at)
 		p.Mark(plot.Line{Paint: of.Paint.At(0.5), Width: 1, Points: [][2]float64{{max(0, p.X.Lo), at[1]}, at}})
 	}
-	p.Marks = append([]plot.Mark{valid, assumed, own, plot.Rule{Key: "claimed (dashed)", Paint: plot.Text, At: claimed, Upright: true}}, p.Marks...)
+	p.Marks = append([]plot.Mark{valid, assumed, own, plot.Rule{Key: "claimed (dashed)", At: claimed, Upright: true}}, p.Marks...)
 	return plot.View{ID: "intervals", Title: "Bounds"}.Always(p)
 }

@@ -159,7 +159,7 @@ func (c *Cloud) plot(threshold float64, most int) plot.Plot {
 	line := plot.Line{Key: "separates them best", Paint: plot.Event, Points: [][2]float64{{border + float64(tilt*top.Y.Lo), top.Y.Lo}, {border + float64(tilt*top.Y.Hi), top.Y.Hi}}}
 	top.Mark(line)
 	if math.Abs(threshold) <= hugest {
-		top.Mark(plot.Rule{Key: "threshold of the audit (dashed)", Paint: plot.Text, At: threshold, Upright: true})
+		top.Mark(plot.Rule{Key: "threshold of the audit (dashed)", At: threshold, Upright: true})
 	}
 	below := c.below(tilt, border, beyond("", reach[2]).Scale)
 	p := plot.Plot{Panels: []plot.Plot{top, below}, Numbers: below.Numbers}

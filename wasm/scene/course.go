@@ -92,7 +92,7 @@ func (c Course) plot(choice string) plot.Plot {
 	if !c.Valid {
 		p.Marks = []plot.Mark{plot.Points{Key: "bound so far, not certified (dots)", Paint: plot.Muted, At: p.Items, Radius: 2.5}}
 	}
-	p.Mark(plot.Rule{Key: "claimed (dashed)", Paint: plot.Text, At: c.Claimed})
+	p.Mark(plot.Rule{Key: "claimed (dashed)", At: c.Claimed})
 	if i := c.first(); i >= 0 {
 		p.Mark(plot.Points{Paint: plot.Bad, At: p.Items[i : i+1], Radius: 6, Form: plot.Ring})
 	}
@@ -124,9 +124,9 @@ func NewSpark(c *Course) *plot.View {
 		p.Items, line = append(p.Items, at), append(line, at)
 	}
 	tip := line[len(line)-1]
-	p.Marks = []plot.Mark{plot.Line{Paint: plot.Text, Width: 2.6, Points: line}, plot.Points{Paint: plot.Text, At: [][2]float64{tip}, Radius: 4.5}}
+	p.Marks = []plot.Mark{plot.Line{Width: 2.6, Points: line}, plot.Points{At: [][2]float64{tip}, Radius: 4.5}}
 	if c.Claimed > 0 {
-		p.Mark(plot.Rule{Paint: plot.Text, At: c.Claimed})
+		p.Mark(plot.Rule{At: c.Claimed})
 	}
 	return plot.View{ID: "spark", Title: "Bound over time"}.Always(p)
 }
@@ -176,7 +176,7 @@ func NewSearch(trials []pair.TrialNote, quantity string, claimed float64) *plot.
 		p.Add(at[0], at[1], plot.Column(at[0]-0.5, at[0]+0.5),
 			t.Trial+1, t.Pair.Label, plot.If(t.Value < audit.NoEvidence, math.NaN(), t.Value), t.Learner, t.Chosen)
 	}
-	p.Marks = []plot.Mark{plot.Rule{Key: "claimed (dashed)", Paint: plot.Text, At: claimed}, plot.Points{Key: "above it", Paint: plot.Bad}, plot.Points{Key: "chosen", Paint: plot.Text, At: chosen, Form: plot.Ring, Radius: radius + 5},
+	p.Marks = []plot.Mark{plot.Rule{Key: "claimed (dashed)", At: claimed}, plot.Points{Key: "above it", Paint: plot.Bad}, plot.Points{Key: "chosen", At: chosen, Form: plot.Ring, Radius: radius + 5},
 		plot.Line{Key: "best so far", Paint: plot.Muted, Points: best, Width: 1.2}}
 	for _, d := range dots {
 		p.Mark(d)

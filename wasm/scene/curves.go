@@ -49,7 +49,7 @@ func (t tradeoff) plot(choice string) plot.Plot {
 	band := plot.Band{Key: t.Confidence + " band", Paint: plot.First, Within: p.Within, Falls: true, Edge: true}
 	p.Marks = []plot.Mark{plot.Line{Key: "estimate", Paint: plot.First, Of: func(x float64) float64 { return plot.Along(p.Items, x) }}, band}
 	if claimed {
-		p.Mark(plot.Line{Key: "claimed (dashed)", Paint: plot.Text, Of: t.claimedAt, Width: 1.8, Dash: true})
+		p.Mark(plot.Line{Key: "claimed (dashed)", Of: t.claimedAt, Width: 1.8, Dash: true})
 	}
 	if len(p.Items) <= 200 {
 		p.Mark(plot.Points{At: p.Items, Radius: 3, Paint: plot.First})
@@ -173,7 +173,7 @@ func (v renyi) plot() plot.Plot {
 		claim = max(claim, c[1])
 	}
 	if claimed {
-		p.Mark(plot.Line{Key: "claimed (dashed)", Paint: plot.Text, Points: v.Claimed, Width: 1.8, Dash: true})
+		p.Mark(plot.Line{Key: "claimed (dashed)", Points: v.Claimed, Width: 1.8, Dash: true})
 		p.Caption += fmt.Sprintf(" Claimed: %s. ", v.ClaimWords) + plot.If(over > 0, plot.Say("At %s of %s orders the bound exceeds what the claim allows: there it is refuted.", over, len(v.Points)),
 			"At no order does the bound exceed what the claim allows.")
 	}

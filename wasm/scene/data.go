@@ -199,7 +199,7 @@ func (v *data) plot() plot.Plot {
 		if q.odd() {
 			side := plot.If(q.in[0], 0, 1)
 			odd[side] = append(odd[side], q.at)
-			notes[side] = plot.Note{At: q.at, Words: v.called(q), Paint: plot.Text, Must: true}
+			notes[side] = plot.Note{At: q.at, Words: v.called(q), Must: true}
 		}
 	}
 	for c, at := range dots {
@@ -209,7 +209,7 @@ func (v *data) plot() plot.Plot {
 		p.Mark(plot.Points{Key: "only in the second table (ringed)", Paint: plot.Bad, At: odd[1], Form: plot.Ring, Radius: 9})
 	}
 	if v.odd[0] > 0 {
-		p.Mark(plot.Points{Key: "only in the first table (diamond)", Paint: plot.Text, At: odd[0], Form: plot.Diamond, Radius: 8})
+		p.Mark(plot.Points{Key: "only in the first table (diamond)", At: odd[0], Form: plot.Diamond, Radius: 8})
 	}
 	for side, n := range notes {
 		if odd[side] != nil {

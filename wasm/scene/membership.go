@@ -172,7 +172,7 @@ func (v *roc) plot(choice string) plot.Plot {
 		}
 		p.Rows = append(p.Rows, row)
 	}
-	p.Mark(plot.Line{Key: "the claim's limit (dashed)", Paint: plot.Text, Of: v.limit, Width: 1.8, Dash: true},
+	p.Mark(plot.Line{Key: "the claim's limit (dashed)", Of: v.limit, Width: 1.8, Dash: true},
 		plot.Line{Key: "guessing", Paint: plot.Muted, Of: func(x float64) float64 { return x }, Width: 1.2})
 	if v.certain() {
 		p.Mark(plot.Over{Key: "above the limit (barred)", Of: func(x float64) (above, below float64) {

@@ -179,14 +179,14 @@ func (v *outputs) ratios(p *plot.Plot, all []mark) (a plot.Axis) {
 	if v.corridor {
 		a.Ticks, a.Bold = []float64{-e, e, 0}, func(r float64) bool { return math.Abs(r) == e }
 		p.Marks = append([]plot.Mark{plot.Bars{Key: "more than " + v.claimWords() + " allows", Paint: plot.Forbid, Form: plot.KeyRegion, Boxes: []plot.Box{v.box(begin, end, -R, -e), v.box(begin, end, e, R)}}}, p.Marks...)
-		p.Mark(plot.Rule{Paint: plot.Text, At: e, Upright: v.outcomes}, plot.Rule{Paint: plot.Text, At: -e, Upright: v.outcomes})
+		p.Mark(plot.Rule{At: e, Upright: v.outcomes}, plot.Rule{At: -e, Upright: v.outcomes})
 	}
 	for _, far := range []float64{2, 5, 20, 10, 100, 50, 1000} {
 		if r := math.Log(far); r < R {
 			a.Ticks = append(a.Ticks, -r, r)
 		}
 	}
-	seen, out := plot.Points{Paint: plot.Text, Radius: 3.6}, plot.Points{Paint: plot.Text, Form: plot.Diamond, Radius: 5.5}
+	seen, out := plot.Points{Radius: 3.6}, plot.Points{Form: plot.Diamond, Radius: 5.5}
 	for i, m := range all {
 		middle, r := m.middle(), m.ratio()
 		if m.few() || t != nil && i == t.row && t.certain && t.bound > 0 {
@@ -196,7 +196,7 @@ func (v *outputs) ratios(p *plot.Plot, all []mark) (a plot.Axis) {
 		if math.Abs(r) < R-0.02 {
 			of.At = append(of.At, v.at(middle, r))
 		} else {
-			p.Mark(plot.Arrow{Paint: plot.Text, From: v.at(middle, within(r)*0.86), To: v.at(middle, within(r)*0.985)})
+			p.Mark(plot.Arrow{From: v.at(middle, within(r)*0.86), To: v.at(middle, within(r)*0.985)})
 		}
 		if i < len(v.marks) {
 			p.Mark(plot.Line{Paint: plot.Text.At(0.8), Width: plot.If(v.out(m), 3.0, 1.8), Points: [][2]float64{v.at(middle, within(m.lower)), v.at(middle, within(m.upper))}})
@@ -214,15 +214,15 @@ func (v *outputs) ratios(p *plot.Plot, all []mark) (a plot.Axis) {
 		return a
 	}
 	bound := t.sign * t.bound
-	note := plot.Note{Words: fmt.Sprintf("%s at least %s×", v.People.Names[likelierOn(t.sign)], timesDown(t.bound)), Paint: plot.Text, Bold: true, Must: true, Lit: t.lit, Box: true}
+	note := plot.Note{Words: fmt.Sprintf("%s at least %s×", v.People.Names[likelierOn(t.sign)], timesDown(t.bound)), Bold: true, Must: true, Lit: t.lit, Box: true}
 	for _, w := range t.spans {
-		p.Mark(plot.Line{Paint: plot.Text, Width: 4.5, Points: [][2]float64{v.at(w.Lo, bound), v.at(w.Hi, bound)}})
+		p.Mark(plot.Line{Width: 4.5, Points: [][2]float64{v.at(w.Lo, bound), v.at(w.Hi, bound)}})
 		note.At = v.at(w.Hi, bound)
 	}
 	if v.outcomes {
 		middle, ratio := float64(t.row)+0.5, within(all[t.row].ratio())
-		p.Mark(plot.Line{Paint: plot.Text, Width: 4, Points: [][2]float64{v.at(middle, bound), v.at(middle, ratio)}},
-			plot.Line{Paint: plot.Text, Width: 3, Points: [][2]float64{v.at(middle-0.3, bound), v.at(middle+0.3, bound)}}, plot.Points{Paint: plot.Text, Form: plot.Diamond, Radius: 7, At: [][2]float64{v.at(middle, ratio)}})
+		p.Mark(plot.Line{Width: 4, Points: [][2]float64{v.at(middle, bound), v.at(middle, ratio)}},
+			plot.Line{Width: 3, Points: [][2]float64{v.at(middle-0.3, bound), v.at(middle+0.3, bound)}}, plot.Points{Form: plot.Diamond, Radius: 7, At: [][2]float64{v.at(middle, ratio)}})
 		note.At = v.at(middle, bound-t.sign*0.1)
 	}
 	if t.bound >= 0.1 {

@@ -164,7 +164,7 @@ func (v *plane) plot(claim audit.Claim) plot.Plot {
 	}
 	p.Mark(plot.Bars{Key: "likelier on A", Paint: plot.First, Form: plot.KeyDiamond}, plot.Bars{Key: "likelier on B", Paint: plot.Second, Form: plot.KeySquare}, plot.Bars{Key: "no clear difference", Paint: plot.Muted, Form: plot.KeyHollow})
 	if dp {
-		p.Mark(plot.Bars{Key: "beyond the claimed ε = " + plot.Short(epsilon), Paint: plot.Text, Form: plot.KeyOutline})
+		p.Mark(plot.Bars{Key: "beyond the claimed ε = " + plot.Short(epsilon), Form: plot.KeyOutline})
 	}
 	for _, c := range v.cells {
 		across, up := &v.across[c.j], &v.up[c.i]

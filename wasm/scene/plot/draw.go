@@ -9,7 +9,7 @@ import (
 type Request struct {
 	Choice string  `json:"choice"` // one of the view's; another means the first
 	Width  float64 `json:"width"`  // px
-	// Theme and Heading, what it is of, make the picture a file of its own; see [Look].
+	// Theme and Heading, what it is of, make the picture a file of its own.
 	Theme   [][3]uint8 `json:"theme,omitempty"`
 	Heading string     `json:"heading,omitempty"`
 	// Exact asks for all digits in the table.
@@ -50,7 +50,7 @@ func Draw(v *View, r Request) Picture {
 		h.Within, p.Handle = [4]float64{s.Plot.X, s.Plot.Y, s.Plot.W, s.Plot.H}, h
 	}
 	p.Words, p.Said, p.Table = v.Caption, v.Said, v.Table(If(r.Exact, Exact, Rounded))
-	svg := s.SVG(Look{r.Theme, p.Title + " · " + r.Heading}, called+". The table below holds the same numbers.", v.Tooltip)
+	svg := s.svg(r.Theme, p.Title+" · "+r.Heading, called+". The table below holds the same numbers.", v.Tooltip)
 	if r.Theme != nil {
 		p.Markup = svg.Markup()
 	} else {

@@ -66,7 +66,7 @@ func TestScales(t *testing.T) {
 			t.Errorf("%v comes back as %v", v, back)
 		}
 		n := rapid.IntRange(2, 12).Draw(t, "n")
-		marks := s.Marks(n)
+		marks := s.marks(n)
 		if len(marks) > n+1 || len(marks) < n/3 {
 			t.Errorf("%d marks in [%v, %v], asked for %d", len(marks), s.Lo, s.Hi, n)
 		}
@@ -77,8 +77,8 @@ func TestScales(t *testing.T) {
 		}
 	})
 	log := Scale{Lo: 1e-6, Hi: 1, From: 0, To: 600, Log: true}
-	if log.At(1e-3) != 300 || math.Abs(log.Value(300)-1e-3) > 1e-12 || log.At(0) != 0 || len(log.Marks(6)) != 7 {
-		t.Errorf("%v, %v, %v", log.At(1e-3), log.Value(300), log.Marks(6))
+	if log.At(1e-3) != 300 || math.Abs(log.Value(300)-1e-3) > 1e-12 || log.At(0) != 0 || len(log.marks(6)) != 7 {
+		t.Errorf("%v, %v, %v", log.At(1e-3), log.Value(300), log.marks(6))
 	}
 	for in, want := range map[float64]string{0: "0", 1: "1", -0.5: "−0.5", 1234567: "1.23e6", 0.00001234: "1.23e−5", 12.3456: "12.35"} {
 		if got := Short(in); got != want {

@@ -106,7 +106,9 @@ type Points struct {
 	Paints []Paint // of each, where they differ
 }
 
-func (p Points) key() key { return key{words: p.Key, paint: p.Paint.At(1), form: keyDot, mark: p.Form} }
+func (p Points) key() key {
+	return key{words: p.Key, paint: cmp.Or(p.Paint, Text).At(1), form: keyDot, mark: p.Form}
+}
 
 func (p Points) draw(c canvas) {
 	c.add(Shape{Kind: Dots, Points: c.all(p.At), Radius: p.Radius, Form: p.Form, Paint: p.Paint, Paints: p.Paints, Clip: around(c.box, 6)})
@@ -284,7 +286,7 @@ func (n Note) draw(c canvas) {
 		c.rect(r, If(n.Lit, Lit, Panel), Rect{})
 		c.add(Shape{Kind: Stroke, Points: append(corners(r), Point{r.X, r.Y}), Width: 1.2, Paint: If(n.Lit, LitInk, Text)})
 	}
-	c.label(r.X+pad, r.Bottom()-pad-2, n.Words, Start, If(n.Lit, LitInk, n.Paint)).Bold = n.Bold
+	c.label(r.X+pad, r.Bottom()-pad-2, n.Words, Start, If(n.Lit, LitInk, cmp.Or(n.Paint, Text))).Bold = n.Bold
 }
 
 // free reports whether no words lie in a box, and if none no shapes but the grid.

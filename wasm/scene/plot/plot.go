@@ -81,11 +81,11 @@ func (a Axis) marks(s Scale, n int) []float64 {
 		if s.Hi > v.Hi {
 			marks = append(marks, (s.Hi+v.Hi)/2)
 		}
-		if marks = append(marks, Ticks(max(s.Lo, v.Lo), min(s.Hi, v.Hi), n)...); v.Lo == v.Hi {
+		if marks = append(marks, ticks(max(s.Lo, v.Lo), min(s.Hi, v.Hi), n)...); v.Lo == v.Hi {
 			marks = append(marks, v.Lo)
 		}
 	case marks == nil:
-		marks = s.Marks(n)
+		marks = s.marks(n)
 	}
 	least, most := min(s.Lo, s.Hi), max(s.Lo, s.Hi)
 	slack := 1e-3 * (most - least)
@@ -197,7 +197,7 @@ func (a Axis) scale(bottom, top float64) Scale {
 func (a Axis) shown(f Frame) Scale {
 	y := a.scale(1, 0)
 	if a.Zooms {
-		y = y.Zoomed(Window{1 - f.Camera.Y.Hi, 1 - f.Camera.Y.Lo})
+		y = y.zoomed(Window{1 - f.Camera.Y.Hi, 1 - f.Camera.Y.Lo})
 	}
 	return y
 }
@@ -258,7 +258,7 @@ func (p *Plot) stack(s *Scene, f Frame, at float64) []canvas {
 		c.box = Rect{left, at, max(20, f.Width-14-left), min(h[2], max(h[0], h[1]*f.Width))}
 		c.x, c.y.From, c.y.To = q.X.Scale, c.box.Bottom(), c.box.Y
 		if c.x.From, c.x.To = c.box.X, c.box.Right(); q.X.Zooms {
-			c.x = c.x.Zoomed(f.Camera.X)
+			c.x = c.x.zoomed(f.Camera.X)
 		}
 		c.whole = c.box
 		at = c.box.Bottom() + If(q.X.Title != "", 44.0, If(q.X.Words != nil, 26.0, 4))
@@ -303,7 +303,7 @@ func (p *Plot) columns(s *Scene, f Frame, at float64) []canvas {
 	s.Plot, s.Height = Rect{0, at, s.Width, height}, at+height+44
 	y := rows.scale(at+height, at)
 	if rows.Zooms {
-		y = y.Zoomed(f.Camera.Y)
+		y = y.zoomed(f.Camera.Y)
 	}
 	pitch = y.At(1) - y.At(0)
 	for i, words := range rows.Names {

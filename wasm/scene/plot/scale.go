@@ -35,22 +35,20 @@ func (s Scale) Value(px float64) float64 {
 	return s.Lo + f*(s.Hi-s.Lo)
 }
 
-// Zoomed shows the given part.
-func (s Scale) Zoomed(w Window) Scale {
+func (s Scale) zoomed(w Window) Scale {
 	s.Lo, s.Hi = s.Value(s.From+w.Lo*(s.To-s.From)), s.Value(s.From+w.Hi*(s.To-s.From))
 	return s
 }
 
-// Marks are about n round values.
-func (s Scale) Marks(n int) []float64 {
+func (s Scale) marks(n int) []float64 {
 	if s.Log && s.Hi/s.Lo > 20 {
 		return decades(s.Lo, s.Hi, n)
 	}
-	return Ticks(s.Lo, s.Hi, n)
+	return ticks(s.Lo, s.Hi, n)
 }
 
-// Ticks are about n round values between two.
-func Ticks(lo, hi float64, n int) []float64 {
+// ticks are about n round values between two.
+func ticks(lo, hi float64, n int) []float64 {
 	raw := (hi - lo) / float64(max(1, n))
 	if !(raw > 0) || math.IsInf(raw, 0) {
 		return nil
@@ -160,14 +158,11 @@ func Power(v float64) string {
 // Window is the part of an axis that is shown, in shares.
 type Window struct{ Lo, Hi float64 }
 
-// Whole shows everything.
-var Whole = Window{0, 1}
-
 // Narrowest is the least of it.
 const Narrowest = 1.0 / 500
 
-// Pan moves the window by a share of itself, within the whole.
-func (w Window) Pan(by float64) Window {
+// pan moves the window by a share of itself, within the whole.
+func (w Window) pan(by float64) Window {
 	span := w.Hi - w.Lo
 	return window(w.Lo+by*span, span)
 }
@@ -177,18 +172,18 @@ func window(lo, span float64) Window {
 	return Window{lo, lo + span}
 }
 
-// Zoom changes the window's span about the place at a share of it, which stays unless the whole ends.
-func (w Window) Zoom(factor, at float64) Window {
+// zoom changes the window's span about the place at a share of it, which stays unless the whole ends.
+func (w Window) zoom(factor, at float64) Window {
 	span := w.Hi - w.Lo
 	next := min(1, max(Narrowest, span*factor))
 	if next > 0.9999 {
-		return Whole
+		return Window{0, 1}
 	}
 	return window(w.Lo+at*(span-next), next)
 }
 
-// Show moves the window so that it shows the place.
-func (w Window) Show(at float64) Window {
+// show moves the window so that it shows the place.
+func (w Window) show(at float64) Window {
 	if at >= w.Lo && at <= w.Hi {
 		return w
 	}
@@ -200,7 +195,7 @@ func (w Window) Show(at float64) Window {
 type Camera struct{ X, Y Window }
 
 // Everything shows the whole picture.
-var Everything = Camera{Whole, Whole}
+var Everything = Camera{Window{0, 1}, Window{0, 1}}
 
 // Frame is what a picture is laid out for.
 type Frame struct {

@@ -1,12 +1,14 @@
 package plot
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
 )
 
-// Paint is a colour: a role's, or part of the way from it to another's, at an opacity in (0, 1].
+// Paint is a colour: a role's, or part of the way from it to another's, at an opacity in (0, 1]. That
+// of a mark is by default of text.
 type Paint struct {
 	Role, To int     // in the order in which the document's script sends their colours
 	Mix      float64 // in [0, 1], the share of To
@@ -173,6 +175,7 @@ const TextSize = 12.0
 
 func (s *Scene) add(sh Shape) {
 	if len(sh.Points) > 0 {
+		sh.Paint = cmp.Or(sh.Paint, Text)
 		s.Shapes = append(s.Shapes, sh)
 	}
 }
@@ -260,8 +263,8 @@ func (s Shape) clips() bool { return s.Clip.W > 0 && s.Clip.H > 0 }
 // Shows reports whether a mark is not cut off.
 func (s Shape) Shows(at Point) bool { return !s.clips() || s.Clip.Has(at) }
 
-// Lines are those of a stroke or of segments within its clip.
-func (s Shape) Lines() (lines [][]Point) {
+// lines are those of a stroke or of segments within its clip.
+func (s Shape) lines() (lines [][]Point) {
 	step := If(s.Kind == Segments, 2, 1)
 	for i := 1; i < len(s.Points); i += step {
 		a, b := s.Points[i-1], s.Points[i]
@@ -282,7 +285,7 @@ func (s Shape) Lines() (lines [][]Point) {
 
 // Dashed are the lines, or the dashes of those that are dashed.
 func (s Shape) Dashed() [][]Point {
-	lines := s.Lines()
+	lines := s.lines()
 	if !s.Dash {
 		return lines
 	}

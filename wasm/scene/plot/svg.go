@@ -65,23 +65,16 @@ func xmlRune(r rune) rune {
 	return If(r < ' ' && r != '\t' && r != '\n' || r == 0xFFFE || r == 0xFFFF, '\uFFFD', r)
 }
 
-// Look says how a picture is painted as SVG.
-type Look struct {
-	// Theme are the colours by role. Without them the page's styles have them.
-	Theme [][3]uint8
-	// Title stands over a picture with a theme.
-	Title string
-}
-
 // manyDots are painted in a shorter way; of more than mostTargets items none can be pointed at.
 const manyDots, mostTargets = 64, 2000
 
 // margin is around a picture with a theme, heading the height of its title, px.
 const margin, heading = 16.0, 20.0
 
-// SVG paints the picture. Label says what it is, tooltip what an item says.
-func (s *Scene) SVG(look Look, label string, tooltip func(item int) string) Node {
-	p := svgPainter{look: look}
+// svg paints the picture. Label says what it is, tooltip what an item says. With a theme, colours by
+// role, it is a file of its own with a title; without, the page's styles have them.
+func (s *Scene) svg(theme [][3]uint8, title, label string, tooltip func(item int) string) Node {
+	p := svgPainter{theme: theme}
 	for _, sh := range s.Shapes {
 		p.shape(sh)
 	}
@@ -92,7 +85,7 @@ func (s *Scene) SVG(look Look, label string, tooltip func(item int) string) Node
 		if r := it.Mark; r.W > 0 && r.H > 0 && len(s.Items) <= mostTargets {
 			at := box(r)
 			at["fill"], at["pointer-events"] = "none", "all"
-			if look.Theme == nil {
+			if theme == nil {
 				at["class"] = "target"
 			}
 			p.nodes = append(p.nodes, element("rect", at, element("title", nil, Node{Text: tooltip(i)})))
@@ -100,13 +93,13 @@ func (s *Scene) SVG(look Look, label string, tooltip func(item int) string) Node
 	}
 	width, height, content := s.Width, math.Ceil(s.Height), p.nodes
 	at := map[string]string{"role": "img", "aria-label": label, "font-size": decimal(TextSize)}
-	if look.Theme != nil {
+	if theme != nil {
 		at["xmlns"], at["font-family"] = "http://www.w3.org/2000/svg", "system-ui, sans-serif"
 		width, height = width+2*margin, height+2*margin+heading
 		content = []Node{
-			element("title", nil, Node{Text: look.Title}),
-			element("rect", map[string]string{"width": "100%", "height": "100%", "fill": look.colour(Panel)}),
-			element("text", map[string]string{"x": decimal(margin), "y": decimal(margin + 4), "font-size": "14", "font-weight": "600", "fill": look.colour(Text)}, Node{Text: look.Title}),
+			element("title", nil, Node{Text: title}),
+			element("rect", map[string]string{"width": "100%", "height": "100%", "fill": p.colour(Panel)}),
+			element("text", map[string]string{"x": decimal(margin), "y": decimal(margin + 4), "font-size": "14", "font-weight": "600", "fill": p.colour(Text)}, Node{Text: title}),
 			element("g", map[string]string{"transform": fmt.Sprintf("translate(%v %v)", margin, margin+heading)}, content...),
 		}
 	}
@@ -123,24 +116,24 @@ func box(r Rect) map[string]string {
 	return map[string]string{"x": decimal(r.X), "y": decimal(r.Y), "width": decimal(r.W), "height": decimal(r.H)}
 }
 
-func (l Look) colour(p Paint) string {
-	if l.Theme != nil {
-		c := p.In(l.Theme)
+func (p *svgPainter) colour(c Paint) string {
+	if p.theme != nil {
+		c := c.In(p.theme)
 		return fmt.Sprintf("#%02x%02x%02x", c[0], c[1], c[2])
 	}
 	of := func(role int) string { return "var(--" + roles[role] + ")" }
 	switch {
-	case p.Mix == 0 || p.Role == p.To:
-		return of(p.Role)
-	case p.Mix == 1:
-		return of(p.To)
+	case c.Mix == 0 || c.Role == c.To:
+		return of(c.Role)
+	case c.Mix == 1:
+		return of(c.To)
 	}
-	return fmt.Sprintf("color-mix(in srgb, %s, %s %s%%)", of(p.Role), of(p.To), decimal(100*p.Mix))
+	return fmt.Sprintf("color-mix(in srgb, %s, %s %s%%)", of(c.Role), of(c.To), decimal(100*c.Mix))
 }
 
 // svgPainter collects elements; shapes in a row that look alike are one.
 type svgPainter struct {
-	look  Look
+	theme [][3]uint8
 	nodes []Node
 	at    map[string]string // attributes of the last path, but what it draws
 }
@@ -160,7 +153,7 @@ func (p *svgPainter) path(at map[string]string, d string) {
 
 // inked has a paint as that of "fill" or "stroke".
 func (p *svgPainter) inked(as string, paint Paint) map[string]string {
-	at := map[string]string{as: p.look.colour(paint)}
+	at := map[string]string{as: p.colour(paint)}
 	if paint.Alpha < 1 {
 		at[as+"-opacity"] = hundredths(paint.Alpha)
 	}
@@ -194,7 +187,7 @@ func (p *svgPainter) shape(s Shape) {
 		if s.Dash {
 			at["stroke-dasharray"] = fmt.Sprintf("%d %d", dashOn, dashOff)
 		}
-		p.lines(at, s.Lines(), s.Width <= 1, false)
+		p.lines(at, s.lines(), s.Width <= 1, false)
 	case Dots:
 		if len(s.Points) > manyDots && s.Form <= Square { // a line without length has caps
 			at, d := p.stroked(s.Paint, 2*s.Radius*If(s.Form == Disc, 1, SquareSide)), []byte{}
@@ -225,7 +218,7 @@ func (p *svgPainter) shape(s Shape) {
 }
 
 func (p *svgPainter) label(l Label) {
-	at := map[string]string{"x": decimal(l.X), "y": decimal(l.Y), "fill": p.look.colour(Paint{Role: l.Role, To: l.Role})}
+	at := map[string]string{"x": decimal(l.X), "y": decimal(l.Y), "fill": p.colour(Paint{Role: l.Role, To: l.Role})}
 	if l.Align != Start {
 		at["text-anchor"] = [...]string{Middle: "middle", End: "end"}[l.Align]
 	}

@@ -121,8 +121,8 @@ func (v *Viewer) Whole() bool { return v.Camera == Everything }
 
 // Pan moves the picture by pixels.
 func (v *Viewer) Pan(dx, dy float64) {
-	v.move(func(w Window, box Rect) Window { return w.Pan(-dx / box.W) },
-		func(w Window, box Rect) Window { return w.Pan(-dy / box.H) })
+	v.move(func(w Window, box Rect) Window { return w.pan(-dx / box.W) },
+		func(w Window, box Rect) Window { return w.pan(-dy / box.H) })
 }
 
 // move changes the windows of axes that zoom, and reports whether that changed the picture.
@@ -147,8 +147,8 @@ func (v *Viewer) move(x, y func(Window, Rect) Window) bool {
 
 // Zoom shows more by a factor, less below 1, about a place. It reports whether it could.
 func (v *Viewer) Zoom(factor float64, p Point) bool {
-	return v.move(func(w Window, box Rect) Window { return w.Zoom(factor, min(1, max(0, (p.X-box.X)/box.W))) },
-		func(w Window, box Rect) Window { return w.Zoom(factor, min(1, max(0, (p.Y-box.Y)/box.H))) })
+	return v.move(func(w Window, box Rect) Window { return w.zoom(factor, min(1, max(0, (p.X-box.X)/box.W))) },
+		func(w Window, box Rect) Window { return w.zoom(factor, min(1, max(0, (p.Y-box.Y)/box.H))) })
 }
 
 // ZoomRead zooms about what is read, or the middle.
@@ -192,7 +192,7 @@ func (v *Viewer) Step(by int) {
 	}
 	v.at = min(len(v.Scene.Items)-1, max(0, v.at+by))
 	px, py := v.View().Position(v.at)
-	v.move(func(w Window, _ Rect) Window { return w.Show(px) }, func(w Window, _ Rect) Window { return w.Show(py) })
+	v.move(func(w Window, _ Rect) Window { return w.show(px) }, func(w Window, _ Rect) Window { return w.show(py) })
 }
 
 // Read is the item that is read, and its words; -1 and "" for none.
