@@ -39,31 +39,26 @@ func (m *moments) add(at [2]float64) {
 	m.yy += float64(dy * (at[1] - m.mean[1]))
 }
 
-// Add takes runs that came.
+// Add takes runs that came, but for scores that are none, or beyond all pictures.
 func (c *Cloud) Add(s membership.Scored) {
-	for n := s.K + s.M; s.K > 0 && s.M > 0 && len(s.Scores) >= n; s.Scores = s.Scores[n:] {
-		s.First++
-		c.add(s.First, s.K, s.Scores[:n])
-	}
-}
-
-// add takes a run but for scores that are none, or beyond all pictures.
-func (c *Cloud) add(run, inside int, scores []float64) {
-	sum, n := 0.0, 0.0
-	for _, x := range scores {
-		if math.Abs(x) <= hugest {
-			sum, n = sum+x, n+1
+	for all := s.K + s.M; s.K > 0 && s.M > 0 && len(s.Scores) >= all; s.Scores = s.Scores[all:] {
+		sum, n := 0.0, 0.0
+		for _, x := range s.Scores[:all] {
+			if math.Abs(x) <= hugest {
+				sum, n = sum+x, n+1
+			}
 		}
-	}
-	if c.runs++; n < 2 {
-		return
-	}
-	for i, x := range scores {
-		if math.Abs(x) <= hugest {
-			side := plot.If(i < inside, 0, 1)
-			p := cloudPoint{[2]float64{x, (sum - x) / (n - 1)}, side, i + 1 - side*inside, run}
-			c.points = append(c.points, p)
-			c.sides[side].add(p.at)
+		s.First++
+		if c.runs++; n < 2 {
+			continue
+		}
+		for i, x := range s.Scores[:all] {
+			if math.Abs(x) <= hugest {
+				side := plot.If(i < s.K, 0, 1)
+				p := cloudPoint{[2]float64{x, (sum - x) / (n - 1)}, side, i + 1 - side*s.K, s.First}
+				c.points = append(c.points, p)
+				c.sides[side].add(p.at)
+			}
 		}
 	}
 }
@@ -209,8 +204,9 @@ func cloudOf(p *membership.ScoreSample) *Cloud {
 	}
 	c := &Cloud{}
 	for run, in := range p.In {
-		absent := math.NaN()
-		c.add(run+1, len(in), audit.Each(slices.Concat(in, p.Out[run]), func(s *float64) float64 { return *cmp.Or(s, &absent) }))
+		absent, out := math.NaN(), p.Out[run]
+		scores := audit.Each(slices.Concat(in, out), func(s *float64) float64 { return *cmp.Or(s, &absent) })
+		c.Add(membership.Scored{First: run, K: len(in), M: len(out), Scores: scores})
 	}
 	return c
 }

@@ -114,16 +114,13 @@ func (c *workerPool) announce() {
 func (c *workerPool) pool(worker engine.Worker) *engine.Pool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var places []engine.Worker
+	places := 0
 	for _, s := range c.all {
 		if s.port != nil || time.Since(s.lost) < attachAfter {
-			places = append(places, worker)
+			places++
 		}
 	}
-	if len(places) == 0 {
-		places = []engine.Worker{worker} // which waits for the first to come
-	}
-	return engine.NewPool(places...)
+	return engine.NewPool(slices.Repeat([]engine.Worker{worker}, max(1, places))...) // of none it waits for the first
 }
 
 func (c *workerPool) acquire(ctx context.Context) (*taskWorker, *job, error) {
