@@ -46,7 +46,7 @@ func NewStill(r *CanaryReport, cloud *Cloud) *plot.View {
 	return views[0]
 }
 
-// newSpace is a report's canary space, by what it keeps where its runs are gone; nil for none.
+// newSpace is by what a report keeps where its runs are gone; nil for none.
 func newSpace(r *CanaryReport, cloud *Cloud, most int) *plot.View {
 	if r.Evidence == nil || r.Evidence.Runs == nil {
 		return nil

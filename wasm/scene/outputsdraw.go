@@ -89,7 +89,6 @@ func (v *outputs) plot(parts []float64, of string) plot.Plot {
 	return plot.Plot{Panels: panels}
 }
 
-// at and box are between places along the marks and values, across a box of all values.
 func (v *outputs) at(along, value float64) [2]float64 {
 	return plot.If(v.outcomes, [2]float64{value, along}, [2]float64{along, value})
 }
@@ -126,7 +125,6 @@ func (v *outputs) parted(parts []float64, title string) (plot.Plot, plot.Axis) {
 	return p, axis
 }
 
-// shares draws those of both datasets, and returns their axis.
 func (v *outputs) shares(p *plot.Plot, bins []Bin) plot.Axis {
 	least, most := 1.0, 0.0
 	for _, b := range bins {
@@ -164,7 +162,6 @@ func (v *outputs) shares(p *plot.Plot, bins []Bin) plot.Axis {
 	return a
 }
 
-// ratios draws them with their limits, and returns their axis.
 func (v *outputs) ratios(p *plot.Plot, all []mark) (a plot.Axis) {
 	t, e, R := v.tested, v.epsilon, v.reach()
 	begin, end := all[0].From, all[len(all)-1].To

@@ -35,7 +35,6 @@ func Sentence(r report.View) string {
 	return ""
 }
 
-// drawn is a view at all widths.
 func drawn(v *plot.View, choice string) (out format.Picture) {
 	draw := func(width float64) template.HTML {
 		p := plot.Draw(v, plot.Request{Width: width, Choice: choice})

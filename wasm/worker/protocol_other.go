@@ -33,29 +33,31 @@ const (
 	anyReport = "AnyReport"
 )
 
+type carries = map[string]string
+
 // others are the messages that are neither: to whom, and what they carry.
 var others = []typescript.Message{
 	{Name: "Start", Type: "start", Doc: "Page to any worker: its first message. module: compiled once, shared by all workers. role: samples is that of a coordinator which has no task workers and holds the user's samples. worker: of a task worker, from 0. Of the coordinator only: coreSha256 of the module, from build-info.json, goes into reports; hangAfterMs is the silence of a running task after which its worker is replaced, 20 s by default. brought: the user's mechanism, a BroughtRequest, and a port to a worker in the sandbox that runs it. table: of the user's, a TableRequest, and its file's bytes; learners are then over it.",
-		Carries: map[string]string{"module": "WebAssembly.Module", "role": `"coordinator" | "task" | "samples"`, "worker": "number", "coreSha256?": "string", "hangAfterMs?": "number", "brought?": "{ json: string; port: MessagePort }", "table?": "{ json: string; text: Uint8Array }"}},
-	{Name: "Compile", Type: "compile", Doc: "Page to a worker that is for nothing else: the next bytes of the core, transferred; the last one has none.", Carries: map[string]string{"part?": "Uint8Array"}},
-	{Name: "Compiled", Type: "compiled", Doc: "Its one answer: the module, or why there is none. forbidden: the server's policy allows no WebAssembly.", Carries: map[string]string{"module?": "WebAssembly.Module", "reason?": "string", "forbidden?": "boolean"}},
-	{Name: "Dead", Type: "dead", Doc: "Any worker to page: its core ended. Nothing more will come from it.", Carries: map[string]string{"reason": "string"}},
-	{Name: "Stop", Type: msgStop, Doc: "Page to coordinator: stops what has this id.", Carries: map[string]string{"id": "number"}},
-	{Name: "Attach", Type: msgAttach, Doc: "Page to coordinator: a task worker, by a port that is transferred.", Carries: map[string]string{"worker": "number", "port": portField}},
-	{Name: "Detach", Type: msgDetach, Doc: "Page to coordinator: it ended a worker and wants to do without it.", Carries: map[string]string{"worker": "number"}},
-	{Name: "Lost", Type: msgLost, Doc: "Page to coordinator: a worker died; a fresh one will be attached with the same number.", Carries: map[string]string{"worker": "number", "reason": "string"}},
-	{Name: "ReadyMessage", Type: msgReady, Doc: "Coordinator to page, with ReadyValue in json; task worker to page, with its number.", Carries: map[string]string{"json?": "string", "worker?": "number"}},
-	{Name: "ProgressMessage", Type: msgProgress, Doc: "Coordinator to page: what Calls says that it tells, ten times a second at most.", Carries: map[string]string{"id": "number", "json": "string"}},
-	{Name: "Answer", Type: msgAnswer, Doc: "Coordinator to page: the final answer; json: what Calls says.", Carries: map[string]string{"id": "number", "json": "string"}},
-	{Name: "Refused", Type: msgRefused, Doc: "Coordinator to page: the final answer that is an error. json: Refusal.", Carries: map[string]string{"id": "number", "json": "string"}},
-	{Name: "Replace", Type: msgReplace, Doc: "Coordinator to page: a worker hangs. The page ends it and attaches a fresh one under its number; no Lost is needed.", Carries: map[string]string{"worker": "number", "reason": "string"}},
-	{Name: "Serve", Type: msgServe, Doc: "Page to task worker: the port to the coordinator, transferred.", Carries: map[string]string{"port": portField}},
-	{Name: "TaskMessage", Type: msgTask, Doc: "Coordinator to task worker, Go on both sides, as what follows.", Carries: map[string]string{"id": "number", "json": "string"}},
-	{Name: "CancelMessage", Type: msgCancel, Doc: "Coordinator to task worker: ends a task.", Carries: map[string]string{"id": "number"}},
-	{Name: "RowsMessage", Type: msgRows, Doc: "Task worker to coordinator, after every 16 ms of work.", Carries: map[string]string{"id": "number", "rows": "number"}},
-	{Name: "PartMessage", Type: msgPart, Doc: "Task worker to coordinator: a part of a task's result, as it comes.", Carries: map[string]string{"id": "number", "json": "string"}},
-	{Name: "DoneMessage", Type: msgDone, Doc: "Task worker to coordinator: a task's result.", Carries: map[string]string{"id": "number", "json": "string"}},
-	{Name: "FailedMessage", Type: msgFailed, Doc: "Task worker to coordinator: why a task has no result. json: Refusal.", Carries: map[string]string{"id": "number", "json": "string"}},
+		Carries: carries{"module": "WebAssembly.Module", "role": `"coordinator" | "task" | "samples"`, "worker": "number", "coreSha256?": "string", "hangAfterMs?": "number", "brought?": "{ json: string; port: MessagePort }", "table?": "{ json: string; text: Uint8Array }"}},
+	{Name: "Compile", Type: "compile", Doc: "Page to a worker that is for nothing else: the next bytes of the core, transferred; the last one has none.", Carries: carries{"part?": "Uint8Array"}},
+	{Name: "Compiled", Type: "compiled", Doc: "Its one answer: the module, or why there is none. forbidden: the server's policy allows no WebAssembly.", Carries: carries{"module?": "WebAssembly.Module", "reason?": "string", "forbidden?": "boolean"}},
+	{Name: "Dead", Type: "dead", Doc: "Any worker to page: its core ended. Nothing more will come from it.", Carries: carries{"reason": "string"}},
+	{Name: "Stop", Type: msgStop, Doc: "Page to coordinator: stops what has this id.", Carries: carries{"id": "number"}},
+	{Name: "Attach", Type: msgAttach, Doc: "Page to coordinator: a task worker, by a port that is transferred.", Carries: carries{"worker": "number", "port": portField}},
+	{Name: "Detach", Type: msgDetach, Doc: "Page to coordinator: it ended a worker and wants to do without it.", Carries: carries{"worker": "number"}},
+	{Name: "Lost", Type: msgLost, Doc: "Page to coordinator: a worker died; a fresh one will be attached with the same number.", Carries: carries{"worker": "number", "reason": "string"}},
+	{Name: "ReadyMessage", Type: msgReady, Doc: "Coordinator to page, with ReadyValue in json; task worker to page, with its number.", Carries: carries{"json?": "string", "worker?": "number"}},
+	{Name: "ProgressMessage", Type: msgProgress, Doc: "Coordinator to page: what Calls says that it tells, ten times a second at most.", Carries: carries{"id": "number", "json": "string"}},
+	{Name: "Answer", Type: msgAnswer, Doc: "Coordinator to page: the final answer; json: what Calls says.", Carries: carries{"id": "number", "json": "string"}},
+	{Name: "Refused", Type: msgRefused, Doc: "Coordinator to page: the final answer that is an error. json: Refusal.", Carries: carries{"id": "number", "json": "string"}},
+	{Name: "Replace", Type: msgReplace, Doc: "Coordinator to page: a worker hangs. The page ends it and attaches a fresh one under its number; no Lost is needed.", Carries: carries{"worker": "number", "reason": "string"}},
+	{Name: "Serve", Type: msgServe, Doc: "Page to task worker: the port to the coordinator, transferred.", Carries: carries{"port": portField}},
+	{Name: "TaskMessage", Type: msgTask, Doc: "Coordinator to task worker, Go on both sides, as what follows.", Carries: carries{"id": "number", "json": "string"}},
+	{Name: "CancelMessage", Type: msgCancel, Doc: "Coordinator to task worker: ends a task.", Carries: carries{"id": "number"}},
+	{Name: "RowsMessage", Type: msgRows, Doc: "Task worker to coordinator, after every 16 ms of work.", Carries: carries{"id": "number", "rows": "number"}},
+	{Name: "PartMessage", Type: msgPart, Doc: "Task worker to coordinator: a part of a task's result, as it comes.", Carries: carries{"id": "number", "json": "string"}},
+	{Name: "DoneMessage", Type: msgDone, Doc: "Task worker to coordinator: a task's result.", Carries: carries{"id": "number", "json": "string"}},
+	{Name: "FailedMessage", Type: msgFailed, Doc: "Task worker to coordinator: why a task has no result. json: Refusal.", Carries: carries{"id": "number", "json": "string"}},
 }
 
 const protocolHead = `// Code generated by go run ./wasm/worker. DO NOT EDIT.

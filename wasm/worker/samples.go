@@ -314,7 +314,6 @@ func (q inspectRequest) nth(label string, now int, names []string, set func(*ins
 
 var kindWords = []string{"outputs on two datasets", "scores of members and others", "a table with labels"}
 
-// ask says what there is and how it is read. Files that could not be read are nil.
 func (out *inspected) ask(given []userFile, files []*recorded.File, q inspectRequest) {
 	kinds, name := []recorded.Kind{recorded.Outputs, recorded.OfScores, recorded.Labelled}, given[0].name
 	if len(given) > 1 {
@@ -350,7 +349,6 @@ func (q inspectRequest) facts(c *recorded.Column) columnFacts {
 
 var roleWords = []string{"output", "tells the dataset", "left out"}
 
-// roles offers what each column may be; s is nil where that is not known.
 func (out *inspected) roles(s *recorded.Samples, q inspectRequest) {
 	is := func(name string) int {
 		switch {

@@ -50,7 +50,6 @@ func newWorkerPool(hangAfter time.Duration, replace func(int, string)) *workerPo
 	return &workerPool{replace: replace, hangAfter: hangAfter, change: make(chan struct{})}
 }
 
-// attach gives a worker a port, in place of one that it may have had.
 func (c *workerPool) attach(number int, p port) {
 	c.lose(number, "another worker took its place")
 	c.mu.Lock()
@@ -78,7 +77,6 @@ func (c *workerPool) detach(number int) {
 	c.all = slices.DeleteFunc(c.all, func(s *taskWorker) bool { return s.number == number })
 }
 
-// lose ends a worker's port, and tells its task.
 func (c *workerPool) lose(number int, reason string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -18,7 +18,6 @@ func atZero(v float64) Paint { return If(v == 0, AxisLine, Grid) }
 
 func around(r Rect, by float64) Rect { return Rect{r.X - by, r.Y - by, r.W + 2*by, r.H + 2*by} }
 
-// ticksUnder writes the words of marks below y, where they are free.
 func (s *Scene) ticksUnder(x Scale, marks []float64, y float64, a Axis, least, most float64) {
 	var taken []Window
 	for _, v := range marks {

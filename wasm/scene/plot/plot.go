@@ -65,7 +65,7 @@ func Logarithmic(title string, lo, hi float64) Axis {
 	return Axis{Title: title, Scale: Scale{Lo: lo, Hi: hi, Log: true}, Words: Power}
 }
 
-// Zooming is the axis that pans and zooms.
+// Zooming pans and zooms.
 func (a Axis) Zooming() Axis {
 	a.Zooms = true
 	return a
@@ -345,7 +345,6 @@ const (
 	narrow = 520.0 // px, below which a picture is of a phone
 )
 
-// upright draws the grid of an upright axis with words at its left, or lines between rows.
 func (c canvas) upright() {
 	p := c.of
 	if c.rows > 0 {
@@ -424,7 +423,6 @@ func (c canvas) items() {
 	}
 }
 
-// canvas is where marks are drawn.
 type canvas struct {
 	*Scene
 	of    *Plot

@@ -10,6 +10,8 @@ import (
 	"strings"
 )
 
+type attrs = map[string]string
+
 // Node is an element of SVG, one without a name text. Its JSON form is [name, {attributes}, children...],
 // or a string.
 type Node struct {
@@ -60,7 +62,6 @@ func (n Node) write(b *strings.Builder) {
 	b.WriteString("</" + n.Name + ">")
 }
 
-// xmlRune replaces what XML does not allow.
 func xmlRune(r rune) rune {
 	return If(r < ' ' && r != '\t' && r != '\n' || r == 0xFFFE || r == 0xFFFF, '\uFFFD', r)
 }
@@ -92,15 +93,15 @@ func (s *Scene) svg(theme [][3]uint8, title, label string, tooltip func(item int
 		}
 	}
 	width, height, content := s.Width, math.Ceil(s.Height), p.nodes
-	at := map[string]string{"role": "img", "aria-label": label, "font-size": decimal(TextSize)}
+	at := attrs{"role": "img", "aria-label": label, "font-size": decimal(TextSize)}
 	if theme != nil {
 		at["xmlns"], at["font-family"] = "http://www.w3.org/2000/svg", "system-ui, sans-serif"
 		width, height = width+2*margin, height+2*margin+heading
 		content = []Node{
 			element("title", nil, Node{Text: title}),
-			element("rect", map[string]string{"width": "100%", "height": "100%", "fill": p.colour(Panel)}),
-			element("text", map[string]string{"x": decimal(margin), "y": decimal(margin + 4), "font-size": "14", "font-weight": "600", "fill": p.colour(Text)}, Node{Text: title}),
-			element("g", map[string]string{"transform": fmt.Sprintf("translate(%v %v)", margin, margin+heading)}, content...),
+			element("rect", attrs{"width": "100%", "height": "100%", "fill": p.colour(Panel)}),
+			element("text", attrs{"x": decimal(margin), "y": decimal(margin + 4), "font-size": "14", "font-weight": "600", "fill": p.colour(Text)}, Node{Text: title}),
+			element("g", attrs{"transform": fmt.Sprintf("translate(%v %v)", margin, margin+heading)}, content...),
 		}
 	}
 	at["width"], at["height"] = decimal(width), decimal(height)
@@ -108,12 +109,12 @@ func (s *Scene) svg(theme [][3]uint8, title, label string, tooltip func(item int
 	return element("svg", at, content...)
 }
 
-func element(name string, attrs map[string]string, children ...Node) Node {
-	return Node{Name: name, Attrs: attrs, Children: children}
+func element(name string, at attrs, children ...Node) Node {
+	return Node{Name: name, Attrs: at, Children: children}
 }
 
-func box(r Rect) map[string]string {
-	return map[string]string{"x": decimal(r.X), "y": decimal(r.Y), "width": decimal(r.W), "height": decimal(r.H)}
+func box(r Rect) attrs {
+	return attrs{"x": decimal(r.X), "y": decimal(r.Y), "width": decimal(r.W), "height": decimal(r.H)}
 }
 
 func (p *svgPainter) colour(c Paint) string {
@@ -135,10 +136,10 @@ func (p *svgPainter) colour(c Paint) string {
 type svgPainter struct {
 	theme [][3]uint8
 	nodes []Node
-	at    map[string]string // attributes of the last path, but what it draws
+	at    attrs // attributes of the last path, but what it draws
 }
 
-func (p *svgPainter) path(at map[string]string, d string) {
+func (p *svgPainter) path(at attrs, d string) {
 	if d == "" {
 		return
 	}
@@ -151,22 +152,21 @@ func (p *svgPainter) path(at map[string]string, d string) {
 	p.nodes = append(p.nodes, element("path", at))
 }
 
-// inked has a paint as that of "fill" or "stroke".
-func (p *svgPainter) inked(as string, paint Paint) map[string]string {
-	at := map[string]string{as: p.colour(paint)}
+func (p *svgPainter) inked(as string, paint Paint) attrs {
+	at := attrs{as: p.colour(paint)}
 	if paint.Alpha < 1 {
 		at[as+"-opacity"] = hundredths(paint.Alpha)
 	}
 	return at
 }
 
-func (p *svgPainter) stroked(paint Paint, width float64) map[string]string {
+func (p *svgPainter) stroked(paint Paint, width float64) attrs {
 	at := p.inked("stroke", paint)
 	at["fill"], at["stroke-width"], at["stroke-linejoin"] = "none", hundredths(width), "round"
 	return at
 }
 
-func (p *svgPainter) lines(at map[string]string, lines [][]Point, crisp, closed bool) {
+func (p *svgPainter) lines(at attrs, lines [][]Point, crisp, closed bool) {
 	d := ""
 	for _, line := range lines {
 		d += polyline(line) + If(closed, "Z", "")
@@ -218,7 +218,7 @@ func (p *svgPainter) shape(s Shape) {
 }
 
 func (p *svgPainter) label(l Label) {
-	at := map[string]string{"x": decimal(l.X), "y": decimal(l.Y), "fill": p.colour(Paint{Role: l.Role, To: l.Role})}
+	at := attrs{"x": decimal(l.X), "y": decimal(l.Y), "fill": p.colour(Paint{Role: l.Role, To: l.Role})}
 	if l.Align != Start {
 		at["text-anchor"] = [...]string{Middle: "middle", End: "end"}[l.Align]
 	}
