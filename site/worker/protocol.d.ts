@@ -1245,7 +1245,7 @@ export interface PictureRequest {
   choice: string;
   /** px */
   width: number;
-  /** Theme and Heading, what it is of, make the picture a file of its own; see Look. */
+  /** Theme and Heading, what it is of, make the picture a file of its own. */
   theme?: [number, number, number][];
   heading?: string;
   /** Exact asks for all digits in the table. */

@@ -12,8 +12,19 @@ import (
 // Says puts the picture into words by its own numbers, what is certified rounded down. Observed
 // shares are said with a violation only, and come first.
 func (v *outputs) Says() plot.Said {
-	x := plot.Said{Sentence: v.wholeWords(), Small: v.shownSmall(), Lit: v.refuted,
+	shown := fmt.Sprintf("Shown with %s confidence", v.confidence())
+	x := plot.Said{Sentence: "Nothing shows more than the claim allows.", Small: shown + ".", Lit: v.refuted,
 		Question: v.People.Question, Who: v.People.Words}
+	switch {
+	case v.refuted:
+		x.Sentence = fmt.Sprintf("%s and %s, the answers together differ more than %s allows.", upperFirst(v.People.Names[0]), v.People.Again[1], plot.If(v.corridor, v.claimWords(), "the claim"))
+		x.Small = plot.If(v.live, "The claim is refuted by bets on all outputs as they came; the refutation is final.", v.summary)
+	case v.live:
+		x.Sentence = "So far nothing shows more than the claim allows."
+		x.Small += " The bars get shorter as outputs come in."
+	case !v.corridor:
+		x.Small = v.summary
+	}
 	t := v.tested
 	if t == nil {
 		return x
@@ -42,7 +53,7 @@ func (v *outputs) Says() plot.Said {
 			x.Sentence = fmt.Sprintf("%s in %s of %s runs, %s in %s: %s times as often.", begun, in[0], of, without, in[1], times(observed))
 		}
 		x.Sentence += allows
-		x.Small = fmt.Sprintf("Shown with %s confidence: %sat least %s times.%s", v.confidence(), slack, least, plot.If(v.live, " It may still rise; the refutation is final.", ""))
+		x.Small = fmt.Sprintf("%s: %sat least %s times.%s", shown, slack, least, plot.If(v.live, " It may still rise; the refutation is final.", ""))
 	case v.refuted && v.corridor:
 		if t.certain && timesDown(t.bound) != times(0) {
 			x.Small += fmt.Sprintf(" The most telling single event: %s %s at least %s times as often as %s.", with, t.words, timesDown(t.bound), without)
@@ -79,30 +90,6 @@ func inRuns(a, b float64) (in [2]string, of string) {
 		in[i] = plot.Grouped(int(math.Round(float64(p * n))))
 	}
 	return in, plot.Grouped(int(n))
-}
-
-func (v *outputs) wholeWords() string {
-	switch {
-	case v.refuted:
-		return fmt.Sprintf("%s and %s, the answers together differ more than %s allows.", upperFirst(v.People.Names[0]), v.People.Again[1], plot.If(v.corridor, v.claimWords(), "the claim"))
-	case v.live:
-		return "So far nothing shows more than the claim allows."
-	}
-	return "Nothing shows more than the claim allows."
-}
-
-func (v *outputs) shownSmall() string {
-	switch {
-	case v.refuted && v.live:
-		return "The claim is refuted by bets on all outputs as they came; the refutation is final."
-	case v.refuted:
-		return v.summary
-	case v.live:
-		return fmt.Sprintf("Shown with %s confidence. The bars get shorter as outputs come in.", v.confidence())
-	case !v.corridor:
-		return v.summary
-	}
-	return fmt.Sprintf("Shown with %s confidence.", v.confidence())
 }
 
 // toldApart are the certified ratio, rounded down, and the allowed one, by enough decimals.

@@ -62,6 +62,7 @@ type key struct {
 	paint Paint
 	form  int
 	mark  Form
+	layer int
 }
 
 func (s *Scene) boxed(form int, r Rect, p Paint, clip Rect) {

@@ -14,10 +14,10 @@ type Mark interface {
 }
 
 const (
-	under = iota // the grid
-	areas
+	points = iota
 	lines
-	points
+	areas
+	under // the grid
 )
 
 func (c canvas) draw(layers ...int) {
@@ -27,23 +27,11 @@ func (c canvas) draw(layers ...int) {
 			if layer == lines {
 				m = marks[len(marks)-1-i]
 			}
-			if layerOf(m) == layer {
+			if m.key().layer == layer {
 				m.draw(c)
 			}
 		}
 	}
-}
-
-func layerOf(m Mark) int {
-	switch m := m.(type) {
-	case Bars:
-		return If(m.Form == KeyRegion || m.Under, under, areas)
-	case Band, Over:
-		return areas
-	case Line, Rule:
-		return lines
-	}
-	return points
 }
 
 // Line is through points, or of a function of the level axis.
@@ -58,7 +46,7 @@ type Line struct {
 
 func (l Line) key() key {
 	form := If(l.Width > 3, keyThick, keyLine)
-	return key{words: l.Key, paint: l.Paint, form: If(l.Dash, keyDash, form)}
+	return key{words: l.Key, paint: l.Paint, form: If(l.Dash, keyDash, form), layer: lines}
 }
 
 func (l Line) draw(c canvas) {
@@ -89,7 +77,7 @@ type Rule struct {
 	Upright bool
 }
 
-func (r Rule) key() key { return key{words: r.Key, paint: r.Paint, form: keyDash} }
+func (r Rule) key() key { return key{words: r.Key, paint: r.Paint, form: keyDash, layer: lines} }
 
 func (r Rule) draw(c canvas) {
 	line := If(r.Upright, []Point{{c.x.At(r.At), c.box.Y}, {c.x.At(r.At), c.box.Bottom()}}, []Point{{c.box.X, c.y.At(r.At)}, {c.box.Right(), c.y.At(r.At)}})
@@ -124,7 +112,7 @@ type Band struct {
 	Edge   bool // its edges are drawn
 }
 
-func (b Band) key() key { return key{words: b.Key, paint: b.Paint, form: KeyBand} }
+func (b Band) key() key { return key{words: b.Key, paint: b.Paint, form: KeyBand, layer: areas} }
 
 // Limits are its heights at a place of the level axis.
 func (b Band) Limits(x float64) (lower, upper float64) {
@@ -175,7 +163,7 @@ type Over struct {
 	Of  func(x float64) (above, below float64)
 }
 
-func (o Over) key() key { return key{words: o.Key, paint: Bad, form: KeyBarred} }
+func (o Over) key() key { return key{words: o.Key, paint: Bad, form: KeyBarred, layer: areas} }
 
 func (o Over) draw(c canvas) {
 	const step = 5
@@ -206,7 +194,10 @@ type Bars struct {
 	Tight bool // nothing is left between neighbours
 }
 
-func (b Bars) key() key { return key{words: b.Key, paint: b.Paint, form: cmp.Or(b.Form, KeyBox)} }
+func (b Bars) key() key {
+	layer := If(b.Form == KeyRegion || b.Under, under, areas)
+	return key{words: b.Key, paint: b.Paint, form: cmp.Or(b.Form, KeyBox), layer: layer}
+}
 
 func (b Bars) draw(c canvas) {
 	for _, v := range b.Boxes {
