@@ -48,11 +48,9 @@ func (v *outputs) divergence(words string) *plot.View {
 	if v == nil {
 		return nil
 	}
-	if words != "" {
-		words += " "
-	}
+	kinds := kinds(v.Claim)
 	x := plot.View{ID: "divergence", Title: "Divergence", ChoiceLabel: "Divergence"}
-	x.Choices = audit.Each(kinds(v.Claim), func(k divergenceKind) plot.Choice { return plot.Choice{ID: k.id, Words: k.words} })
+	x.Choices = audit.Each(kinds, func(k divergenceKind) plot.Choice { return plot.Choice{ID: k.id, Words: k.words} })
 	var flat *plane
 	if v.Chart.Kind == chart.Score {
 		flat = newPlane(v.Chart, v.Claim)
@@ -66,7 +64,6 @@ func (v *outputs) divergence(words string) *plot.View {
 			p.Caption = words + p.Caption
 			return p
 		}
-		kinds := kinds(v.Claim)
 		kind := kinds[max(0, slices.IndexFunc(kinds, func(k divergenceKind) bool { return k.id == choice }))]
 		parts, sum := v.parts(kind)
 		p := v.plot(parts, kind.of)

@@ -109,9 +109,9 @@ func liveOutputs(p *pair.Progress) *outputs {
 	if l == nil {
 		return nil
 	}
-	x := outputsOf{Live: *l, anytime: true, live: true, refuted: p.Refuted > 0}
+	x := outputsOf{Live: *l, anytime: true, live: true}
 	x.Beta = cmp.Or(x.Beta, 0.05)
-	x.refuted = x.refuted || p.Valid && p.Provisional != nil && *p.Provisional > p.Claimed
+	x.refuted = p.Refuted > 0 || p.Valid && p.Provisional != nil && *p.Provisional > p.Claimed
 	return newOutputs(x)
 }
 

@@ -85,12 +85,11 @@ func epsilonOf(c audit.Claim) (float64, bool) {
 }
 
 // Parse reads what the page sends.
-func Parse(text string) (Input, error) {
-	var in Input
-	if err := json.Unmarshal([]byte(text), &in); err != nil {
-		return in, fmt.Errorf("view: the page sent what is no report: %w", err)
+func Parse(text string) (in Input, err error) {
+	if err = json.Unmarshal([]byte(text), &in); err != nil {
+		err = fmt.Errorf("view: the page sent what is no report: %w", err)
 	}
-	return in, nil
+	return in, err
 }
 
 // Views are the pictures of what the page sends.
@@ -98,7 +97,7 @@ func Views(in Input) []*plot.View {
 	var out []*plot.View
 	if p := in.Progress; p != nil {
 		if l := p.Live; l != nil {
-			words := plot.Say("So far, %s of %s outputs a side.", l.Rows, l.Samples)
+			words := plot.Say("So far, %s of %s outputs a side. ", l.Rows, l.Samples)
 			out = append(out, liveOutputs(p).divergence(words))
 		}
 		out = append(out, NewOverTime(in.Course, nil, 0))
