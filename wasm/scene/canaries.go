@@ -20,7 +20,7 @@ type CanaryReport struct {
 		Relation audit.Relation `json:"relation"`
 		Beta     float64        `json:"beta"`
 	} `json:"plan"`
-	Evidence *struct {
+	Evidence struct {
 		Runs       *membership.Gathered `json:"runs"`
 		Sequential *struct{}            `json:"sequential"`
 		OneRun     *membership.Guessed  `json:"oneRun"`
@@ -48,7 +48,7 @@ func NewStill(r *CanaryReport, cloud *Cloud) *plot.View {
 
 // newSpace is by what a report keeps where its runs are gone; nil for none.
 func newSpace(r *CanaryReport, cloud *Cloud, most int) *plot.View {
-	if r.Evidence == nil || r.Evidence.Runs == nil {
+	if r.Evidence.Runs == nil {
 		return nil
 	}
 	if !cloud.there() {
@@ -58,10 +58,10 @@ func newSpace(r *CanaryReport, cloud *Cloud, most int) *plot.View {
 }
 
 func (r *CanaryReport) certified() *bounds.CanaryTable {
-	if r.Evidence == nil || r.Evidence.Runs == nil || r.Evidence.Runs.Certified.Table == nil || len(r.Evidence.Runs.Certified.Table.Cells) == 0 {
-		return nil
+	if e := r.Evidence.Runs; e != nil && e.Certified.Table != nil && len(e.Certified.Table.Cells) > 0 {
+		return e.Certified.Table
 	}
-	return r.Evidence.Runs.Certified.Table
+	return nil
 }
 
 func (r *CanaryReport) coins() bool { return r.Kind == "scores" && r.Plan.Relation == audit.AddRemove }
@@ -89,8 +89,8 @@ func (r *CanaryReport) Says() (x plot.Said) {
 			x.Sentence += fmt.Sprintf(" and %s more", percentWords(d))
 		}
 		x.Sentence += "."
-	} else if e := r.Evidence; e != nil && e.OneRun != nil && len(e.OneRun.Guesses) == 1 {
-		g := e.OneRun.Guesses[0]
+	} else if e := r.Evidence.OneRun; e != nil && len(e.Guesses) == 1 {
+		g := e.Guesses[0]
 		n, of := inRuns(share(g.Right, g.Made), 0)
 		x.Sentence = plot.Say("One training, and %s guesses which canaries were in: %s of %s are right. By chance it would be half; %s allows %s of %[3]s.",
 			g.Made, n[0], of, claim, plot.Round(100/(1+math.Exp(-epsilon)), 3))

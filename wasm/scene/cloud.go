@@ -178,17 +178,12 @@ func (c *Cloud) below(tilt, border float64, axis plot.Scale) plot.Plot {
 	const bins = 48
 	wide := (axis.Hi - axis.Lo) / bins
 	edges := audit.Listed(bins-1, func(i int) float64 { return axis.Lo + float64(float64(i+1)*wide) })
-	h := histogram{membership.Histogram{Edges: edges, In: make([]int, bins), Out: make([]int, bins)}, int(c.sides[0].n), int(c.sides[1].n)}
+	h := histogram{Histogram: membership.Histogram{Edges: edges, In: make([]int, bins), Out: make([]int, bins)}, in: int(c.sides[0].n), out: int(c.sides[1].n)}
 	for _, q := range c.points {
 		plot.If(q.side == 0, h.In, h.Out)[min(bins-1, max(0, int((along(q.at, tilt)-axis.Lo)/wide)))]++
 	}
 	p := h.plot("")
 	p.Height, p.Numbers.Title, p.Y.Title = plot.Px(92), "Scores along that direction", "share of the side in a bin: inside up, fresh down"
-	for i, m := range p.Marks {
-		bars := m.(plot.Bars)
-		bars.Key = "" // their colours are those of the points
-		p.Marks[i] = bars
-	}
 	if b := plot.Round(math.Abs(tilt), 2); b > 0 {
 		p.X.Title += plot.If(tilt > 0, " − ", " + ") + plot.If(b == 1, "", plot.Short(b)+" × ") + "the others' mean"
 	}

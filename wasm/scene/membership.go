@@ -15,24 +15,18 @@ import (
 
 // NewScores shows where scores of canaries in, and out, lie; nil for none.
 func NewScores(r *CanaryReport) *plot.View {
-	e := r.membership()
+	e := r.Evidence.Membership
 	if e == nil || len(e.Histogram.Edges) == 0 || e.Check(0, 0) != nil {
 		return nil
 	}
-	v := histogram{e.Histogram, e.ROC.In, e.ROC.Out}
+	v := histogram{e.Histogram, e.ROC.In, e.ROC.Out, [2]string{"canaries in (up)", "canaries out (down)"}}
 	return plot.View{ID: "scores", Title: "Scores", ChoiceLabel: "Heights", Choices: plot.LinearOrLog}.Of(v.plot)
 }
 
 type histogram struct {
 	membership.Histogram
 	in, out int
-}
-
-func (r *CanaryReport) membership() *membership.Evidence {
-	if r.Evidence == nil {
-		return nil
-	}
-	return r.Evidence.Membership
+	keys    [2]string
 }
 
 func (v histogram) plot(choice string) plot.Plot {
@@ -57,7 +51,7 @@ func (v histogram) plot(choice string) plot.Plot {
 	wide := plot.If(len(e) == 1, max(1, math.Abs(e[0])), (values.Hi-values.Lo)/float64(max(1, len(e)-1)))
 	p.X = plot.Linear("score", values.Lo-wide, values.Hi+wide).Zooming()
 	p.X.Values = &values
-	up, down := plot.Bars{Key: "canaries in (up)", Paint: plot.First}, plot.Bars{Key: "canaries out (down)", Paint: plot.Second}
+	up, down := plot.Bars{Key: v.keys[0], Paint: plot.First}, plot.Bars{Key: v.keys[1], Paint: plot.Second}
 	for i := range v.In {
 		a, b := ends(v.Edges, i)
 		from, to := max(a, p.X.Lo), min(b, p.X.Hi)
@@ -87,7 +81,7 @@ func NewROC(r *CanaryReport) *plot.View {
 }
 
 func newROC(r *CanaryReport) *roc {
-	e := r.membership()
+	e := r.Evidence.Membership
 	if e == nil || e.Check(0, 0) != nil || bounds.CheckBeta(r.Plan.Beta) != nil {
 		return nil
 	}
