@@ -146,22 +146,17 @@ func (p *program) onMessage(args []js.Value) bool {
 }
 
 func (p *program) lay() {
-	s := p.viewer.Scene
+	s, v := p.viewer.Scene, &p.viewer
 	p.painter.show(s)
-	var said struct { // around the picture
-		Height         float64
-		Plot           plot.Rect
-		Labels         []plot.Label
-		Items          int
-		Whole          bool
-		ZoomsX, ZoomsY bool
+	var whole, x, y bool
+	if s == nil {
+		s = &plot.Scene{}
+	} else {
+		whole = v.Whole()
+		x, y = v.View().Zooms()
 	}
-	if s != nil {
-		said.Height, said.Plot, said.Labels, said.Items = s.Height, s.Plot, s.Labels, len(s.Items)
-		said.Whole = p.viewer.Whole()
-		said.ZoomsX, said.ZoomsY = p.viewer.View().Zooms()
-	}
-	p.json("laid", said)
+	p.json("laid", map[string]any{"Height": s.Height, "Plot": s.Plot, "Labels": s.Labels, "Items": len(s.Items),
+		"Whole": whole, "ZoomsX": x, "ZoomsY": y})
 	p.schedule()
 }
 
@@ -171,10 +166,7 @@ func (p *program) read() {
 	if i >= 0 {
 		p.painter.mark = p.viewer.Scene.Items[i].Mark
 	}
-	p.json("read", struct {
-		Item  int
-		Words string
-	}{i, words})
+	p.json("read", map[string]any{"Item": i, "Words": words})
 	p.schedule()
 }
 
