@@ -287,12 +287,9 @@ func (v *outputs) choose(sum Bin) {
 	var t *tested
 	switch {
 	case v.Event != nil:
-		t = v.given(sum)
-		if t != nil && v.live && !t.certain {
+		if t = v.given(sum); v.live && !t.certain {
 			t.lower, t.upper = limits(t.mark)
-			if t.bound = max(0, plot.If(t.sign > 0, t.lower, -t.upper)); v.corridor && v.Claim.Delta == 0 {
-				t.certain = true
-			}
+			t.bound, t.certain = max(0, plot.If(t.sign > 0, t.lower, -t.upper)), v.corridor && v.Claim.Delta == 0
 		}
 	case search:
 		t = v.found(ends, sum.n, limits)

@@ -149,7 +149,7 @@ func (c *coordinator) verify(ctx context.Context, asks request[reportText]) (ver
 	if err != nil {
 		return verified{}, err
 	}
-	given, err := c.given(core.PlanOf(r), asks.files, true)
+	given, err := c.given(core.PlanOf(r), asks.files)
 	if err != nil {
 		return verified{}, err
 	}
