@@ -102,7 +102,7 @@ func (r *CanaryReport) Says() (x plot.Said) {
 }
 
 // canaryRuns shows runs by how many of their canaries, and of the fresh ones, were in the event.
-// coins: by fair coins canaries were in.
+// coins: fair ones chose which were in.
 func canaryRuns(t bounds.CanaryTable, coins bool) *plot.View {
 	runs, largest := 0, 0
 	for _, c := range t.Cells {

@@ -33,8 +33,7 @@ type example struct {
 
 func (e example) odd() bool { return e.in[0] != e.in[1] }
 
-// mostExamples is how many places are drawn.
-// mostFeatures is how many features are looked at.
+// Places that are drawn, and features that are looked at.
 const mostExamples, mostFeatures = 2000, 4096
 
 // DataOf shows the tables of a report's pair; nil where it is of no learner.

@@ -22,8 +22,7 @@ type call struct {
 	name  string
 	does  doing
 	sends reflect.Type
-	// tells are values of the types of what it tells on its way. Calls that tell need the workers, which
-	// serve one at a time.
+	// tells are of the types of what it tells on its way. Calls that tell need the workers.
 	tells []any
 	gets  reflect.Type
 	doc   string

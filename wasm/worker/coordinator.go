@@ -36,7 +36,6 @@ type coordinator struct {
 }
 
 // coordinate is the role of the coordinator, or of samples if it has a pause, which lets messages in.
-// Requests run in goroutines.
 func coordinate(cat audit.Catalogue, page port, generator audit.Generator, hang time.Duration, pause func()) {
 	start := time.Now()
 	c := &coordinator{cat: cat, page: page, generator: generator,

@@ -25,8 +25,7 @@ import (
 	"github.com/dpscope/dpscope/wasm/scene/plot"
 )
 
-// The boundary as the scripts' types. A message is in one of these tables, or the
-// test of them fails.
+// The boundary as the scripts' types. Every message is in one of these tables.
 
 const (
 	portField = "MessagePort"

@@ -112,12 +112,7 @@ func listenTo(port js.Value) sandbox {
 
 func limited(name string) string {
 	const most = 60 // bytes
-	name = strings.Map(func(r rune) rune {
-		if r < ' ' || r > '~' {
-			return -1
-		}
-		return r
-	}, name)
+	name = strings.Map(func(r rune) rune { return audit.Pick(r < ' ' || r > '~', -1, r) }, name)
 	return name[:min(len(name), most)]
 }
 

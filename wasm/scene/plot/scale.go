@@ -108,14 +108,10 @@ func ShortDown(x float64) string { return Short(ToSide(x, 3, math.Floor)) }
 // Grouped is a count, its thousands apart by narrow spaces.
 func Grouped(n int) string {
 	s := strconv.Itoa(n)
-	var b strings.Builder
-	for i, c := range s {
-		if i > 0 && (len(s)-i)%3 == 0 && s[i-1] != '-' {
-			b.WriteRune('\u202f')
-		}
-		b.WriteRune(c)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "\u202f" + s[i:]
 	}
-	return b.String()
+	return s
 }
 
 // Percent is a share, to three figures.

@@ -15,8 +15,8 @@ type Viewer struct {
 	at     int // the item that is read, -1 for none
 }
 
-// Take shows views, live those of a run on its way: what was looked at stays, where it still is.
-// It reports whether there was anything to show.
+// Take shows views, live those of a run on its way, and reports whether there were any. What was looked
+// at stays, where it still is.
 func (v *Viewer) Take(next []*View, live bool) bool {
 	if len(next) == 0 && live {
 		return false // it has not counted yet
