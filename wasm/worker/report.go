@@ -149,7 +149,7 @@ func (c *coordinator) verify(ctx context.Context, asks request[reportText]) (ver
 	if err != nil {
 		return verified{}, err
 	}
-	given, err := c.given(core.PlanOf(r), asks.files)
+	given, err := c.given(core.PlanOf(r), asks.files, true)
 	if err != nil {
 		return verified{}, err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"math"
 
@@ -36,13 +37,14 @@ func (w wanted) plan() (any, error) {
 	return nil, audit.UnknownName("kind", w.Kind, []string{report.Pair, canary.Kind, string(canary.OneRun), scores.Kind})
 }
 
-// given is what there is for an audit or its replay. Scores are of the role of samples only; a replay
-// can do without.
-func (c *coordinator) given(plan any, files []userFile) (g core.Env, err error) {
+// given is what there is for an audit, or for its replay, which can do without scores.
+func (c *coordinator) given(plan any, files []userFile, replay bool) (g core.Env, err error) {
 	g = core.Env{Catalogue: c.known(), Generator: c.generator, Now: c.now}
 	if p, ok := plan.(scores.Plan); ok {
 		if c.own != nil {
 			g.Scores, err = c.own.scores(p.ScoreColumns)
+		} else if !replay {
+			err = errors.New("scores are audited by a coordinator of their own")
 		}
 		return g, err
 	}
@@ -81,7 +83,7 @@ func (c *coordinator) run(ctx context.Context, r request[wanted]) (reported, err
 	if r.asked.Kind == string(canary.OneRun) { // it has one step
 		c.tell(r.id, canaryProgress{Progress: canary.Progress{Phase: canary.Phase(r.asked.Kind), Total: 1}, Planned: 1})
 	}
-	given, err := c.given(plan, r.files)
+	given, err := c.given(plan, r.files, false)
 	if err != nil {
 		return reported{}, err
 	}

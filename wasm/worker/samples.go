@@ -85,6 +85,9 @@ type readProgress struct {
 // inspect says what is in files, given or there before.
 func (c *coordinator) inspect(ctx context.Context, r request[inspectRequest]) (inspected, error) {
 	d, ask := c.own, r.asked
+	if d == nil {
+		return inspected{}, errors.New("no such request: samples are read by a coordinator of their own")
+	}
 	held := d.held.Load()
 	given, files := held.given, held.files
 	if !sameBytesRead(ask.Reading, held.asked.Reading) {
