@@ -87,9 +87,7 @@ func newROC(r *CanaryReport) *roc {
 	}
 	v := &roc{ROC: e.ROC, claim: r.Claim}
 	v.points = e.ROC.Band(r.Plan.Beta)
-	rows := report.Report(r.head).Rows(report.Membership)
-	for i := range rows {
-		x := &rows[i]
+	for _, x := range report.Report(r.head).Rows(report.Membership) {
 		if x.ID != report.TPR || x.Value == nil {
 			continue
 		}

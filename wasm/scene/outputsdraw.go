@@ -42,7 +42,8 @@ func (v *outputs) plot(parts []float64, of string) plot.Plot {
 			all = append(slices.Clip(all), event)
 		}
 		along.Title = plot.If(v.firstOf == "", "the answer is", fmt.Sprintf("first “%s” comes at", v.firstOf))
-		along.Names, along.After = audit.Each(all, func(m mark) string { return m.Words }), audit.Each(all, mark.seenWords)
+		along.Names = audit.Each(all, func(m mark) string { return m.Words })
+		along.After = audit.Each(all, mark.seenWords)
 		along.Bold = func(i float64) bool { return int(i) >= len(v.marks) || v.marks[int(i)].in > 0 }
 	}
 	bins := audit.Each(all, func(m mark) Bin { return m.Bin })
@@ -117,7 +118,8 @@ func (v *outputs) parted(parts []float64, title string) (plot.Plot, plot.Axis) {
 		if math.IsInf(part, 1) {
 			p.Mark(plot.Arrow{Paint: plot.Event, From: v.at(m.middle(), 0), To: v.at(m.middle(), most)})
 		} else if part != 0 {
-			p.Mark(plot.Bars{Paint: plot.Event, Boxes: []plot.Box{v.box(m.From+less, m.To-less, min(0, part), max(0, part))}})
+			box := v.box(m.From+less, m.To-less, min(0, part), max(0, part))
+			p.Mark(plot.Bars{Paint: plot.Event, Boxes: []plot.Box{box}})
 		}
 	}
 	axis := plot.Linear(title, least*1.1, most)

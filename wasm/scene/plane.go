@@ -169,7 +169,8 @@ func (v *plane) plot(claim audit.Claim) plot.Plot {
 	for _, c := range v.cells {
 		across, up := &v.across[c.j], &v.up[c.i]
 		box := plot.Span(across.From, across.To, up.From, up.To)
-		p.Add((box.X0+box.X1)/2, (box.Y0+box.Y1)/2, box, across.Words, up.Words, c.n[0], plot.Share(c.share(0)), c.n[1], plot.Share(c.share(1)),
+		p.Add((box.X0+box.X1)/2, (box.Y0+box.Y1)/2, box, across.Words, up.Words,
+			c.n[0], plot.Share(c.share(0)), c.n[1], plot.Share(c.share(1)),
 			c.LogRatio(), c.Spread(), map[float64]string{0: "no", 0.5: "partly", 1: "yes"}[v.inEvent(c)])
 		// Its area is the share of outputs; a larger ratio makes it stronger.
 		less := (1 - max(0.12, math.Sqrt(min(1, c.mass()/v.full)))) / 2

@@ -18,7 +18,8 @@ func (v *outputs) Says() plot.Said {
 	switch {
 	case v.refuted:
 		x.Sentence = fmt.Sprintf("%s and %s, the answers together differ more than %s allows.", upperFirst(v.People.Names[0]), v.People.Again[1], plot.If(v.corridor, v.claimWords(), "the claim"))
-		x.Small = plot.If(v.live, "The claim is refuted by bets on all outputs as they came; the refutation is final.", v.summary)
+		x.Small = plot.If(v.live, "The claim is refuted by bets on all outputs as they came; the refutation is final.",
+			v.summary)
 	case v.live:
 		x.Sentence = "So far nothing shows more than the claim allows."
 		x.Small += " The bars get shorter as outputs come in."

@@ -100,7 +100,8 @@ func (c *coordinator) view(req pictureRequest) (*plot.View, error) {
 	case "trainings": // nothing: the trainings so far, of a run on its way
 		return c.trainings.gathered("").Live(scene.MostInStill), nil
 	case "planted": // a report of canaries or scores
-		return drawing(req, func(r *scene.CanaryReport) *plot.View { return scene.NewStill(r, c.trainings.gathered(req.Text)) })
+		cloud := c.trainings.gathered(req.Text)
+		return drawing(req, func(r *scene.CanaryReport) *plot.View { return scene.NewStill(r, cloud) })
 	case "membership": // the same
 		switch req.View {
 		case "roc", "":

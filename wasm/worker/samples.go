@@ -96,7 +96,8 @@ func (c *coordinator) inspect(ctx context.Context, r request[inspectRequest]) (i
 	if len(r.files) > 0 {
 		given, files = r.files, nil
 	}
-	d.held.Store(&heldFiles{given: given})                                                                                                                          // the others are free, if they are read anew
+	// Nothing else is held while files are read anew.
+	d.held.Store(&heldFiles{given: given})
 	out := inspected{As: ask.As, Files: []fileFacts{}, Columns: []columnFacts{}, Head: [][]string{}, Sentences: [][]part{}, Reading: [][]part{}, Notes: []string{}} // the page relies on them
 	var err error
 	if files == nil {
