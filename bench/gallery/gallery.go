@@ -12,15 +12,15 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// Beta is the allowed error of one audit of the gallery. By the union bound all of
-// MaxEntries together accuse a sound mechanism with probability 0.1 % at most.
+// Beta is the error of one audit. By the union bound all of MaxEntries together accuse a sound
+// mechanism with probability 0.1 % at most.
 const (
 	Beta       = 0.00001
 	MaxEntries = 100
 )
 
-// Seed is that of every audit. Settings of entries were chosen in runs with another one, so
-// that nothing was chosen on what is certified. A change of settings takes a new one.
+// Seed is that of every audit. Settings were chosen in runs with another one, so that nothing was
+// chosen on what is certified: a change of settings takes a new one.
 const Seed = 8128
 
 // Kinds of entries.
@@ -30,11 +30,11 @@ const (
 	Planted = "planted"        // a mechanism that its authors publish as a broken example
 	Mended  = "fault mended"   // the commit that mends a fault; it may have others
 	Control = "control"        // the commit of a fault, used where the fault does not show
-	Sound   = "no fault known" // nobody, as far as we know, has reported one that shows in what the entry releases
+	Sound   = "no fault known" // nobody, as far as we know, reported one that shows in what the entry releases
 )
 
-// Adapter holds the programs that answer -exec with a library's code: main.py with a module of
-// cases for each library, main.R and main.js. Package google answers for what is compiled in.
+// Adapter holds the programs that answer -exec with a library's code. Package google answers for
+// what is compiled in.
 //
 //go:embed adapter
 var Adapter embed.FS
@@ -80,7 +80,7 @@ type Entry struct {
 	Samples  int     `json:"samples,omitempty"` // certification outputs a side; 20,000 if absent
 }
 
-// Broken says whether an audit should refute the claim.
+// Broken reports whether an audit should refute the claim.
 func (e Entry) Broken() bool { return e.Kind == Fault || e.Kind == Planted || e.Kind == Finding }
 
 // Arguments are those of dpscope audit for the entry, where command runs the adapter.
@@ -88,22 +88,18 @@ func (e Entry) Broken() bool { return e.Kind == Fault || e.Kind == Planted || e.
 func (e Entry) Arguments(command string) []string {
 	args := []string{"-exec", command, "-epsilon", fmt.Sprint(e.Epsilon), "-relation", e.Relation, "-rows", e.Rows, "-domain=" + e.Domain,
 		"-beta", fmt.Sprint(Beta), "-samples", fmt.Sprint(cmp.Or(e.Samples, 20_000)), "-exec-timeout", "10m", "-format", "json", "-seed", fmt.Sprint(Seed)}
-	if e.Delta != 0 {
-		args = append(args, "-delta", fmt.Sprint(e.Delta))
+	add := func(given bool, more ...string) {
+		if given {
+			args = append(args, more...)
+		}
 	}
-	if e.Integer {
-		args = append(args, "-integer")
-	}
-	if e.Columns != "" {
-		args = append(args, "-kind", e.Columns)
-	}
-	if e.Pair != "" {
-		args = append(args, "-pair", e.Pair)
-	}
+	add(e.Delta != 0, "-delta", fmt.Sprint(e.Delta))
+	add(e.Integer, "-integer")
+	add(e.Columns != "", "-kind", e.Columns)
+	add(e.Pair != "", "-pair", e.Pair)
 	return args
 }
 
-// claim is what a table says of the claim: epsilon, and delta where it is not 0.
 func (e Entry) claim() string {
 	if e.Delta == 0 {
 		return fmt.Sprint(e.Epsilon)
@@ -118,9 +114,8 @@ type Contents struct {
 }
 
 // Catalogue reads the catalogue that is built in.
-func Catalogue() (Contents, error) {
-	var c Contents
-	err := json.Unmarshal(catalogueText, &c)
+func Catalogue() (c Contents, err error) {
+	err = json.Unmarshal(catalogueText, &c)
 	return c, err
 }
 
@@ -133,9 +128,7 @@ type Result struct {
 	Seconds float64 `json:"seconds"`         // on the clock
 	Error   string  `json:"error,omitempty"` // why it could not be run
 
-	// Processor is the seconds that processors worked on the audit and on the library's
-	// code, which other work on the machine changes little.
-	Processor float64 `json:"processor"`
+	Processor float64 `json:"processor"` // seconds of processors, which other work on the machine changes little
 }
 
 // Run is the results of a run of all entries.
@@ -146,9 +139,8 @@ type Run struct {
 	Results []Result `json:"results"`
 }
 
-// Merge puts new results into a run that is kept: those of entries that ran again
-// take the place of the old ones, all in the order of the catalogue. What is no entry
-// any more is left out. Version and machine are those of the new run.
+// Merge puts new results in the place of kept ones, in the order of the catalogue. What is no
+// entry any more is left out. Version and machine are those of the new run.
 func Merge(c Contents, kept, latest Run) Run {
 	results := map[string]Result{}
 	for _, r := range slices.Concat(kept.Results, latest.Results) {
@@ -163,14 +155,13 @@ func Merge(c Contents, kept, latest Run) Run {
 	return merged
 }
 
-// Right says whether a result is as it should be: a broken mechanism refuted, any
-// other not. An audit that could not be run is neither.
+// Right reports whether a broken mechanism was refuted, or any other not.
 func Right(e Entry, r Result) bool {
 	return r.Error == "" && (r.Verdict == "violation") == e.Broken()
 }
 
-// relation is how epsilon stands to the bound: where a bet refutes the claim and no interval
-// is farther, it is above the claim, by how much is not said.
+// relation is how epsilon stands to the bound. Where a bet refutes the claim and no interval is
+// farther, it is above the claim, by how much is not said.
 func (r Result) relation(e Entry) string {
 	return audit.Pick(r.Verdict == "violation" && r.Bound == e.Epsilon, "> ", ">=")
 }

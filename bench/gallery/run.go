@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,14 +22,20 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bench/gallery/google"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/try"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
-func fail(stderr io.Writer, err error) int { return cli.Fail("gallery", stderr, err) }
-
 // run is main without the process, so that tests can call it.
-func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
+	var err error
+	defer func() {
+		if err != nil {
+			code = cli.Fail("gallery", stderr, err)
+		}
+	}()
+	defer try.To(&err)
 	s := cli.NewFlags("gallery", stderr)
 	only := s.String("only", "", "run only the entries whose `names` contain this")
 	dir := s.String("dir", "", "`folder` of the libraries' code; default: dpscope/gallery in the user's cache")
@@ -46,51 +51,39 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return code
 	}
 	if *answer != "" {
-		return answerAs(*answer, stdin, stdout, stderr)
+		answerAs(*answer, stdin, stdout)
+		return cli.ExitOK
 	}
-	contents, err := Catalogue()
-	if err != nil {
-		return fail(stderr, err)
-	}
+	contents := try.Get(Catalogue())
 	entries := slices.DeleteFunc(slices.Clone(contents.Entries), func(e Entry) bool { return !strings.Contains(e.Name, *only) })
 	if len(entries) == 0 {
-		return fail(stderr, audit.UnknownName("entry of the gallery", *only, audit.Each(contents.Entries, func(e Entry) string { return e.Name })))
+		return cli.Fail("gallery", stderr, audit.UnknownName("entry of the gallery", *only, audit.Each(contents.Entries, func(e Entry) string { return e.Name })))
 	}
 	if *dir == "" {
 		cache, err := os.UserCacheDir()
 		if err != nil {
-			return fail(stderr, &audit.InputError{Field: "dir", Found: "no folder for caches", Want: "a folder", Remedy: "Name one with -dir"})
+			try.Do(&audit.InputError{Field: "dir", Found: "no folder for caches", Want: "a folder", Remedy: "Name one with -dir"})
 		}
 		*dir = filepath.Join(cache, "dpscope", "gallery")
 	}
-	if err := os.MkdirAll(*dir, 0o755); err != nil {
-		return fail(stderr, err)
-	}
-	if err := os.RemoveAll(filepath.Join(*dir, "adapter")); err != nil { // of an older release
-		return fail(stderr, err)
-	}
-	if err := os.CopyFS(*dir, Adapter); err != nil {
-		return fail(stderr, err)
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return fail(stderr, err)
-	}
+	try.Do(os.MkdirAll(*dir, 0o755))
+	try.Do(os.RemoveAll(filepath.Join(*dir, "adapter"))) // of an older release
+	try.Do(os.CopyFS(*dir, Adapter))
 	program := filepath.Join(*dir, "dpscope")
 	if out, err := exec.Command("go", "build", "-o", program, "github.com/dpscope/dpscope/cmd/dpscope").CombinedOutput(); err != nil {
-		return fail(stderr, fmt.Errorf("go build of dpscope: %w: %s", err, out))
+		try.Do(fmt.Errorf("go build of dpscope: %w: %s", err, out))
 	}
 	place := &libraryPlace{dpscope: program, dir: *dir, mirror: *mirror, fetch: *fetch, node: *node, commands: map[string][]string{
 		"":       {*python, filepath.Join(*dir, "adapter", "main.py")},
 		R:        {*r, "--vanilla", filepath.Join(*dir, "adapter", "main.R")},
 		Node:     {*node, "--no-deprecation", filepath.Join(*dir, "adapter", "main.js")},
-		Compiled: {self, "-answer"},
+		Compiled: {try.Get(os.Executable()), "-answer"},
 	}}
 	g := cli.Generator()
 	done := Run{Version: g.Version, Machine: fmt.Sprintf("%s/%s, %d processors", g.GoOS, g.GoArch, runtime.GOMAXPROCS(0))}
-	start, code := time.Now(), cli.ExitOK
+	start := time.Now()
 	var right bool
-	done.Results, right = runAll(stdout, entries, contents.Libraries, place, cmp.Or(*workers, runtime.GOMAXPROCS(0)))
+	done.Results, right = runAll(stdout, entries, contents.Libraries, place, *workers)
 	switch {
 	case !right:
 		code = cli.ExitViolation
@@ -108,18 +101,16 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 			err = json.Unmarshal(text, &kept)
 		}
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return fail(stderr, &audit.InputError{Field: "output", Found: *output + ", which cannot be read: " + err.Error(), Want: "a file of results, or a new one", Remedy: "Name another file"})
+			try.Do(&audit.InputError{Field: "output", Found: *output + ", which cannot be read: " + err.Error(), Want: "a file of results, or a new one", Remedy: "Name another file"})
 		}
-		if err := os.WriteFile(*output, marshal(Merge(contents, kept, done)), 0o644); err != nil {
-			return fail(stderr, err)
-		}
+		try.Do(os.WriteFile(*output, marshal(Merge(contents, kept, done)), 0o644))
 	}
 	return code
 }
 
 // marshal is a run, a line each result, as it is kept with the source.
 func marshal(run Run) []byte {
-	text := func(x any) string { b, _ := json.Marshal(x); return string(b) }
+	text := func(x any) string { return string(try.Get(json.Marshal(x))) }
 	lines := audit.Each(run.Results, func(r Result) string { return "    " + text(r) })
 	return fmt.Appendf(nil, "{\n  \"version\": %s,\n  \"machine\": %s,\n  \"seconds\": %g,\n  \"results\": [\n%s\n  ]\n}\n", text(run.Version), text(run.Machine), run.Seconds, strings.Join(lines, ",\n"))
 }
@@ -135,54 +126,49 @@ type libraryPlace struct {
 }
 
 // folder lays out a library where it is not, if it may.
-func (p *libraryPlace) folder(l Library) (string, error) {
+func (p *libraryPlace) folder(l Library) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	folder := filepath.Join(p.dir, strings.ReplaceAll(l.Repository, "/", "+")+"@"+l.Commit)
 	if _, err := os.Stat(folder); err == nil {
-		return folder, nil
+		return folder
 	}
-	if !p.fetch {
-		return "", fmt.Errorf("its code is not in %s; -fetch gets it", folder)
+	switch {
+	case !p.fetch:
+		try.Do(fmt.Errorf("its code is not in %s; -fetch gets it", folder))
+	case len(l.Packages) > 0:
+		try.Do(install(l, folder, p.node))
+	default:
+		try.Do(fetchAt(l, folder, p.mirror))
 	}
-	if len(l.Packages) > 0 {
-		return folder, install(l, folder, p.node)
-	}
-	return folder, fetchAt(l, folder, p.mirror)
+	return folder
 }
 
-func (p *libraryPlace) command(e Entry, libraries map[string]Library) (string, error) {
+func (p *libraryPlace) command(e Entry, libraries map[string]Library) string {
 	l := libraries[e.Library]
 	words := []string{e.Case, fmt.Sprint(e.Epsilon)}
 	if l.Runs == Compiled {
 		words = []string{audit.ShellWord(strings.Join(words, " "))}
 	} else {
 		for _, key := range append([]string{e.Library}, l.With...) {
-			folder, err := p.folder(libraries[key])
-			if err != nil {
-				return "", err
-			}
-			words = append(words, audit.ShellWord(folder))
+			words = append(words, audit.ShellWord(p.folder(libraries[key])))
 		}
 	}
 	start := p.commands[l.Runs]
 	if _, err := exec.LookPath(start[0]); err != nil {
-		return "", fmt.Errorf("%s is not found: the library needs %s", start[0], l.Needs)
+		try.Do(fmt.Errorf("%s is not found: the library needs %s", start[0], l.Needs))
 	}
-	return strings.Join(append(audit.Each(start, audit.ShellWord), words...), " "), nil
+	return strings.Join(append(audit.Each(start, audit.ShellWord), words...), " ")
 }
 
 // answerAs answers the requests of an audit with a library that is compiled in.
-func answerAs(words string, stdin io.Reader, stdout, stderr io.Writer) int {
+func answerAs(words string, stdin io.Reader, stdout io.Writer) {
 	name, text, _ := strings.Cut(words, " ")
 	epsilon, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		return fail(stderr, &audit.InputError{Field: "answer", Found: strconv.Quote(words), Want: "a case and its epsilon", Remedy: "Write -answer 'google-sum-float 1'"})
+		try.Do(&audit.InputError{Field: "answer", Found: strconv.Quote(words), Want: "a case and its epsilon", Remedy: "Write -answer 'google-sum-float 1'"})
 	}
-	if err := google.Serve(name, epsilon, stdin, stdout); err != nil {
-		return fail(stderr, err)
-	}
-	return cli.ExitOK
+	try.Do(google.Serve(name, epsilon, stdin, stdout))
 }
 
 // runAll audits entries, so many at a time, and prints a line of each when it has ended.
@@ -207,22 +193,23 @@ func runAll(w io.Writer, entries []Entry, libraries map[string]Library, p *libra
 }
 
 // runEntry audits an entry in a process of its own, whose work is counted.
-func runEntry(e Entry, libraries map[string]Library, p *libraryPlace) Result {
-	r := Result{Name: e.Name, Verdict: "error"}
-	command, err := p.command(e, libraries)
-	if err != nil {
-		r.Error = err.Error()
-		return r
-	}
+func runEntry(e Entry, libraries map[string]Library, p *libraryPlace) (r Result) {
+	r = Result{Name: e.Name, Verdict: "error"}
+	var err error
+	defer func() {
+		if err != nil {
+			r.Error = err.Error()
+		}
+	}()
+	defer try.To(&err)
 	var stdout, stderr bytes.Buffer
-	cmd := exec.Command(p.dpscope, append([]string{"audit", "-workers", "1"}, e.Arguments(command)...)...)
+	cmd := exec.Command(p.dpscope, append([]string{"audit", "-workers", "1"}, e.Arguments(p.command(e, libraries))...)...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	start := time.Now()
-	err = cmd.Run()
+	failed := cmd.Run()
 	r.Seconds = float64(time.Since(start).Milliseconds()/100) / 10
 	if cmd.ProcessState == nil {
-		r.Error = err.Error()
-		return r
+		try.Do(failed)
 	}
 	r.Processor = math.Floor(10*(cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime()).Seconds()) / 10
 	if code := cmd.ProcessState.ExitCode(); code != cli.ExitOK && code != cli.ExitViolation {
@@ -235,53 +222,48 @@ func runEntry(e Entry, libraries map[string]Library, p *libraryPlace) Result {
 		LowerBound  float64
 		Termination struct{ Outputs int }
 	}
-	if err := json.Unmarshal(stdout.Bytes(), &report); err != nil {
-		r.Error = err.Error()
-		return r
-	}
+	try.Do(json.Unmarshal(stdout.Bytes(), &report))
 	r.Verdict, r.Bound, r.Outputs = report.Verdict, report.LowerBound, report.Termination.Outputs
 	return r
 }
 
-// install lays out a library's packages with npm. No script of theirs runs.
-func install(l Library, folder, node string) error {
+// whole makes a folder whole or not at all.
+func whole(folder string, make func(part string)) (err error) {
+	defer try.To(&err)
 	part := folder + ".part"
 	defer os.RemoveAll(part)
-	if err := os.MkdirAll(part, 0o755); err != nil {
-		return err
-	}
-	args := append([]string{"install", "--prefix", part, "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock"}, l.Packages...)
-	if text, err := exec.Command(filepath.Join(filepath.Dir(node), "npm"), args...).CombinedOutput(); err != nil {
-		return fmt.Errorf("npm install: %v: %s", err, strings.TrimSpace(string(text)))
-	}
+	try.Do(os.MkdirAll(part, 0o755))
+	make(part)
 	return os.Rename(part, folder)
+}
+
+// install lays out a library's packages with npm. No script of theirs runs.
+func install(l Library, folder, node string) error {
+	return whole(folder, func(part string) {
+		args := append([]string{"install", "--prefix", part, "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock"}, l.Packages...)
+		if text, err := exec.Command(filepath.Join(filepath.Dir(node), "npm"), args...).CombinedOutput(); err != nil {
+			try.Do(fmt.Errorf("npm install: %v: %s", err, strings.TrimSpace(string(text))))
+		}
+	})
 }
 
 // fetchAt lays out a library's paths at its commit. Only that commit is fetched.
 func fetchAt(l Library, folder, mirror string) error {
-	if info, err := os.Stat(mirror); err == nil && info.IsDir() { // git runs in another folder
-		if mirror, err = filepath.Abs(mirror); err != nil {
-			return err
+	return whole(folder, func(part string) {
+		if info, err := os.Stat(mirror); err == nil && info.IsDir() { // git runs in another folder
+			mirror = try.Get(filepath.Abs(mirror))
 		}
-	}
-	part := folder + ".part"
-	defer os.RemoveAll(part)
-	if err := os.MkdirAll(part, 0o755); err != nil {
-		return err
-	}
-	for _, args := range [][]string{
-		{"init", "-q"},
-		{"fetch", "-q", "--depth", "1", strings.TrimSuffix(mirror, "/") + "/" + l.Repository, l.Commit},
-		append([]string{"-c", "core.symlinks=false", "checkout", "-q", l.Commit, "--"}, l.Paths...),
-	} {
-		git := exec.Command("git", args...)
-		git.Dir = part
-		if out, err := git.CombinedOutput(); err != nil {
-			return fmt.Errorf("git %s: %s", args[0], strings.TrimSpace(string(out)))
+		for _, args := range [][]string{
+			{"init", "-q"},
+			{"fetch", "-q", "--depth", "1", strings.TrimSuffix(mirror, "/") + "/" + l.Repository, l.Commit},
+			append([]string{"-c", "core.symlinks=false", "checkout", "-q", l.Commit, "--"}, l.Paths...),
+		} {
+			git := exec.Command("git", args...)
+			git.Dir = part
+			if out, err := git.CombinedOutput(); err != nil {
+				try.Do(fmt.Errorf("git %s: %s", args[0], strings.TrimSpace(string(out))))
+			}
 		}
-	}
-	if err := os.RemoveAll(filepath.Join(part, ".git")); err != nil {
-		return err
-	}
-	return os.Rename(part, folder)
+		try.Do(os.RemoveAll(filepath.Join(part, ".git")))
+	})
 }

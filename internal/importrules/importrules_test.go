@@ -155,7 +155,7 @@ var rooms = []room{
 		"starts a Worker for tests, and knows no audit"},
 	{p("python/wheel"), p("audit", "internal/try"),
 		"packs what the go command built"},
-	{p("bench/gallery/google"), p("audit"),
+	{p("bench/gallery/google"), p("audit", "internal/try"),
 		"answers as a program of its own would, with the library alone"},
 	{p("internal/cli"), p("audit/...", "core/finders", "estimators", "mechanisms", "mechanisms/google", "mechanisms/learners"),
 		"what commands share, whatever they audit"},

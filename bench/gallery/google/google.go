@@ -1,14 +1,11 @@
-// Package google answers dpscope's requests with Google's differential privacy
-// library for Go, on datasets that make its floating-point sums round.
+// Package google answers dpscope's requests with Google's differential privacy library for Go, on
+// datasets that make its floating-point sums round: repeated rounding (Casacuberta, Shoemate,
+// Vadhan and Wagaman, Widespread Underestimation of Sensitivity in Differentially Private
+// Libraries and How to Fix it, 2022).
 //
-// The rows of a request are the records that neighbours differ in. The case adds
-// the rest of the dataset, which is the same for both: 2^32 records of 1 before the
-// rows, and after them 2^22 records so small that a sum rounds each of them up or
-// down. Casacuberta, Shoemate, Vadhan and Wagaman call that repeated rounding
-// (Widespread Underestimation of Sensitivity in Differentially Private Libraries
-// and How to Fix it, 2022). The small records are added one by one; those of 1,
-// which no sum rounds, come from shards that the library merges, as it does in a
-// pipeline.
+// The rows of a request are the records that neighbours differ in. A case adds the rest: 2^32
+// records of 1 before the rows, and after them 2^22 that a sum rounds up or down, one by one.
+// Those of 1, which no sum rounds, come from shards that the library merges.
 package google
 
 import (
@@ -23,13 +20,14 @@ import (
 	"github.com/google/differential-privacy/go/v3/dpagg"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/try"
 )
 
 // How many records there are of 1, and how many that are rounded, as powers of two.
 //
-// A sum at 2^ones or above is a multiple of ulp = 2^(ones-52), one just below it of
-// ulp/2. A record a little closer to 0 than -ulp/2 is lost in the former and takes
-// ulp/2 off the latter: 2^small of them take off 2^(small+ones-53), which is 2.
+// A sum at 2^ones or above is a multiple of ulp = 2^(ones-52), one just below it of ulp/2. A
+// record a little closer to 0 than -ulp/2 is lost in the former and takes ulp/2 off the latter:
+// 2^small of them take off 2^(small+ones-53), which is 2.
 const (
 	ones  = 32
 	small = 22
@@ -47,7 +45,7 @@ type rounded[A aggregate[A]] struct {
 	empty  func(epsilon float64) (A, error)
 	add    func(a A, value float64) error
 	result func(A) (float64, error)
-	after  bool // whether records of -1 follow, which bring the sum back to 0
+	after  bool // records of -1 follow, which bring the sum back to 0
 }
 
 // Answer gives n outputs of a mechanism on a dataset.
@@ -86,59 +84,45 @@ var Cases = map[string]func(epsilon float64) Answer{
 	}.answer,
 }
 
-// answer keeps the filled aggregate of each dataset, in the library's own
-// serialization, and takes each output from a copy of it.
+// answer fills an aggregate for each dataset once, and takes each output from a copy of it, by
+// the library's own serialization.
 func (c rounded[A]) answer(epsilon float64) Answer {
 	filled := map[string][]byte{}
-	return func(rows [][]float64, n int) ([]float64, error) {
+	return func(rows [][]float64, n int) (outputs []float64, err error) {
+		defer try.To(&err)
 		key := fmt.Sprint(rows)
-		if _, ok := filled[key]; !ok {
-			a, err := c.fill(epsilon, rows)
-			if err != nil {
-				return nil, err
-			}
-			if filled[key], err = a.GobEncode(); err != nil {
-				return nil, err
-			}
+		if filled[key] == nil {
+			filled[key] = try.Get(c.fill(epsilon, rows).GobEncode())
 		}
-		outputs := make([]float64, n)
+		outputs = make([]float64, n)
 		for i := range outputs {
-			a, err := c.decoded(epsilon, filled[key])
-			if err == nil {
-				outputs[i], err = c.result(a)
-			}
-			if err != nil {
-				return nil, err
-			}
+			outputs[i] = try.Get(c.result(c.copied(epsilon, filled[key])))
 		}
 		return outputs, nil
 	}
 }
 
-// decoded is an aggregate from the library's own serialization.
-func (c rounded[A]) decoded(epsilon float64, text []byte) (A, error) {
-	a, err := c.empty(epsilon)
-	if err == nil {
-		err = a.GobDecode(text)
-	}
-	return a, err
+func (c rounded[A]) copied(epsilon float64, text []byte) A {
+	a := try.Get(c.empty(epsilon))
+	try.Do(a.GobDecode(text))
+	return a
 }
 
 // fill adds the whole dataset: 2^ones - 1 records of 1, one of 1/2, the rows, the small ones.
-func (c rounded[A]) fill(epsilon float64, rows [][]float64) (A, error) {
-	a, err := c.empty(epsilon)
-	try := func(do func() error) {
-		if err == nil {
-			err = do()
+func (c rounded[A]) fill(epsilon float64, rows [][]float64) A {
+	a := try.Get(c.empty(epsilon))
+	add := func(value float64) { try.Do(c.add(a, value)) }
+	most := func(value float64) { // 2^ones - 1 records, by shards of 1, 2, 4, ...
+		shard := try.Get(c.empty(epsilon))
+		try.Do(c.add(shard, value))
+		for range ones {
+			text := try.Get(shard.GobEncode())
+			try.Do(a.Merge(c.copied(epsilon, text)))
+			shard = c.copied(epsilon, text)
+			try.Do(shard.Merge(c.copied(epsilon, text)))
 		}
 	}
-	shards := func(value float64, from, to int) { // 2^from + ... + 2^(to-1) records of value
-		for k := from; k < to; k++ {
-			try(func() error { return c.merge(a, epsilon, value, k) })
-		}
-	}
-	add := func(value float64) { try(func() error { return c.add(a, value) }) }
-	shards(1, 0, ones)
+	most(1)
 	add(0.5)
 	for _, row := range rows {
 		add(row[0])
@@ -147,40 +131,14 @@ func (c rounded[A]) fill(epsilon float64, rows [][]float64) (A, error) {
 		add(-math.Ldexp(1-1e-9, ones-53))
 	}
 	if c.after {
-		shards(-1, 0, ones)
+		most(-1)
 	}
-	return a, err
-}
-
-func (c rounded[A]) merge(a A, epsilon, value float64, k int) error {
-	shard, err := c.empty(epsilon)
-	if err != nil {
-		return err
-	}
-	if err := c.add(shard, value); err != nil {
-		return err
-	}
-	for range k {
-		text, err := shard.GobEncode()
-		if err != nil {
-			return err
-		}
-		other, err := c.decoded(epsilon, text)
-		if err != nil {
-			return err
-		}
-		if shard, err = c.decoded(epsilon, text); err != nil {
-			return err
-		}
-		if err := shard.Merge(other); err != nil {
-			return err
-		}
-	}
-	return a.Merge(shard)
+	return a
 }
 
 // Serve answers requests in the lines of the command protocol, until there are no more.
-func Serve(name string, epsilon float64, in io.Reader, out io.Writer) error {
+func Serve(name string, epsilon float64, in io.Reader, out io.Writer) (err error) {
+	defer try.To(&err)
 	start, ok := Cases[name]
 	if !ok {
 		return audit.UnknownName("case of the gallery", name, slices.Sorted(maps.Keys(Cases)))
@@ -192,17 +150,10 @@ func Serve(name string, epsilon float64, in io.Reader, out io.Writer) error {
 			Dataset [][]float64 `json:"dataset"`
 			N       int         `json:"n"`
 		}
-		if err := lines.Decode(&request); err == io.EOF {
-			return nil
-		} else if err != nil {
-			return err
+		if err := lines.Decode(&request); err != nil {
+			return audit.Pick(err == io.EOF, nil, err)
 		}
-		outputs, err := answer(request.Dataset, request.N)
-		if err == nil {
-			err = json.NewEncoder(out).Encode(map[string]any{"outputs": outputs})
-		}
-		if err != nil {
-			return err
-		}
+		outputs := try.Get(answer(request.Dataset, request.N))
+		try.Do(json.NewEncoder(out).Encode(map[string]any{"outputs": outputs}))
 	}
 }
