@@ -145,6 +145,16 @@ func decimal(x float64) string {
 	return fmt.Sprintf("%.3f", x)
 }
 
+// crossed is of each pair of two lists, the second one's elements in turn for each of the first.
+func crossed[A, B, R any](as []A, bs []B, of func(A, B) R) (all []R) {
+	for _, a := range as {
+		for _, b := range bs {
+			all = append(all, of(a, b))
+		}
+	}
+	return all
+}
+
 func of(some, all int) string { return fmt.Sprintf("%d/%d", some, all) }
 
 // figure is a mean with its standard error, beside a published one; what is not there is NaN.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -46,13 +47,12 @@ type paperTable struct {
 
 // auditRow is a line of a table. A run of it is one audit of the plan, except:
 //
-// Without a pair it is a search, which explores pair after pair. Where a pair's value
-// exceeds the claim, that pair is audited on outputs of its own, the k-th time with an error
-// of beta/(k(k+1)); the search ends when that refutes the claim. So a private mechanism is
-// refuted with probability beta at most in the whole search.
+// Without a pair it is a search, which explores pair after pair. A pair whose value exceeds the
+// claim is audited on outputs of its own, the k-th time with an error of beta/(k(k+1)), until that
+// refutes the claim. So the whole search refutes a private mechanism with probability beta at most.
 //
-// With a ladder it repeats the audit on more and more outputs until it refutes the claim,
-// each time with an error of its own: it says how many outputs an audit needs, and is no test.
+// With a ladder it repeats the audit on more and more outputs until it refutes the claim, each
+// time with an error of its own: it says how many outputs an audit needs, and is no test.
 type auditRow struct {
 	name, setting, truth string // name: as the paper has it
 	plan                 pair.Plan
@@ -67,9 +67,11 @@ type auditRow struct {
 
 type printed struct{ of, value string }
 
-// printedAs are the values that a paper printed under these names.
-func printedAs(names, values []string) []printed {
-	return audit.Listed(len(names), func(i int) printed { return printed{names[i], values[i]} })
+// printing is the row for which a paper printed values, spaces between, under names, commas between.
+func (r *auditRow) printing(names, values string) *auditRow {
+	of, list := strings.Split(names, ","), strings.Fields(values)
+	r.figures = audit.Listed(len(of), func(i int) printed { return printed{of[i], list[i]} })
+	return r
 }
 
 type auditRun struct {
@@ -91,14 +93,15 @@ func benchTables(c *call) {
 	c.Seed(&plan.seed, 1, "seed of the first run; the next run has the next")
 	c.BoolVar(&plan.quick, "quick", false, "some minutes on two processors: fewer rows, runs and outputs")
 	c.parse()
-	var tables []*table
-	for _, p := range c.tables(plan) {
-		t := &table{title: p.id + "  " + p.title, columns: []string{"ours", "published", "truth", "outputs", "seconds"}, notes: append([]string{"published: " + p.published}, p.notes...)}
+	tables := audit.Each(c.tables(plan), func(p paperTable) *table {
+		t := &table{title: p.id + "  " + p.title, columns: []string{"ours", "published", "truth", "outputs", "seconds"},
+			notes: append([]string{"published: " + p.published}, p.notes...)}
 		for _, r := range p.rows {
-			t.add(r.what(), r.ours(), r.printed(), cmp.Or(r.truth, "-"), fmt.Sprintf("%.3g", r.mean(func(x auditRun) float64 { return float64(x.outputs) })), fmt.Sprintf("%.1f", r.mean(func(x auditRun) float64 { return x.seconds })))
+			outputs, seconds := r.mean(func(x auditRun) float64 { return float64(x.outputs) }), r.mean(func(x auditRun) float64 { return x.seconds })
+			t.add(r.what(), r.ours(), r.printed(), cmp.Or(r.truth, "-"), fmt.Sprintf("%.3g", outputs), fmt.Sprintf("%.1f", seconds))
 		}
-		tables = append(tables, t)
-	}
+		return t
+	})
 	c.print(fmt.Sprintf("Tables of %s, ours beside the published figures; beta = %g, seeds from %d\noutputs: drawn in a run, both sides, exploration among them; bound: median of the runs; its own: runs in which the published tester of the learner says that the claim is false, at this beta, which certifies nothing", plan.paper, tablesBeta, plan.seed), tables...)
 }
 
@@ -213,16 +216,14 @@ func search(ctx context.Context, plan pair.Plan, out *auditRun) {
 	for len(history) < a.Plan.Trials {
 		pairs := find.Propose(history, a.Plan.Trials-len(history))
 		if len(pairs) == 0 {
-			break
+			return
 		}
 		for _, neighbours := range pairs {
-			explored, err := engine.Do(ctx, engine.LocalPool(1), []pair.Explore{a.Explore(len(history), neighbours, a.Plan.Explore)}, engine.Events[pair.Explored]{})
-			if err != nil {
-				try.Do(cmp.Or(ctx.Err(), err))
-			}
-			history = append(history, audit.Trial{Index: len(history), Pair: neighbours, Value: explored[0].Value})
+			task := a.Explore(len(history), neighbours, a.Plan.Explore)
+			value := try.Get(engine.Result[pair.Explored](task, func(int) error { return ctx.Err() })).Value
+			history = append(history, audit.Trial{Index: len(history), Pair: neighbours, Value: value})
 			out.outputs += 2 * a.Plan.Explore
-			if explored[0].Value > a.Claim.Limit() {
+			if value > a.Claim.Limit() {
 				tries++
 				p := a.Plan
 				p.Pair, p.Beta, p.Seed = &neighbours, p.Beta/float64(tries*(tries+1)), confirmSeed(plan.Seed, tries)
@@ -235,12 +236,9 @@ func search(ctx context.Context, plan pair.Plan, out *auditRun) {
 	}
 }
 
-// mostConfirmed is how many trials a search may have, each of which may be confirmed. Seeds of
-// confirmations are multiples of it and a little: those of neighbouring runs are far apart.
-const mostConfirmed = 4096
-
-// confirmSeed is above every seed of a run.
-func confirmSeed(seed uint64, k int) uint64 { return (seed+1)*mostConfirmed + uint64(k) }
+// confirmSeed is above every seed of a run. Those of neighbouring runs are further apart than a
+// search has trials, each of which may be confirmed.
+func confirmSeed(seed uint64, k int) uint64 { return (seed+1)*4096 + uint64(k) }
 
 func (r *auditRow) mean(of func(auditRun) float64) float64 {
 	return stat.Mean(audit.Each(r.found, of), nil)
@@ -260,17 +258,11 @@ func (r *auditRow) trials() float64 {
 
 // needed are the outputs a side of a ladder at the median; 0: half the runs refuted nothing.
 func (r *auditRow) needed() int {
-	var all []int
-	for _, x := range r.found {
-		if x.refuted {
-			all = append(all, x.needed)
-		}
-	}
-	if 2*len(all) <= len(r.found) {
+	all := sorted(r.found, func(x auditRun) int { return audit.Pick(x.refuted, x.needed, math.MaxInt) })
+	if all[len(all)/2] == math.MaxInt {
 		return 0
 	}
-	slices.Sort(all) // the runs that needed more than the last rung come last
-	return all[(len(r.found)-1)/2]
+	return all[(len(all)-1)/2]
 }
 
 func (r *auditRow) what() string {
@@ -291,7 +283,7 @@ func (r *auditRow) printed() string {
 }
 
 func (r *auditRow) ours() string {
-	text := fmt.Sprintf("refuted %s", of(r.count(refuted), len(r.found)))
+	text := "refuted " + of(r.count(refuted), len(r.found))
 	switch {
 	case r.plan.Pair == nil:
 		text = fmt.Sprintf("%s: %s, %.1f trials", r.finder, text, r.trials())
@@ -328,8 +320,10 @@ var testerLearners = []string{"histogram-tester", "hockeystick-tester", "renyi-t
 
 // tester is the row by that learner; nil where there is none.
 func (r *auditRow) tester(learner string) *auditRow {
-	if i := slices.IndexFunc(r.testers, func(x *auditRow) bool { return strings.HasPrefix(x.plan.Learner, learner) }); i >= 0 {
-		return r.testers[i]
+	for _, x := range r.testers {
+		if strings.HasPrefix(x.plan.Learner, learner) {
+			return x
+		}
 	}
 	return nil
 }
