@@ -155,6 +155,16 @@ func crossed[A, B, R any](as []A, bs []B, of func(A, B) R) (all []R) {
 	return all
 }
 
+// unknown are the cells of which nothing is known yet, each once.
+func unknown[C comparable, R any](known map[C]R, cells []C) (fresh []C) {
+	for _, c := range cells {
+		if _, ok := known[c]; !ok && !slices.Contains(fresh, c) {
+			fresh = append(fresh, c)
+		}
+	}
+	return fresh
+}
+
 func of(some, all int) string { return fmt.Sprintf("%d/%d", some, all) }
 
 // figure is a mean with its standard error, beside a published one; what is not there is NaN.

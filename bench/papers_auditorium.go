@@ -10,63 +10,56 @@ import (
 	"github.com/dpscope/dpscope/bounds/published"
 )
 
-var auditoriumPaper = paper{
-	Name:  "DP-Auditorium",
-	Title: "Kong, Muñoz Medina, Ribero and Syed, *DP-Auditorium: a Large Scale Library for Auditing Differential Privacy* (2023)",
-	Parts: []paperPart{
-		{"Theorem 4.3, corollary 4.4 and algorithm 2", "go test ./bounds/published -run Renyi -v", true, func(*papersRun) []paperRow {
-			return []paperRow{
-				{"RényiTester: outputs at which eta is 1, C = .16, alpha = 1.5, beta = .05", fmt.Sprintf("%.3g", published.RenyiSamples(1.5, 0.16, 1, 0.05)), fmt.Sprintf("%.3g", published.CorrectedRenyiSamples(1.5, 0.16, 1, 0.05)), "half of an exponent is missing, and a factor alpha/(alpha-1): as printed, the bound exceeds the divergence of a pair with probability .92 at beta = .05 ([finding](findings/renyi-theorem.md))"},
-				{"lemma 4.6: threshold for pure privacy, epsilon = .1, alpha = 1.5", fmt.Sprintf("%.4f", published.PureThreshold(0.1, 1.5)), fmt.Sprintf("%.4f", audit.RandomisedResponseRenyi(0.1, 1.5)), "the lemma is valid and loose; ours is exact, met by randomised response"},
-			}
-		}},
-		{"Algorithms 3 and 4", "go test ./bounds/published -run Histogram -v", true, func(*papersRun) []paperRow {
-			return []paperRow{{"HistogramTester: outputs for m = 1000, epsilon = .01, eta = .05, beta = 1/3", fmt.Sprintf("%.3g", published.HistogramSamples(1000, 0.01, 0.05, 1.0/3)),
-				fmt.Sprintf("%.3g", 4*1000*2.0202/0.05/0.05), "beta stands where eta must: at the printed size two equal distributions are reported as a violation of delta = 0, always"}}
-		}},
-		{"Algorithms 5 and 6", "dpscope audit -mechanism svt4 -epsilon 1 -learner hockeystick-tester", true, func(*papersRun) []paperRow {
-			c := bounds.Counts{X: 5000, N1: 50_000, Y: 500, N0: 50_000}
-			return []paperRow{{"HockeyStickTester: delta at epsilon = 1 of an event seen in 5,000 and 500 of 50,000 outputs, beta = .05", fmt.Sprintf("%.4f", published.HockeyStickEstimate(c, 1)-published.HockeyStickSlack(c.N1, 1, 0.05)),
-				fmt.Sprintf("%.4f", bounds.ExactDelta(c, 1, 0.05)), "an exact test of two shares instead of Hoeffding's inequality"}}
-		}},
-		{"Theorem 4.13 and algorithms 7 and 8", "dpscope audit -mechanism laplace-mean-raw-count -epsilon 0.01 -learner mmd-tester", true, func(*papersRun) []paperRow {
-			s := published.MMDSummary{N: 200_000, Mean: 0.16, Variance: 4.3, Signed: true}
-			return []paperRow{
-				{"largest discrepancy at epsilon = 1, delta = 0", fmt.Sprintf("%.3f", published.MMDThreshold(1, 0)), fmt.Sprintf("%.3f", published.TightMMDThreshold(1, 0, false)), "as printed it is more than any two distributions have for kernels in [0, 1], 1.414, so that nothing is ever rejected"},
-				{"MMDTester: delta of a (0, .2)-private mechanism, n = 200,000", fmt.Sprintf("%.3f", published.MMDDelta(s, 0, 0.05)), fmt.Sprintf("%.3f", published.TightMMDDelta(s, 0, 0.05)), "a square is missing in the printed quadratic, which refutes the true delta of .2"},
-			}
-		}},
-		tablePart("Table 1", "auditorium", "table-1", testerWhy),
-		tablePart("Table 2", "auditorium", "table-2", trialsWhy),
-		tablePart("Figure 1", "auditorium", "figure-1", func(*auditRow) string {
-			return "ours is what each size certifies, which a page can repeat; seconds: [as measured](results/tables-auditorium.txt)"
-		}),
-		tablePart("Figure 2", "auditorium", "figure-2", caughtWhy),
-		tablePart("Figure 3 (a)", "auditorium", "figure-3a", nil),
-		tablePart("Figure 3 (b)", "auditorium", "figure-3b", nil),
-	},
-}
+var auditoriumPaper = paper{"DP-Auditorium", []paperPart{
+	fixed("Theorem 4.3, corollary 4.4 and algorithm 2", func() [][2]string {
+		return [][2]string{
+			{fmt.Sprintf("%.3g", published.RenyiSamples(1.5, 0.16, 1, 0.05)), fmt.Sprintf("%.3g", published.CorrectedRenyiSamples(1.5, 0.16, 1, 0.05))},
+			{fmt.Sprintf("%.4f", published.PureThreshold(0.1, 1.5)), fmt.Sprintf("%.4f", audit.RandomisedResponseRenyi(0.1, 1.5))},
+		}
+	}),
+	fixed("Algorithms 3 and 4", func() [][2]string {
+		return [][2]string{{fmt.Sprintf("%.3g", published.HistogramSamples(1000, 0.01, 0.05, 1.0/3)), fmt.Sprintf("%.3g", 4*1000*2.0202/0.05/0.05)}}
+	}),
+	fixed("Algorithms 5 and 6", func() [][2]string {
+		c := bounds.Counts{X: 5000, N1: 50_000, Y: 500, N0: 50_000}
+		theirs := published.HockeyStickEstimate(c, 1) - published.HockeyStickSlack(c.N1, 1, 0.05)
+		return [][2]string{{fmt.Sprintf("%.4f", theirs), fmt.Sprintf("%.4f", bounds.ExactDelta(c, 1, 0.05))}}
+	}),
+	fixed("Theorem 4.13 and algorithms 7 and 8", func() [][2]string {
+		s := published.MMDSummary{N: 200_000, Mean: 0.16, Variance: 4.3, Signed: true}
+		return [][2]string{
+			{fmt.Sprintf("%.3f", published.MMDThreshold(1, 0)), fmt.Sprintf("%.3f", published.TightMMDThreshold(1, 0, false))},
+			{fmt.Sprintf("%.3f", published.MMDDelta(s, 0, 0.05)), fmt.Sprintf("%.3f", published.TightMMDDelta(s, 0, 0.05))},
+		}
+	}),
+	tablePart("Table 1", "auditorium", "table-1", testerWhy),
+	tablePart("Table 2", "auditorium", "table-2", trialsWhy),
+	tablePart("Figure 1", "auditorium", "figure-1", func(*auditRow) string {
+		return "ours is what each size certifies, which a page can repeat; seconds: [as measured](results/tables-auditorium.txt)"
+	}),
+	tablePart("Figure 2", "auditorium", "figure-2", caughtWhy),
+	tablePart("Figure 3 (a)", "auditorium", "figure-3a", nil),
+	tablePart("Figure 3 (b)", "auditorium", "figure-3b", nil),
+}}
 
 // tablePart is a table of bench tables as a part, a line each; why says why a row of ours
 // differs, "" where it does not, and may be nil.
 func tablePart(name, paper, id string, why func(*auditRow) string) paperPart {
-	return paperPart{Name: name, Command: fmt.Sprintf("go run ./bench tables -paper %s -only %s", paper, id), Rows: func(r *papersRun) []paperRow {
+	return paperPart{name: name, rows: func(r *papersRun) []paperRow {
 		tables := r.tables(tablesPlan{paper: paper, only: id, quick: !r.full, runs: r.of(1, 0), seed: 1})
-		var rows []paperRow
 		last := ""
-		for _, x := range tables[0].rows {
-			row := paperRow{What: x.what(), Published: x.printed(), Ours: x.ours()}
+		return audit.Each(tables[0].rows, func(x *auditRow) paperRow {
+			row := paperRow{what: x.what(), published: x.printed(), ours: x.ours()}
 			if why != nil {
-				row.Why = why(x)
+				row.why = why(x)
 			}
-			if row.Why != "" && row.Why == last {
-				row.Why = "as above"
+			if row.why != "" && row.why == last {
+				row.why = "as above"
 			} else {
-				last = row.Why
+				last = row.why
 			}
-			rows = append(rows, row)
-		}
-		return rows
+			return row
+		})
 	}}
 }
 
