@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
@@ -25,7 +24,7 @@ const (
 	canarySeeds = 25
 )
 
-// canaryTables are the tables by name, in the order in which they are printed.
+// canaryTables are in the order in which they are printed.
 var canaryTables = []part[*canaryBench]{
 	{"runs", (*canaryBench).byRuns},
 	{"canaries", (*canaryBench).byCanaries},
@@ -39,7 +38,7 @@ var canaryTables = []part[*canaryBench]{
 	{"coverage", (*canaryBench).coverage},
 }
 
-// canaryBench measures audits of the Gaussian sum, of each cell once.
+// canaryBench measures audits of the Gaussian sum.
 type canaryBench struct {
 	lab
 	quick  bool
@@ -76,8 +75,8 @@ type canaryWay struct {
 	quantile float64
 }
 
-// The ways that figures compare: the paper's, with thresholds between the
-// 10 % and the 90 % quantile of the scores inside, and the default.
+// The ways that figures compare: the paper's, with thresholds between the 10 % and the 90 %
+// quantile of the scores inside, and the default.
 var (
 	wilson1 = canaryWay{bounds.CanaryWilson1, 0.1}
 	wilson2 = canaryWay{bounds.CanaryWilson2, 0.1}
@@ -101,12 +100,7 @@ func (b *canaryBench) seedsOf(c canaryCell) int {
 
 // measure runs the audits of cells that were not measured before.
 func (b *canaryBench) measure(cells ...canaryCell) {
-	var fresh []canaryCell
-	for _, c := range cells {
-		if _, ok := b.cells[c]; !ok && !slices.Contains(fresh, c) {
-			fresh = append(fresh, c)
-		}
-	}
+	fresh := unknown(b.cells, cells)
 	all := repeated(b.lab, audit.Each(fresh, b.seedsOf), func(_ context.Context, cell, seed int) map[canaryWay]judged {
 		return b.simulate(fresh[cell], seed, canaryWays)
 	})
@@ -121,14 +115,11 @@ func (b *canaryBench) simulate(c canaryCell, seed int, ways []canaryWay) map[can
 	if c.orthogonal {
 		p.Design = source.Orthogonal
 	}
-	a := try.Get(p.Resolve(source.Sources(), nil))
-	s := simulate(a)
-	out := map[canaryWay]judged{}
+	s, out := simulate(try.Get(p.Resolve(source.Sources(), nil))), map[canaryWay]judged{}
 	for _, way := range ways {
 		if c.k >= way.kind.Order() {
 			out[way] = s.judge(way)
 		}
-		runtime.Gosched()
 	}
 	return out
 }
@@ -162,12 +153,10 @@ func (b *canaryBench) counted(c canaryCell, of func(in, out bounds.Exchangeable)
 	return all
 }
 
-func rateIn(in, _ bounds.Exchangeable) float64   { return in.Mean() }
 func rateOut(_, out bounds.Exchangeable) float64 { return out.Mean() }
 
-// simulation is a fixed audit with canaries whose scores are all kept, so that it can be
-// judged by one interval after the other, each at a threshold of its own. What it says by
-// the plan's interval is what its report says.
+// simulation is a fixed audit with canaries whose scores are all kept, so that one interval after
+// the other can judge it, each at a threshold of its own.
 type simulation struct {
 	plan   canary.Plan
 	scores [2][]float64 // of exploration and certification, K in and M out a run
@@ -181,7 +170,8 @@ func simulate(a *canary.Audit) *simulation {
 }
 
 func newSimulation(p canary.Plan, explored, certified []float64) *simulation {
-	return &simulation{p, [2][]float64{explored, certified}, [2]*membership.Explored{membership.NewExplored(p.K, p.M, explored), membership.NewExplored(p.K, p.M, certified)}}
+	sorted := func(scores []float64) *membership.Explored { return membership.NewExplored(p.K, p.M, scores) }
+	return &simulation{p, [2][]float64{explored, certified}, [2]*membership.Explored{sorted(explored), sorted(certified)}}
 }
 
 // parts are the audits of so many runs of either stage, each with the stages in both roles.
@@ -203,8 +193,8 @@ type judged struct {
 	table   bounds.CanaryTable
 }
 
-// judge chooses the threshold for an interval, between the quantiles quantile and
-// 1-quantile of the scores inside, and computes its bound.
+// judge chooses the threshold for an interval, between the quantiles quantile and 1-quantile of the
+// scores inside, and computes its bound.
 func (s *simulation) judge(way canaryWay) judged {
 	p := s.plan
 	c := s.sorted[0].Choose(membership.Aim{Interval: way.kind, Quantile: way.quantile, Delta: p.Claim.Delta, Beta: p.Beta, Runs: p.Runs})
@@ -245,12 +235,12 @@ func (l canaryLaw) draw(st *stream.Stream, n int) bounds.CanaryTable {
 		x := l.side(u[0], u[1], u[3:3+l.k], l.p1)
 		other := u[3+l.k:]
 		shock := u[2]
-		var coin float64
+		var coin float64 // uniform, whatever the shock
 		switch {
 		case l.coupled:
 			shock, coin, other = u[0], u[1], u[3:3+l.m]
 		case shock < l.shock:
-			coin = shock / l.shock // uniform, given that
+			coin = shock / l.shock
 		default:
 			coin = (shock - l.shock) / (1 - l.shock)
 		}
@@ -269,10 +259,7 @@ func (l canaryLaw) side(shock, coin float64, u []float64, p float64) int {
 		p *= 2 * coin
 	}
 	if shock < l.shock {
-		if coin < p {
-			return len(u)
-		}
-		return 0
+		return audit.Pick(coin < p, len(u), 0)
 	}
 	return audit.Count(u, func(v float64) bool { return v < p })
 }
@@ -283,29 +270,24 @@ func (b *canaryBench) coverage() *table {
 	t.columns = audit.Each(kinds, func(k bounds.CanaryInterval) string { return string(k) + audit.Pick(k.Valid(), "", " (asymptotic)") })
 	worst := 0.0
 	for i, l := range canaryLaws {
-		over := results(b.lab, b.audits, func(_ context.Context, run int) []float64 {
+		over := results(b.lab, b.audits, func(_ context.Context, run int) []bool {
 			st := stream.New(stream.Key{Seed: b.seed, Purpose: "bench/canaries/coverage", Trial: run, Shard: i})
 			stakes := bounds.TuneCanary(l.draw(st, l.n), l.n, l.delta, canaryBeta)
 			table := l.draw(st, l.n)
-			over := make([]float64, len(kinds))
-			for j, k := range kinds {
-				if min(l.k, l.m) >= k.Order() && bounds.CanaryEpsilon(k, table, l.delta, canaryBeta, stakes) > l.truth() {
-					over[j] = 1
-				}
-			}
-			return over
+			return audit.Each(kinds, func(k bounds.CanaryInterval) bool {
+				return min(l.k, l.m) >= k.Order() && bounds.CanaryEpsilon(k, table, l.delta, canaryBeta, stakes) > l.truth()
+			})
 		})
-		var row []any
-		for j, k := range kinds {
-			if min(l.k, l.m) < k.Order() {
-				row = append(row, noFigure)
-				continue
+		row := audit.Listed(len(kinds), func(j int) any {
+			if min(l.k, l.m) < kinds[j].Order() {
+				return noFigure
 			}
-			rate := stat.Mean(audit.Each(over, func(o []float64) float64 { return o[j] }), nil)
-			if row = append(row, figureOf(rate)); k.Valid() {
+			rate := float64(audit.Count(over, func(o []bool) bool { return o[j] })) / float64(b.audits)
+			if kinds[j].Valid() {
 				worst = max(worst, rate)
 			}
-		}
+			return figureOf(rate)
+		})
 		t.add(fmt.Sprintf("%s: n = %d, K = %d, M = %d, rates %g and %g, delta %g, true epsilon %.3f", l.name, l.n, l.k, l.m, l.p1, l.p0, l.delta, l.truth()), row...)
 	}
 	t.notes = []string{fmt.Sprintf("largest rate of a valid bound: %.4g", worst)}

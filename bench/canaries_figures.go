@@ -14,12 +14,15 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
-// canaryPaper are figures that the paper quotes in words, by n and K, at epsilon 2, d = 1000.
-var canaryPaper = map[[2]int]float64{{1024, 32}: .67, {4096, 64}: .85, {4096, 1}: .67, {65536, 1}: .85}
+// canaryPaper are the means of Wilson's interval that the paper quotes in words.
+var canaryPaper = map[canaryCell]float64{
+	{eps: 2, n: 1024, k: 32, d: 1000}: .67, {eps: 2, n: 4096, k: 64, d: 1000}: .85,
+	{eps: 2, n: 4096, k: 1, d: 1000}: .67, {eps: 2, n: 65536, k: 1, d: 1000}: .85,
+}
 
-// known is the published mean of Wilson's interval; NaN if none.
+// known is the published mean; NaN if none.
 func (c canaryCell) known() float64 {
-	if x, ok := canaryPaper[[2]int{c.n, c.k}]; ok && c.eps == 2 && c.d == 1000 && !c.orthogonal {
+	if x, ok := canaryPaper[c]; ok {
 		return x
 	}
 	return math.NaN()
@@ -68,9 +71,8 @@ func (b *canaryBench) byK(eps float64) []canaryCell {
 	return audit.Each(grid, func(k int) canaryCell { return canaryCell{eps: eps, n: 1024, k: k, d: 1000} })
 }
 
-// byQuantile shows what the range of thresholds does to the figures that the paper quotes
-// in words. It does not say its grid of thresholds; all four follow where thresholds end at
-// the 90 % quantile of the scores inside.
+// byQuantile shows what the range of thresholds, which the paper does not say, does to the figures
+// that it quotes in words. All four follow where thresholds end at the 90 % quantile of the scores inside.
 func (b *canaryBench) byQuantile() *table {
 	t := &table{title: "Section 4 in words: lower bound by the range of the threshold, epsilon = 2, d = 1000, Wilson, first order at K = 1, else second"}
 	quantiles := []float64{.05, .09, .10, .20, 0}
@@ -84,24 +86,21 @@ func (b *canaryBench) byQuantile() *table {
 		audits := results(b.lab, b.seedsOf(c), func(_ context.Context, seed int) map[canaryWay]judged {
 			return b.simulate(c, seed, ways)
 		})
-		var cells []any
-		for _, way := range ways {
+		t.add(fmt.Sprintf("n = %d, K = %d, %d audits", c.n, c.k, len(audits)), audit.Each(ways, func(way canaryWay) any {
 			eps := audit.Each(audits, func(a map[canaryWay]judged) float64 { return a[way].epsilon })
-			cells = append(cells, figureOf(eps...).beside(audit.Pick(way.quantile == .10, c.known(), math.NaN())))
-		}
-		t.add(fmt.Sprintf("n = %d, K = %d, %d audits", c.n, c.k, len(audits)), cells...)
+			return figureOf(eps...).beside(audit.Pick(way.quantile == .10, c.known(), math.NaN()))
+		})...)
 	}
 	t.notes = []string{"published in words (section 4); the paper's range is not published, and is taken to be that of the column .10",
 		"at a threshold that a share q of the canaries inside exceeds, log(p1/p0) is log(q / (1 - Phi(z + 1/sigma))), z the 1 - q quantile and sigma = 2.149: .91 at q = .10, 1.05 at .05, larger the rarer the event, so that the bound grows with the range until the interval is wider than the event is frequent"}
 	return t
 }
 
-// gain is table 1 for the Gaussian mechanism, in so many dimensions that canaries are as good
-// as independent: how many times fewer runs K canaries need for the bound of one. The mean
-// over K canaries of a run has a variance of p (1-p) (1 + (K-1) rho)/K, so that runs may be
-// K/(1 + (K-1) rho) times fewer if that were all. But every interval adds a term of the order
-// of log(1/beta)/n, for which runs count and not canaries. It decides where the event is
-// rare, and the event that shows a large epsilon is.
+// gain is table 1 for the Gaussian mechanism, in so many dimensions that canaries are as good as
+// independent: how many times fewer runs K canaries need for the bound of one. The mean over K
+// canaries of a run has a variance of p (1-p) (1 + (K-1) rho)/K: by that alone, runs may be
+// K/(1 + (K-1) rho) times fewer. But every interval adds a term of the order of log(1/beta)/n, for
+// which runs count. It decides where the event is rare, as that of a large epsilon is.
 func (b *canaryBench) gain() *table {
 	const n, k, d = 1000, lidpMost, 100_000
 	t := &table{title: fmt.Sprintf("Gain in sample complexity of K = %d canaries against one at n = %d, Gaussian mechanism, d = %d", k, n, d),
@@ -181,10 +180,11 @@ func (b *canaryBench) correlations(title, axis string, cells []canaryCell, of fu
 		if c.k >= 4 {
 			fourth = b.counted(c, func(in, _ bounds.Exchangeable) float64 { return in.Correlation(2) })
 		}
-		inside := b.counted(c, rateIn)
-		figures := []figure{figureOf(mu...), figureOf(c.expected(stat.Mean(inside, nil))), figureOf(audit.Each(mu, math.Abs)...), figureOf(spread...), figureOf(fourth...), figureOf(audit.Each(fourth, math.Abs)...), figureOf(inside...), figureOf(b.counted(c, rateOut)...)}
+		inside := b.counted(c, func(in, _ bounds.Exchangeable) float64 { return in.Mean() })
+		expected, abs := []float64{c.expected(stat.Mean(inside, nil))}, func(x []float64) []float64 { return audit.Each(x, math.Abs) }
 		var row []any
-		for i, f := range figures {
+		for i, values := range [][]float64{mu, expected, abs(mu), spread, fourth, abs(fourth), inside, b.counted(c, rateOut)} {
+			f := figureOf(values...)
 			row = append(row, f)
 			// Points that are not clear of 0 have no logarithm to speak of.
 			if math.Abs(f.mean) > 3*audit.Pick(math.IsNaN(f.err), 0, f.err) {

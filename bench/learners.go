@@ -21,17 +21,14 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/learners"
 )
 
-// The measurements of Lu et al., A general framework for auditing differentially private
-// machine learning (2022). Its figures are curves; the only number that it prints of them
-// is the highest detectable epsilon (corollary 4.0.1).
+// The measurements of Lu et al., A general framework for auditing differentially private machine
+// learning (2022).
 
-// learnersGroup is the largest group of poisoned rows, as in section 5 of the paper.
-const learnersGroup = 8
-
-// learnersTrials is enough for all pairs of every attack.
-const learnersTrials = 20
-
-const learnersBeta = 0.05
+const (
+	learnersGroup  = 8  // poisoned rows at most, as in section 5 of the paper
+	learnersTrials = 20 // enough for all pairs of every attack
+	learnersBeta   = 0.05
+)
 
 // learnerCell is one learner under one attack at one claim.
 type learnerCell struct {
@@ -57,7 +54,7 @@ type learnerBounds struct {
 
 var learnersClaims = []float64{0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 50}
 
-// learnersRun is what all cells have in common.
+// learnersRun is what cells have in common.
 type learnersRun struct {
 	lab
 	samples, seeds int
@@ -68,7 +65,6 @@ type learnersRun struct {
 	claims         []float64
 }
 
-// benchLearners prints what attacks on private learners show, by learner, table and claim.
 func benchLearners(c *call) {
 	r := learnersRun{samples: 10_000, seeds: 3, claims: learnersClaims, cat: catalogue}
 	var reading audit.LabelledReading
@@ -89,9 +85,7 @@ func benchLearners(c *call) {
 		try.Do(&audit.InputError{Field: "-table", Found: audit.Absent, Want: "the file that -label and -bounds are of"})
 	}
 	if r.table != "" {
-		var err error
-		r.cat, _, err = learners.In(catalogue, filepath.Base(r.table), try.Get(os.ReadFile(r.table)), reading, nil)
-		try.Do(err)
+		r.cat, _ = try.Get2(learners.In(catalogue, filepath.Base(r.table), try.Get(os.ReadFile(r.table)), reading, nil))
 	}
 	cells := r.cells()
 	refuse(len(cells) == 0 && !strings.Contains("figure 3", r.only), "-only", r.only, "part of a learner's name, or of a figure's, as figure 8")
@@ -117,17 +111,12 @@ func (r learnersRun) tables(cells []learnerCell) (tables []*table) {
 	for _, part := range learnersTitles {
 		t := &table{title: part[1]}
 		for _, l := range learnerLines(cells) {
-			if l[0].part != part[0] {
-				continue
+			if l[0].part == part[0] {
+				t.columns = audit.Each(l, func(c learnerCell) string { return fmt.Sprintf("%g", c.claim) })
+				t.add(fmt.Sprintf("%s, %s, %s: exact (k)", l[0].learner, l[0].table, l[0].attackText()),
+					audit.Each(l, func(c learnerCell) any { return fmt.Sprintf("%.3f (%d)", c.exact, c.copies) })...)
+				t.add("    Katz", audit.Each(l, func(c learnerCell) any { return fmt.Sprintf("%.3f", c.katz) })...)
 			}
-			var exact, katz []any
-			t.columns = nil
-			for _, c := range l {
-				t.columns = append(t.columns, fmt.Sprintf("%g", c.claim))
-				exact, katz = append(exact, fmt.Sprintf("%.3f (%d)", c.exact, c.copies)), append(katz, fmt.Sprintf("%.3f", c.katz))
-			}
-			t.add(fmt.Sprintf("%s, %s, %s: exact (k)", l[0].learner, l[0].table, l[0].attackText()), exact...)
-			t.add("    Katz", katz...)
 		}
 		if len(t.rows) > 0 {
 			tables = append(tables, t)
@@ -161,7 +150,7 @@ func (r learnersRun) measureAll(cells []learnerCell) {
 func (r learnersRun) measure(ctx context.Context, x learnerCell) learnerBounds {
 	cat := r.cat
 	cat.Mechanisms = []audit.MechanismSpec{x.spec}
-	plan := pair.Plan{Version: pair.PlanVersion, Mechanism: x.spec.Name, Parameters: audit.Params{"table": {Text: x.table}}, Claim: new(audit.DPClaim(x.claim, x.delta)),
+	plan := pair.Plan{Mechanism: x.spec.Name, Parameters: audit.Params{"table": {Text: x.table}}, Claim: new(audit.DPClaim(x.claim, x.delta)),
 		Finder: x.attack, Group: cmp.Or(x.group, learnersGroup), Trials: learnersTrials, Samples: r.samples, Explore: 4 * r.samples, Mode: pair.Fixed, Beta: learnersBeta}
 	if x.samples > 0 { // of slow trainings: so many for each number of copies
 		plan.Trials, plan.Samples, plan.Explore = 2, x.samples, 2*x.samples
@@ -171,24 +160,20 @@ func (r learnersRun) measure(ctx context.Context, x learnerCell) learnerBounds {
 		plan.Group = max(1, int(400/x.claim))
 	}
 	if x.only > 0 {
-		f := try.Get(cat.Finder(x.attack))
-		cat.Finders = append(slices.Clone(cat.Finders), exactly(f, x.only))
-		plan.Finder = cat.Finders[len(cat.Finders)-1].Name
-		plan.Group = max(plan.Group, x.only)
+		f := exactly(try.Get(cat.Finder(x.attack)), x.only)
+		cat.Finders = append(slices.Clone(cat.Finders), f)
+		plan.Finder, plan.Group = f.Name, max(plan.Group, x.only)
 	}
-	var all []learnerBounds
-	for seed := range r.seeds {
+	all := audit.Listed(r.seeds, func(seed int) learnerBounds {
 		plan.Seed = uint64(seed + 1)
 		report, err := audited(ctx, plan, cat)
-		if err != nil {
-			try.Do(fmt.Errorf("%s, %s at %g: %w", x.learner, x.attack, x.claim, err))
-		}
+		try.Do(audit.Of(fmt.Sprintf("%s, %s at %g", x.learner, x.attack, x.claim), err))
 		row := report.Deciding()
 		k := max(1, row.Group)
 		// As published: the two-sided 1 - alpha interval's lower end.
 		katz := published.Katz(*row.Counts, 0, learnersBeta/2) / float64(k)
-		all = append(all, learnerBounds{*row.LowerBound, max(0, katz), k})
-	}
+		return learnerBounds{*row.LowerBound, max(0, katz), k}
+	})
 	slices.SortFunc(all, func(a, b learnerBounds) int { return cmp.Compare(a.exact, b.exact) })
 	return all[(len(all)-1)/2]
 }

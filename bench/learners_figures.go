@@ -12,43 +12,38 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/audit/stream/linalg"
 	"github.com/dpscope/dpscope/internal/try"
 	"github.com/dpscope/dpscope/mechanisms/learners"
 )
 
-// learnersOf are settings of learners that a figure is made of.
+// learnersOf are a learner of figure 2 and its attacks; with -quick fewer, and fewer tables.
 type learnersOf struct {
-	learner         string
-	params          audit.Params
-	tables, attacks []string
+	learner                     string
+	params                      audit.Params
+	attacks, quick, quickTables string
 }
 
 var stumps = audit.Params{"depth": {Number: 1}}
 
+const figure2Tables = "iris iris-petals spherical stretched"
+
 var figure2 = []learnersOf{
-	{"logistic-output", nil, []string{"iris", "iris-petals", "spherical", "stretched"}, []string{"influence", "coefficient", "clipbkd", "row-swap"}},
-	{"logistic-objective", nil, []string{"iris", "iris-petals", "spherical", "stretched"}, []string{"influence", "coefficient", "clipbkd", "row-swap"}},
-	{"naive-bayes", nil, []string{"iris", "iris-petals", "spherical", "stretched"}, []string{"corner-flip", "clipbkd", "row-swap"}},
-	{"naive-bayes", audit.Params{"neighbours": {Text: "add-remove"}}, []string{"iris", "iris-petals", "spherical", "stretched"}, []string{"corner-flip", "clipbkd", "row-swap"}},
-	{"random-forest", stumps, []string{"iris", "iris-petals", "spherical", "stretched"}, []string{"farthest-flip", "majority", "clipbkd", "row-swap"}},
+	{"logistic-output", nil, "influence coefficient clipbkd row-swap", "influence coefficient clipbkd row-swap", "iris stretched"},
+	{"logistic-objective", nil, "influence coefficient clipbkd row-swap", "influence clipbkd row-swap", "stretched"},
+	{"naive-bayes", nil, "corner-flip clipbkd row-swap", "corner-flip row-swap", "iris-petals"},
+	{"naive-bayes", audit.Params{"neighbours": {Text: "add-remove"}}, "corner-flip clipbkd row-swap", "corner-flip row-swap", "iris-petals"},
+	{"random-forest", stumps, "farthest-flip majority clipbkd row-swap", "farthest-flip majority row-swap", "iris-petals stretched"},
 }
 
-var quickTables = map[string][]string{
-	"logistic-output": {"iris", "stretched"}, "logistic-objective": {"stretched"}, "naive-bayes": {"iris-petals"}, "random-forest": {"iris-petals", "stretched"},
-}
-
-// figure8 is what DP-SGD is seen through. The paper's sets are images of clothes and of
-// objects; no package carries them, and our digits are drawn.
-var figure8 = []struct {
-	learner, table string
-	quick          bool
-}{{"sgd-perceptron", "spherical", true}, {"sgd-linear", "digits", true}, {"sgd-perceptron", "digits", false}}
+// figure8 is what DP-SGD is seen through. The paper's sets are images of clothes and of objects;
+// no package carries them, and our digits are drawn.
+var figure8 = []learnerCell{{learner: "sgd-perceptron", table: "spherical"}, {learner: "sgd-linear", table: "digits"}, {learner: "sgd-perceptron", table: "digits"}}
 
 // figure8Samples are the trainings a side of figure 8, as in section 5 of the paper.
 const figure8Samples = 500
 
-func (r learnersRun) cells() []learnerCell {
-	var cells []learnerCell
+func (r learnersRun) cells() (cells []learnerCell) {
 	add := func(x learnerCell, claims []float64) {
 		if x.spec.Name == "" {
 			x.spec = r.spec(x.learner)
@@ -68,18 +63,12 @@ func (r learnersRun) cells() []learnerCell {
 		}
 	}
 	for _, f := range figure2 {
-		part, tables := "figure 2", f.tables
+		part, tables := "figure 2", audit.Pick(r.quick, f.quickTables, figure2Tables)
 		if r.table != "" {
-			part, tables = "figure 5", []string{learners.FileTable}
+			part, tables = "figure 5", learners.FileTable
 		}
-		for _, table := range tables {
-			if r.quick && r.table == "" && !slices.Contains(quickTables[f.learner], table) {
-				continue
-			}
-			for _, attack := range f.attacks {
-				if r.quick && (attack == "coefficient" && f.learner == "logistic-objective" || attack == "clipbkd" && !strings.HasPrefix(f.learner, "logistic")) {
-					continue
-				}
+		for table := range strings.FieldsSeq(tables) {
+			for attack := range strings.FieldsSeq(audit.Pick(r.quick, f.quick, f.attacks)) {
 				add(learnerCell{part: part, learner: f.learner, table: table, attack: attack, params: f.params}, r.claims)
 			}
 		}
@@ -91,42 +80,28 @@ func (r learnersRun) cells() []learnerCell {
 		add(learnerCell{part: "figure 4a", learner: "naive-bayes", table: "iris", attack: attack}, r.claims)
 	}
 	add(learnerCell{part: "figure 4a", learner: "naive-bayes-counts", table: "iris", attack: "corner-flip", group: 1}, r.claims)
-	prediction := oneNumber(r.spec("logistic-output"), "log odds at x*", func(w, at []float64) float64 {
-		odds := 0.0
-		for j, x := range at {
-			odds += float64(x * w[j])
-		}
-		return odds
-	})
 	for _, attack := range []string{"clipbkd", "influence"} {
-		add(learnerCell{part: "figure 4b", learner: "logistic-output", sees: "prediction at x* only", table: "stretched", attack: attack, spec: prediction}, r.claims)
-		add(learnerCell{part: "figure 4b", learner: "logistic-output", sees: "all coefficients", table: "stretched", attack: attack}, r.claims)
+		x := learnerCell{part: "figure 4b", learner: "logistic-output", table: "stretched", attack: attack}
+		add(r.seen(x, "prediction at x* only", "log odds at x*", func(w, at []float64) float64 { return linalg.Dot(at, w) }), r.claims)
+		x.sees = "all coefficients"
+		add(x, r.claims)
 	}
-	for _, f := range figure8 {
-		if r.quick && !f.quick {
-			continue
-		}
+	for _, x := range audit.Pick(r.quick, figure8[:2], figure8) {
 		claims := audit.Pick(r.quick, []float64{2, 8}, learnersClaims)
-		cell := learnerCell{part: "figure 8", learner: f.learner, table: f.table, samples: figure8Samples, delta: 1e-5, group: 2}
-		x := cell
-		x.attack, x.sees = "shadow", "prediction at x* only"
-		x.spec = oneNumber(r.spec(f.learner), "log odds at x*", func(w, _ []float64) float64 { return w[0] })
+		x.part, x.samples, x.delta, x.group, x.attack = "figure 8", figure8Samples, 1e-5, 2, "shadow"
+		add(r.seen(x, "prediction at x* only", "log odds at x*", func(w, _ []float64) float64 { return w[0] }), claims)
+		x.attack = "clipbkd"
+		add(r.seen(x, "prediction at x* less that at zero", "log odds at x* less those at zero", func(w, _ []float64) float64 { return w[0] - w[1] }), claims)
+		x.params = audit.Params{"summary": {Text: "predictions"}}
 		add(x, claims)
-		x.attack, x.sees = "clipbkd", "prediction at x* less that at zero"
-		x.spec = oneNumber(r.spec(f.learner), "log odds at x* less those at zero", func(w, _ []float64) float64 { return w[0] - w[1] })
-		add(x, claims)
-		cell.attack, cell.params = "clipbkd", audit.Params{"summary": {Text: "predictions"}}
-		add(cell, claims)
 	}
-	if !r.quick {
-		for _, f := range []struct {
-			learner string
-			params  audit.Params
-			attack  string
-		}{{"logistic-output", nil, "influence"}, {"naive-bayes", nil, "corner-flip"}, {"random-forest", stumps, "majority"}} {
-			for _, k := range []int{1, 2, 4, 8} {
-				add(learnerCell{part: "copies", learner: f.learner, table: "stretched", attack: f.attack, params: f.params, only: k}, r.claims)
-			}
+	if r.quick {
+		return cells
+	}
+	for _, x := range []learnerCell{{learner: "logistic-output", attack: "influence"}, {learner: "naive-bayes", attack: "corner-flip"}, {learner: "random-forest", params: stumps, attack: "majority"}} {
+		for _, k := range []int{1, 2, 4, 8} {
+			x.part, x.table, x.only = "copies", "stretched", k
+			add(x, r.claims)
 		}
 	}
 	return cells
@@ -154,16 +129,17 @@ func exactly(f audit.FinderSpec, copies int) audit.FinderSpec {
 	return f
 }
 
-// oneNumber is a learner of whose models one number is seen, as in earlier audits: "a
-// threshold of a single scalar output, e.g. the loss on a specific poisoning point"
-// (section 2 of the paper). At is x*.
-func oneNumber(m audit.MechanismSpec, name string, see func(out, at []float64) float64) audit.MechanismSpec {
-	build := m.New
-	m.New = func(p audit.Params) (audit.Mechanism, error) {
+// seen is a cell of whose models one number is seen, as in earlier audits: "a threshold of a
+// single scalar output, e.g. the loss on a specific poisoning point" (section 2 of the paper). At
+// is x*.
+func (r learnersRun) seen(x learnerCell, sees, name string, see func(out, at []float64) float64) learnerCell {
+	x.sees, x.spec = sees, r.spec(x.learner)
+	build := x.spec.New
+	x.spec.New = func(p audit.Params) (audit.Mechanism, error) {
 		inner, err := build(p)
 		return scalar{inner, name, see, nil}, err
 	}
-	return m
+	return x
 }
 
 type scalar struct {
@@ -200,8 +176,8 @@ func (m scalar) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
 	return nil
 }
 
-// sphericityRow is a table of figure 3: how spherical its rows are, and how far two
-// attacks move the coefficients of a logistic regression without noise.
+// sphericityRow is a table of figure 3: how spherical its rows are, and how far two attacks move
+// the coefficients of a logistic regression without noise.
 type sphericityRow struct {
 	table              string
 	ratio              float64 // of the largest singular value of the rows to the smallest
@@ -217,9 +193,7 @@ func sphericityTables() []*learners.Table {
 	tables := slices.DeleteFunc(learners.BuiltIn(), func(t *learners.Table) bool { return len(t.Features) > 8 })
 	for _, by := range []float64{1, 1.5, 2, 3, 4, 6} {
 		t := *tables[0]
-		t.Name = fmt.Sprintf("clouds %g", by)
-		t.Rows = audit.Dataset{Columns: 5}
-		t.Features = []string{"x1", "x2", "x3", "x4"}
+		t.Name, t.Rows, t.Features = fmt.Sprintf("clouds %g", by), audit.Dataset{Columns: 5}, []string{"x1", "x2", "x3", "x4"}
 		t.Lower, t.Upper = []float64{-1, -1, -1, -1}, []float64{1, 1, 1, 1}
 		s, z := stream.New(stream.Key{Seed: 5, Purpose: "sphericity"}), make([]float64, 4)
 		for i := range 150 {
@@ -243,15 +217,14 @@ func (r learnersRun) sphericity() (rows []sphericityRow) {
 		return []sphericityRow{sphericityOf(r.spec("logistic-output"))}
 	}
 	for _, t := range sphericityTables() {
-		at := slices.IndexFunc(learners.On(t), func(m audit.MechanismSpec) bool { return m.Name == "logistic-output" })
-		rows = append(rows, sphericityOf(learners.On(t)[at]))
+		rows = append(rows, sphericityOf(try.Get(audit.Catalogue{Mechanisms: learners.On(t)}.Mechanism("logistic-output"))))
 	}
 	slices.SortFunc(rows, func(a, b sphericityRow) int { return cmp.Compare(a.ratio, b.ratio) })
 	return rows
 }
 
 // sphericityOf is a row, of a logistic regression over its first table.
-func sphericityOf(spec audit.MechanismSpec) (row sphericityRow) {
+func sphericityOf(spec audit.MechanismSpec) sphericityRow {
 	p := try.Get(audit.ResolveParams(spec.Params, audit.Params{"lambda": {Number: sphericityLambda}}, audit.Claim{}))
 	relation := spec.Relations(p)[0]
 	table := spec.Table(p)
@@ -264,12 +237,10 @@ func sphericityOf(spec audit.MechanismSpec) (row sphericityRow) {
 		}
 		return most
 	}
-	row.table = p.Word("table")
 	d := len(table.Features)
 	x := mat.NewDense(table.Base.Len(), d, nil)
 	for i := range table.Base.Len() {
 		x.SetRow(i, table.Base.Row(i)[:d])
 	}
-	row.ratio, row.clipbkd, row.influence = mat.Cond(x, 2), moved("clipbkd"), moved("influence")
-	return row
+	return sphericityRow{p.Word("table"), mat.Cond(x, 2), moved("clipbkd"), moved("influence")}
 }

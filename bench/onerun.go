@@ -11,8 +11,6 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
-// benchOneRun prints bounds from one run of independent Gaussian canaries, as they were
-// published and as they are, and what no valid bound exceeds.
 func benchOneRun(c *call) {
 	audits, most := 101, 100_000
 	c.Count(&audits, "audits", audits, "simulated audits of a row")
@@ -23,18 +21,16 @@ func benchOneRun(c *call) {
 		"Steinke et al. and recursion (Mahloujifar, Melis and Chaudhuri, with the curve of epsilon and delta) have the guesses by m; before is ours with the guesses by m too, now with those by the claim",
 		"ceiling: no valid lower bound, whatever it is computed from, is above it in half of all audits of such canaries (docs/findings/one-run-ceiling.md)",
 		"if Gaussian: the f-DP bound, which takes the trade-off to be known. It is above the ceiling because it is no bound on epsilon otherwise"}}
-	type cell struct{ eps, m int }
-	var cells []cell
-	for _, eps := range []int{1, 2, 4, 8} {
-		for m := 1000; m <= most; m *= 10 {
-			cells = append(cells, cell{eps, m})
-		}
+	var sizes []int
+	for m := 1000; m <= most; m *= 10 {
+		sizes = append(sizes, m)
 	}
+	cells := crossed([]int{1, 2, 4, 8}, sizes, func(eps, m int) [2]int { return [2]int{eps, m} })
 	rows := results(c.lab, len(cells), func(_ context.Context, i int) oneRunRow {
-		return oneRunMedians(1, audits, cells[i].eps, cells[i].m)
+		return oneRunMedians(1, audits, cells[i][0], cells[i][1])
 	})
 	for i, x := range rows {
-		t.add(fmt.Sprintf("epsilon = %d, m = %d", cells[i].eps, cells[i].m), x.byM, x.steinke, x.recursion, x.before, x.byClaim, x.now, x.ceiling, x.now/max(x.ceiling, 1e-9), x.three, x.gaussian)
+		t.add(fmt.Sprintf("epsilon = %d, m = %d", cells[i][0], cells[i][1]), x.byM, x.steinke, x.recursion, x.before, x.byClaim, x.now, x.ceiling, x.now/max(x.ceiling, 1e-9), x.three, x.gaussian)
 	}
 	c.print(fmt.Sprintf("One run of m independent Gaussian canaries, medians of %d audits; beta = %g, delta = %g", audits, canaryBeta, canaryDelta), t)
 }
@@ -58,8 +54,8 @@ func oneRunMedians(seed uint64, audits, eps, m int) oneRunRow {
 	}
 	// All bounds rise with the right guesses, so that the median bound is that of the median.
 	middle := func(i int, bound func(m, r, v int, delta, beta float64) float64) float64 {
-		sorted := slices.Sorted(slices.Values(right[i]))
-		return bound(m, made[i], sorted[(len(sorted)-1)/2], canaryDelta, canaryBeta)
+		slices.Sort(right[i])
+		return bound(m, made[i], right[i][(audits-1)/2], canaryDelta, canaryBeta)
 	}
 	row.steinke, row.recursion = middle(0, published.SteinkeEpsilon), middle(0, published.MahloujifarEpsilon)
 	row.before, row.now = middle(0, bounds.OneRunEpsilon), middle(1, bounds.OneRunEpsilon)

@@ -16,7 +16,7 @@ import (
 	"github.com/dpscope/dpscope/internal/try"
 )
 
-// scoreCase is a law of scores: what a canary that is out draws, and one that is in.
+// scoreCase is what a canary that is out draws, and one that is in.
 type scoreCase struct {
 	name    string
 	out, in func(st *stream.Stream) float64
@@ -26,25 +26,20 @@ type scoreCase struct {
 func scoreCases() []scoreCase {
 	normal := func(st *stream.Stream) float64 { var x [1]float64; st.Gaussian(x[:], 1); return x[0] }
 	exponential := func(st *stream.Stream) float64 { return -math.Log1p(-st.Float64()) }
-	var cases []scoreCase
-	for _, mu := range []float64{1, 2, 4} {
-		cases = append(cases, scoreCase{fmt.Sprintf("normal, shift %g", mu), normal,
-			func(st *stream.Stream) float64 { return mu + normal(st) }, bounds.GaussianEpsilon(mu, canaryDelta)})
+	shifted := func(mu float64) scoreCase {
+		return scoreCase{fmt.Sprintf("normal, shift %g", mu), normal,
+			func(st *stream.Stream) float64 { return mu + normal(st) }, bounds.GaussianEpsilon(mu, canaryDelta)}
 	}
-	return append(cases,
-		scoreCase{"exponential, shift 1", exponential, func(st *stream.Stream) float64 { return 1 + exponential(st) }, math.NaN()},
-		scoreCase{"exponential, twice the scale", exponential, func(st *stream.Stream) float64 { return 2 * exponential(st) }, scaledExponential(canaryDelta)},
-		scoreCase{"mixture, a fifth shifted by 10", normal, func(st *stream.Stream) float64 {
-			if st.Float64() < 0.2 {
-				return 10 + normal(st)
-			}
-			return normal(st)
-		}, mixtureEpsilon(canaryDelta)})
+	return []scoreCase{shifted(1), shifted(2), shifted(4),
+		{"exponential, shift 1", exponential, func(st *stream.Stream) float64 { return 1 + exponential(st) }, math.NaN()},
+		// An exponential of scale 2 exceeds t with probability e^(-t/2), one of scale 1 with e^-t. The
+		// largest of e^(-t/2) - e^(eps-t) is e^-eps/4, at e^(-t/2) = e^-eps/2.
+		{"exponential, twice the scale", exponential, func(st *stream.Stream) float64 { return 2 * exponential(st) }, -math.Log(4 * canaryDelta)},
+		{"mixture, a fifth shifted by 10", normal, func(st *stream.Stream) float64 {
+			shift := audit.Pick(st.Float64() < 0.2, 10.0, 0)
+			return shift + normal(st)
+		}, mixtureEpsilon(canaryDelta)}}
 }
-
-// scaledExponential: an exponential of scale 2 exceeds t with probability e^(-t/2), one of scale 1
-// with e^-t. The largest of e^(-t/2) - e^(eps-t) is e^-eps/4, at e^(-t/2) = e^-eps/2.
-func scaledExponential(delta float64) float64 { return -math.Log(4 * delta) }
 
 // mixtureEpsilon is that of .8 N(0, 1) + .2 N(10, 1) over N(0, 1): the largest over
 // thresholds t of log((P(in > t) - delta)/P(out > t)).
@@ -72,15 +67,15 @@ func (c scoreCase) draw(seed uint64, trial, m int) scores.Scores {
 // fixedTwoSided are the bounds before sides were chosen: as many guessed in as out, their number
 // by m alone, and for epsilon the published p-value.
 func fixedTwoSided(scores []float64, in []bool) (pure, gaussian float64) {
-	m := len(scores)
-	r, g := bounds.OneRunGuesses(m), bounds.OneRunGDPGuesses(m)
-	return published.SteinkeEpsilon(m, r, bounds.OneRunRight(scores, in)(r-r/2, r/2), canaryDelta, canaryBeta),
-		bounds.OneRunGDPEpsilon(m, g, bounds.OneRunRight(scores, in)(g-g/2, g/2), canaryDelta, canaryBeta)
+	bound := func(made int, of func(m, made, right int, delta, beta float64) float64) float64 {
+		return of(len(scores), made, bounds.OneRunRight(scores, in)(made-made/2, made/2), canaryDelta, canaryBeta)
+	}
+	return bound(bounds.OneRunGuesses(len(scores)), published.SteinkeEpsilon), bound(bounds.OneRunGDPGuesses(len(scores)), bounds.OneRunGDPEpsilon)
 }
 
-// jaxPrivacy are bounds as epsilon_one_run and epsilon_one_run_fdp of jax_privacy find them
-// (google-deepmind/jax_privacy, CanaryScoreAuditor in auditing.py, commit 8967688c26d4), written
-// anew from what they compute: all canaries at or above a threshold are guessed in.
+// jaxPrivacy are bounds as epsilon_one_run and epsilon_one_run_fdp of jax_privacy compute them
+// (google-deepmind/jax_privacy, CanaryScoreAuditor in auditing.py, commit 8967688c26d4): all
+// canaries at or above a threshold are guessed in.
 type jaxPrivacy struct {
 	scores     []float64 // falling
 	in         []bool
@@ -101,15 +96,12 @@ func newJaxPrivacy(scores []float64, in []bool) jaxPrivacy {
 	return a
 }
 
-// frontier are the thresholds of _pareto_frontier: the corners of the least concave curve
-// above the points (wrong, right) of all thresholds, its two ends among them.
+// frontier are the thresholds of _pareto_frontier: the corners of the least concave curve above the
+// points (wrong, right) of all thresholds, its two ends among them.
 func (a jaxPrivacy) frontier() []guesses {
 	hull, g := []guesses{{}}, guesses{}
 	for k, in := range a.in {
-		g.made++
-		if in {
-			g.right++
-		}
+		g = guesses{g.made + 1, g.right + audit.Pick(in, 1, 0)}
 		if k+1 < len(a.scores) && a.scores[k+1] == a.scores[k] {
 			continue
 		}
@@ -144,9 +136,7 @@ func (a jaxPrivacy) best(beta float64) (pure, mu float64, atPure, atMu int) {
 // at is how many canaries are at or above a threshold, and how many of them were in.
 func (a jaxPrivacy) at(threshold float64) (made, right int) {
 	for made < len(a.scores) && a.scores[made] >= threshold {
-		if a.in[made] {
-			right++
-		}
+		right += audit.Pick(a.in[made], 1, 0)
 		made++
 	}
 	return made, right
@@ -169,19 +159,16 @@ func (a jaxPrivacy) split(st *stream.Stream) (pure, gaussian float64) {
 		h.scores, h.in = append(h.scores, a.scores[i]), append(h.in, a.in[i])
 	}
 	explore, certify := newJaxPrivacy(half[0].scores, half[0].in), newJaxPrivacy(half[1].scores, half[1].in)
+	bound := func(explored int, of func(m, made, right int, delta, beta float64) float64) float64 {
+		if explored > 0 {
+			if made, right := certify.at(explore.scores[explored-1]); made > 0 {
+				return of(len(certify.scores), made, right, canaryDelta, canaryBeta)
+			}
+		}
+		return 0
+	}
 	_, _, atPure, atMu := explore.best(canaryBeta)
-	m := len(certify.scores)
-	if atPure > 0 {
-		if made, right := certify.at(explore.scores[atPure-1]); made > 0 {
-			pure = published.SteinkeEpsilon(m, made, right, canaryDelta, canaryBeta)
-		}
-	}
-	if atMu > 0 {
-		if made, right := certify.at(explore.scores[atMu-1]); made > 0 {
-			gaussian = bounds.OneRunGDPEpsilon(m, made, right, canaryDelta, canaryBeta)
-		}
-	}
-	return pure, gaussian
+	return bound(atPure, published.SteinkeEpsilon), bound(atMu, bounds.OneRunGDPEpsilon)
 }
 
 func benchScores(c *call) {

@@ -13,17 +13,14 @@ import (
 )
 
 const (
-	// sharpRuns are the runs of a cell: the standard error of a rate of .05 is then .0007.
-	sharpRuns = 100_000
-	// sharpLevel is how often, at most, a bound is accused that refutes as often as its size says.
-	sharpLevel = 1e-5
-	sharpBatch = 1000 // runs that share a stream
+	sharpRuns  = 100_000 // of a cell: the standard error of a rate of .05 is then .0007
+	sharpLevel = 1e-5    // how often, at most, a bound is accused that refutes as often as its size says
+	sharpBatch = 1000    // runs that share a stream
 )
 
-// sharp is one bound at its exact claim, with an event that is fixed and without a search:
-// a run draws how many of n1 and of n0 outputs are in the event and asks whether the bound
-// refutes the claim. So runs are cheap, and the probability of a false alarm, the size, is
-// known exactly: by enumeration of all counts.
+// sharp is one bound at its exact claim, with an event that is fixed: a run draws how many of n1
+// and of n0 outputs are in the event and asks whether the bound refutes the claim. So the
+// probability of a false alarm, the size, is known exactly: by enumeration of all counts.
 type sharp struct {
 	name    string
 	n1, n0  int
@@ -57,9 +54,7 @@ func (c sharp) alarms(seed uint64, batch int) (alarms int) {
 	}
 	for range sharpBatch {
 		x := count(c.n1, c.p1)
-		if c.refuted[x*(c.n0+1)+count(c.n0, c.p0)] {
-			alarms++
-		}
+		alarms += audit.Pick(c.refuted[x*(c.n0+1)+count(c.n0, c.p0)], 1, 0)
 	}
 	return alarms
 }
@@ -72,19 +67,17 @@ func sharpLimits(size float64, runs int) (least, most int) {
 	return least, most
 }
 
-// sharpCells are those of bounds at error beta: the exact bound at delta = 0 on the outputs of
-// randomised response, at delta > 0 and at unequal sample sizes, of epsilon and of delta;
-// Clopper-Pearson's of mu; and the one-run bound where every guess is randomised response,
-// its worst case at delta = 0.
+// sharpCells are those of bounds at error beta. Every guess of the one-run bound is randomised
+// response, its worst case at delta = 0.
 func sharpCells(beta float64) []sharp {
 	const truthful, upperHalf = math.E / (1 + math.E), 0.6914624612740131 // Phi(1/2)
+	exact := func(delta, epsilon float64) func(bounds.Counts) bool {
+		return func(c bounds.Counts) bool { return bounds.Exact(c, delta, beta) > epsilon }
+	}
 	return []sharp{
-		sharpOf("exact-unconditional, epsilon = 1, delta = 0", 40, 40, truthful, 1-truthful,
-			func(c bounds.Counts) bool { return bounds.Exact(c, 0, beta) > 1 }),
-		sharpOf("exact-unconditional, epsilon = 1, delta = 0.05", 40, 40, float64(math.E*0.1)+0.05, 0.1,
-			func(c bounds.Counts) bool { return bounds.Exact(c, 0.05, beta) > 1 }),
-		sharpOf("exact-unconditional, epsilon = 0.5, delta = 0", 60, 20, float64(0.3*stream.Exp(0.5)), 0.3,
-			func(c bounds.Counts) bool { return bounds.Exact(c, 0, beta) > 0.5 }),
+		sharpOf("exact-unconditional, epsilon = 1, delta = 0", 40, 40, truthful, 1-truthful, exact(0, 1)),
+		sharpOf("exact-unconditional, epsilon = 1, delta = 0.05", 40, 40, float64(math.E*0.1)+0.05, 0.1, exact(0.05, 1)),
+		sharpOf("exact-unconditional, epsilon = 0.5, delta = 0", 60, 20, float64(0.3*stream.Exp(0.5)), 0.3, exact(0, 0.5)),
 		sharpOf("exact-unconditional, delta = 0.2 at epsilon = 0.5", 40, 40, float64(0.3*stream.Exp(0.5))+0.2, 0.3,
 			func(c bounds.Counts) bool { return bounds.ExactDelta(c, 0.5, beta) > 0.2 }),
 		sharpOf("gaussian-dp-clopper-pearson, mu = 1", 40, 40, upperHalf, 1-upperHalf,
@@ -94,8 +87,8 @@ func sharpCells(beta float64) []sharp {
 	}
 }
 
-// sharp does the runs of all sharp cells, and names those that are accused: for a size above
-// beta, or for runs that refute more or less often than it says.
+// sharp does the runs of all sharp cells, and names those that are accused: for a size above beta,
+// or for runs that refute more or less often than it says.
 func (l lab) sharp(seed uint64, beta float64) (t *table, accused []string) {
 	t = &table{title: "Sharp cells: bounds at their exact claims with a fixed event and without a search", columns: []string{"size", "false alarms", "accused outside", ""}, notes: []string{
 		"size: the probability that the bound refutes the claim, by enumeration of all counts; above beta it is accused whatever the runs say",
