@@ -17,12 +17,11 @@ import (
 
 // alarmCell is a claim that just holds.
 type alarmCell struct {
-	name       string
-	mechanism  string
-	parameters audit.Params
-	claim      audit.Claim
-	pair       int // the mechanism's own pair, from 1, that meets the claim; 0: all of them are tested
-	share      int // of the runs, one in so many
+	name, mechanism string
+	parameters      audit.Params
+	claim           audit.Claim
+	pair            int // the mechanism's own pair, from 1, that meets the claim; 0: all of them are tested
+	share           int // of the runs, one in so many
 }
 
 const (
@@ -33,17 +32,16 @@ const (
 // gaussianOneDelta is the delta of Gaussians one deviation apart at epsilon = 1.
 var gaussianOneDelta = math.Ceil(bounds.GaussianDelta(1, 1)*1e12) / 1e12
 
-// gaussians are parameters of dp-sgd by which its first pair gives Gaussians one deviation
-// apart: mu = 1, and epsilon = 4.377 at delta = 1e-5.
+// gaussians are parameters of dp-sgd by which its first pair gives Gaussians one deviation apart.
 var gaussians = audit.Params{"sigma": {Number: 1}, "clip": {Number: 1}}
 
 func alarmCells() []alarmCell {
-	one := audit.Params{"epsilon": {Number: 1}}
+	one, claim := audit.Params{"epsilon": {Number: 1}}, audit.DPClaim(1, 0)
 	return []alarmCell{
-		{"randomised response", "randomised-response", one, audit.DPClaim(1, 0), 0, 1},
-		{"Laplace mean, all pairs", "laplace-mean", one, audit.DPClaim(1, 0), 0, 4},
-		{"Laplace mean, the tight pair", "laplace-mean", one, audit.DPClaim(1, 0), 3, 1},
-		{"Laplace by snapping", "laplace-snapping", one, audit.DPClaim(1, 0), 0, 1},
+		{"randomised response", "randomised-response", one, claim, 0, 1},
+		{"Laplace mean, all pairs", "laplace-mean", one, claim, 0, 4},
+		{"Laplace mean, the tight pair", "laplace-mean", one, claim, 3, 1},
+		{"Laplace by snapping", "laplace-snapping", one, claim, 0, 1},
 		{"Gaussian, delta .127", "dp-sgd", gaussians, audit.DPClaim(1, gaussianOneDelta), 1, 1},
 		{"Gaussian, mu 1", "dp-sgd", gaussians, audit.Claim{Kind: audit.GaussianDP, Mu: 1}, 1, 8},
 		{"Gaussian, rho 1/2", "dp-sgd", gaussians, audit.Claim{Kind: audit.ZCDP, Rho: 0.5}, 1, 8},
@@ -57,8 +55,8 @@ type alarmRow struct {
 	alarms, runs int
 }
 
-// alarms counts how often claims that just hold are refuted: by audits, or by bettors that
-// must bet nearly all that they have in every epoch (below), of which there are fewer.
+// alarms counts how often claims that just hold are refuted: by audits, or by forced bettors, of
+// which there are fewer.
 func (l lab) alarms(runs, samples int, seed uint64, forced bool) (rows []alarmRow) {
 	for _, c := range alarmCells() {
 		if forced && c.name == "Laplace mean, all pairs" { // its first is not tight
@@ -70,22 +68,21 @@ func (l lab) alarms(runs, samples int, seed uint64, forced bool) (rows []alarmRo
 			p.Pair = &a.Spec.Pairs(a.Plan.Parameters, a.Plan.Relation)[max(0, c.pair-1)]
 		}
 		refuted := results(l, max(1, runs/audit.Pick(forced, forcedShare, c.share)), func(ctx context.Context, run int) bool {
+			p := p
+			p.Seed = seed + uint64(run)
+			a := try.Get(p.Resolve(seeded))
 			if forced {
-				return forcedRun(ctx, p, seed+uint64(run))
+				return forcedRun(ctx, a)
 			}
-			q := p
-			q.Seed = seed + uint64(run)
-			test := try.Get(q.Resolve(seeded)).SequentialTest()
-			return try.Get(engine.Result[pair.SequentialResult](test, func(int) error { return ctx.Err() })).Refuted > 0
+			return try.Get(engine.Result[pair.SequentialResult](a.SequentialTest(), func(int) error { return ctx.Err() })).Refuted > 0
 		})
-		row := alarmRow{c.name, a.Claim.String(), audit.Count(refuted, func(alarm bool) bool { return alarm }), len(refuted)}
-		l.say("%s: %d of %d", row.name, row.alarms, row.runs)
-		rows = append(rows, row)
+		rows = append(rows, alarmRow{c.name, a.Claim.String(), audit.Count(refuted, func(alarm bool) bool { return alarm }), len(refuted)})
+		l.say("%v", rows[len(rows)-1])
 	}
 	return rows
 }
 
-// benchAlarms prints how often claims that just hold are refuted; it exits by rates above beta.
+// benchAlarms exits by rates above beta.
 func benchAlarms(c *call) {
 	runs, samples := 2500, 2000
 	c.Count(&runs, "runs", runs, "audits of a claim")
@@ -115,7 +112,6 @@ const (
 	forcedShare = 8      // of the runs, one in so many
 )
 
-// forcedBet is a bet of an epoch.
 type forcedBet struct {
 	candidate classifier.Candidate
 	stake     int
@@ -149,13 +145,12 @@ func forcedBest(stakes *bounds.Stakes, tables [classifier.Candidates]*classifier
 
 // forcedRun reports whether the wealth of a bettor on the plan's pair, who may keep next to
 // nothing back, ever reached 1/beta after an output of each side.
-func forcedRun(ctx context.Context, p pair.Plan, seed uint64) bool {
-	a := try.Get(p.Resolve(seeded))
+func forcedRun(ctx context.Context, a *pair.Audit) bool {
 	stakes := a.ClaimStakes()
 	sides := [2]audit.Dataset{a.Plan.Pair.First, a.Plan.Pair.Second}
 	var streams [2]*stream.Stream
 	for side := range sides {
-		streams[side] = stream.New(stream.Key{Seed: seed, Purpose: "forced bets", Side: side})
+		streams[side] = stream.New(stream.Key{Seed: a.Plan.Seed, Purpose: "forced bets", Side: side})
 	}
 	data, width := classifier.NewData(a.Columns), audit.Width(a.Columns)
 	var learner classifier.Learner

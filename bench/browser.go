@@ -23,8 +23,8 @@ import (
 // has run the audit before, and in a fresh one.
 var museumBrowserSeconds = [2]float64{0.6, 1.5}
 
-// bothRuns is one audit natively and in the page, there in a fresh tab and again, of which page
-// is the report: the core's own clock in both, and what a visitor waits for.
+// bothRuns is one audit natively and in the page, there in a fresh tab and again, of which page is
+// the report.
 type bothRuns struct {
 	native, page pair.Report
 	warm, fresh  waited
@@ -34,69 +34,43 @@ type bothRuns struct {
 // waited are seconds from the press of Run until the page said "refuted", and showed the result.
 type waited struct{ Verdict, Shown float64 }
 
-// benchBrowser runs audits natively and in the page in a headless Chromium, one after the
-// other on the same machine, and prints both times.
+// benchBrowser runs audits natively and in the page in a headless Chromium, one after the other.
 func benchBrowser(c *call) {
 	c.workers = 2
-	plan := pair.Plan{Version: pair.PlanVersion, Mode: pair.Fixed, Mechanism: "svt4", Claim: new(audit.DPClaim(1, 0)), Trials: 10}
-	c.StringVar(&plan.Mechanism, "mechanism", plan.Mechanism, "mechanism to audit at epsilon = 1, at a fixed size")
-	c.Count(&plan.Samples, "samples", 1_000_000, "certification outputs a side")
-	museum := c.Bool("museum", false, "every mechanism with a known fault instead, at the claim of its page; in the page once in a fresh tab, and again")
+	only := c.String("only", "", "only mechanisms with a known fault whose name contains one of these, comma between")
 	seeds := 5
-	c.Count(&seeds, "seeds", seeds, "runs a mechanism of the museum, with seeds 5000, 5001, ...")
+	c.Count(&seeds, "seeds", seeds, "runs a mechanism, with seeds 5000, 5001, ...")
 	dir := c.String("dir", "dist", "folder of the built site")
 	c.parse()
 	if _, err := os.Stat(filepath.Join(*dir, "index.html")); err != nil {
 		try.Do(fmt.Errorf("no site in %s, run ./build.sh build first: %w", *dir, err))
 	}
-	plans, first := []pair.Plan{plan}, uint64(7)
-	if *museum {
-		plans, first = museumPlans(""), museumSeed
-	} else {
-		seeds = 1
-	}
-	try.Get(plans[0].Resolve(catalogue))
-	refuse(seeds < 1, "-seeds", fmt.Sprint(seeds), "at least 1")
+	plans := museumPlans(*only, seeds)
 	b, address, stop := served(c.ctx, *dir)
 	defer stop()
 	t := &table{title: fmt.Sprintf("Seconds, medians of %d, %d workers", seeds, c.workers), columns: []string{"native", "browser", "ratio", "verdict", "warm", "shown", "refuted", "same"}}
 	quick, different := 0, 0
 	for _, p := range plans {
-		if *museum {
-			p.Samples = 500_000
-		}
+		p.Samples = 500_000
 		var all []bothRuns
-		refuted, same := 0, 0
-		for i := range seeds {
-			p.Seed = first + uint64(i)
-			var x bothRuns
-			in(p.Mechanism, func() { x = c.both(b, address, p) })
-			all = append(all, x)
-			refuted += audit.Pick(x.page.Verdict == audit.Violation, 1, 0)
-			same += audit.Pick(x.same, 1, 0)
-		}
-		mid := func(value func(x bothRuns) float64) float64 { return median(audit.Each(all, value)) }
-		row := func(name string, value func(r audit.Timing) float64, more ...any) {
-			native := mid(func(x bothRuns) float64 { return value(x.native.Timing) })
-			page := mid(func(x bothRuns) float64 { return value(x.page.Timing) })
-			t.add(name, append([]any{native, page, page / native}, more...)...)
-		}
-		if !*museum {
-			row("explore", func(r audit.Timing) float64 { return r.Explore })
-			row("certify", func(r audit.Timing) float64 { return r.Certify })
-			row("bound", func(r audit.Timing) float64 { return r.Bound })
-		}
-		fresh := mid(func(x bothRuns) float64 { return x.fresh.Verdict })
-		warm := mid(func(x bothRuns) float64 { return x.warm.Verdict })
+		in(p.Mechanism, func() {
+			for i := range seeds {
+				p.Seed = museumSeed + uint64(i)
+				all = append(all, c.both(b, address, p))
+			}
+		})
+		mid := func(value func(bothRuns) float64) float64 { return median(audit.Each(all, value)) }
+		native, page := mid(func(x bothRuns) float64 { return x.native.Timing.Total }), mid(func(x bothRuns) float64 { return x.page.Timing.Total })
+		fresh, warm := mid(func(x bothRuns) float64 { return x.fresh.Verdict }), mid(func(x bothRuns) float64 { return x.warm.Verdict })
 		shown := mid(func(x bothRuns) float64 { return x.fresh.Shown })
-		row(p.Mechanism, func(r audit.Timing) float64 { return r.Total }, fresh, warm, shown, of(refuted, seeds), of(same, seeds))
+		refuted := audit.Count(all, func(x bothRuns) bool { return x.page.Verdict == audit.Violation })
+		same := audit.Count(all, func(x bothRuns) bool { return x.same })
+		t.add(p.Mechanism, native, page, page/native, fresh, warm, shown, of(refuted, seeds), of(same, seeds))
 		different += seeds - same
 		quick += audit.Pick(refuted == seeds && warm <= museumBrowserSeconds[0] && fresh <= museumBrowserSeconds[1], 1, 0)
 		c.say("%s: %.3f s", p.Mechanism, shown)
 	}
-	if *museum {
-		t.notes = []string{fmt.Sprintf("%d of %d are refuted by every seed, and the page says so within %g seconds of the click, %g in a fresh tab, at the median", quick, len(plans), museumBrowserSeconds[0], museumBrowserSeconds[1])}
-	}
+	t.notes = []string{fmt.Sprintf("%d of %d are refuted by every seed, and the page says so within %g seconds of the click, %g in a fresh tab, at the median", quick, len(plans), museumBrowserSeconds[0], museumBrowserSeconds[1])}
 	c.print("Audits natively and in Chromium", t)
 	c.exit = audit.Pick(different == 0, cli.ExitOK, cli.ExitInconclusive)
 }

@@ -14,8 +14,8 @@ import (
 
 var calibrationQuick = calibration.Plan{Runs: 6, Samples: 1000, Explore: 1000}
 
-// benchCalibration runs audits of claims that hold under many seeds and counts their false
-// alarms; the exit code says whether a cell is accused.
+// benchCalibration counts false alarms of audits of claims that hold, under many seeds; the exit code
+// says whether a cell is accused.
 func benchCalibration(c *call) {
 	var plan calibration.Plan
 	asked := cli.Settings(c.Flags, calibration.Keys())
@@ -64,8 +64,7 @@ func (l lab) calibrate(plan calibration.Plan, cells []calibration.Cell, left []s
 		in(fmt.Sprintf("%s, run %d", c.Name, run), func() { o = try.Get(c.Audit(ctx, catalogue, engine.LocalPool(1), plan.Seed, run)) })
 		return o
 	})
-	rows := audit.Listed(len(cells), func(i int) calibration.Row { return calibration.Tally(cells[i], outcomes[i]) })
-	r := plan.Judge(rows, left)
+	r := plan.Judge(audit.Listed(len(cells), func(i int) calibration.Row { return calibration.Tally(cells[i], outcomes[i]) }), left)
 	return calibrationTables(r), r.Above
 }
 
@@ -84,17 +83,10 @@ func calibrationTables(r calibration.Result) []*table {
 		groups.add(g.Name, append([]any{g.Cells}, count(g.Count)...)...)
 	}
 	tables := []*table{settings, groups}
-	for _, b := range []struct {
-		block calibration.Block
-		title string
-	}{
-		{calibration.Guarantees, "Kinds of guarantees, each claim exact on the pair, with histograms"},
-		{calibration.Learners, "Learners, with the default finder"},
-		{calibration.Finders, "Finders, with the default learner"},
-	} {
-		t := &table{title: b.title, columns: append(columns[:len(columns):len(columns)], "median", "marks")}
+	block := func(block calibration.Block, title string) {
+		t := &table{title: title, columns: append(columns[:len(columns):len(columns)], "median", "marks")}
 		for _, row := range r.Rows {
-			if row.Block == b.block {
+			if row.Block == block {
 				t.add(row.Name, append(count(row.Count), row.Median, marks(row))...)
 			}
 		}
@@ -102,6 +94,9 @@ func calibrationTables(r calibration.Result) []*table {
 			tables = append(tables, t)
 		}
 	}
+	block(calibration.Guarantees, "Kinds of guarantees, each claim exact on the pair, with histograms")
+	block(calibration.Learners, "Learners, with the default finder")
+	block(calibration.Finders, "Finders, with the default learner")
 	last := tables[len(tables)-1]
 	last.notes = []string{
 		"accused above: more false alarms than this are significantly above beta, by exact binomial tests " + fmt.Sprintf("of %d cells and groups, which accuse audits that keep their error with probability %g at most", r.Tests, r.Error),
@@ -117,16 +112,7 @@ func calibrationTables(r calibration.Result) []*table {
 
 // marks are the row's, explained below the tables.
 func marks(r calibration.Row) string {
-	var m []string
-	add := func(so bool, mark string) {
-		if so {
-			m = append(m, mark)
-		}
-	}
-	add(!r.Met, "~")
-	add(r.Inconclusive > 0, fmt.Sprintf("i%d", r.Inconclusive))
-	add(r.Failed > 0, fmt.Sprintf("f%d", r.Failed))
-	add(r.Unjudged != "", "n")
-	add(r.Above, "ABOVE BETA")
-	return strings.Join(m, " ")
+	marks := []string{audit.Pick(r.Met, "", "~"), audit.Pick(r.Inconclusive > 0, fmt.Sprintf("i%d", r.Inconclusive), ""),
+		audit.Pick(r.Failed > 0, fmt.Sprintf("f%d", r.Failed), ""), audit.Pick(r.Unjudged != "", "n", ""), audit.Pick(r.Above, "ABOVE BETA", "")}
+	return strings.Join(strings.Fields(strings.Join(marks, " ")), " ")
 }

@@ -3,19 +3,19 @@ package main
 import (
 	"context"
 	"fmt"
-	"time"
+	"slices"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
+	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/try"
 )
 
-// hiddenAdversaries of a training by DP-SGD go from all that the accounting covers to what a
-// user of the model sees, as those of Nasr et al. (Adversary Instantiation, S&P 2021, section
-// 4). Each is a threat model, named by a plan's parameters summary and start and its pair.
+// hiddenAdversaries of a training go from all that the accounting covers to what a user of the model
+// sees, as those of Nasr et al. (Adversary Instantiation, S&P 2021, section 4).
 var hiddenAdversaries = []struct {
 	name, summary, start string
 	natural              bool // the canary is a row of the table's kind with the other label
@@ -39,14 +39,10 @@ func benchHidden(c *call) {
 	c.parse()
 	mu := bounds.GaussianMuFromDelta(delta, epsilon)
 	spec := try.Get(catalogue.Mechanism(learner))
-	type found struct {
-		mu, epsilon, seconds float64
-		trainings            int
-	}
-	all := results(c.lab, len(hiddenAdversaries), func(ctx context.Context, i int) (f found) {
+	all := results(c.lab, len(hiddenAdversaries), func(ctx context.Context, i int) []any {
 		x := hiddenAdversaries[i]
 		if !chosen(*only, x.name) {
-			return f
+			return nil
 		}
 		params := audit.Params{"table": {Text: data}, "epsilon": {Number: epsilon}, "delta": {Number: delta}, "steps": {Number: float64(steps)},
 			"summary": {Text: x.summary}, "start": {Text: x.start}}
@@ -55,23 +51,24 @@ func benchHidden(c *call) {
 		if x.natural {
 			two = mislabelled(spec.Table(resolved).Base)
 		}
-		began := time.Now()
+		now := cli.Clock()
 		r := try.Get(audited(ctx, pair.Plan{Mode: pair.Fixed, Mechanism: learner, Parameters: params, Claim: &audit.Claim{Kind: audit.GaussianDP, Mu: mu},
 			Relation: audit.AddRemove, Pair: &two, Samples: n, Explore: n, Seed: 42}, catalogue))
-		f = found{mu: *r.LowerBound, trainings: r.Termination.Outputs, seconds: time.Since(began).Seconds()}
+		best := 0.0
 		for _, row := range r.Rows(report.Bounds) {
 			if row.ID == report.Epsilon && row.Delta == delta && row.LowerBound != nil {
-				f.epsilon = max(f.epsilon, *row.LowerBound)
+				best = max(best, *row.LowerBound)
 			}
 		}
-		c.say("%s: mu >= %.3f", x.name, f.mu)
-		return f
+		c.say("%s: mu >= %.3f", x.name, *r.LowerBound)
+		floor := func(x float64) any { return phrase.Floor(x, 3) }
+		return []any{floor(*r.LowerBound), floor(bounds.GaussianEpsilon(*r.LowerBound, delta)), floor(best), r.Termination.Outputs, fmt.Sprintf("%.0f", now())}
 	})
 	t := &table{title: "Lower bounds with 95 % confidence, valid at this number of trainings", columns: []string{"mu", "epsilon if Gaussian", "epsilon", "trainings", "seconds"},
 		notes: []string{"published for the final model alone, at epsilon = 10 and 1000 records: 7.21 (Annamalai and De Cristofaro 2024)"}}
-	for i, f := range all {
-		if f.trainings > 0 {
-			t.add(hiddenAdversaries[i].name, phrase.Floor(f.mu, 3), phrase.Floor(bounds.GaussianEpsilon(f.mu, delta), 3), phrase.Floor(f.epsilon, 3), f.trainings, fmt.Sprintf("%.0f", f.seconds))
+	for i, cells := range all {
+		if cells != nil {
+			t.add(hiddenAdversaries[i].name, cells...)
 		}
 	}
 	c.print(fmt.Sprintf("%s on %s, 1000 rows, %d steps of all rows, claim epsilon = %v at delta = %v (mu = %.3f)", learner, data, steps, epsilon, delta, mu), t)
@@ -79,8 +76,8 @@ func benchHidden(c *call) {
 
 // mislabelled is a table, and the same with its first row once more under the other label.
 func mislabelled(base audit.Dataset) audit.Pair {
-	row := append([]float64{}, base.Row(0)...)
-	row[len(row)-1] = 1 - row[len(row)-1]
-	more := audit.Dataset{Columns: base.Columns, Values: append(append([]float64{}, base.Values...), row...)}
+	more := audit.Dataset{Columns: base.Columns, Values: slices.Concat(base.Values, base.Row(0))}
+	label := &more.Values[len(more.Values)-1]
+	*label = 1 - *label
 	return audit.Pair{Label: "the table, and its first row once more with the other label", First: base, Second: more}
 }

@@ -75,18 +75,17 @@ func results[R any](l lab, n int, do func(ctx context.Context, job int) R) []R {
 
 // repeated are the results of so many runs of each cell, by cell, done as [results] does jobs.
 func repeated[R any](l lab, runs []int, do func(ctx context.Context, cell, run int) R) [][]R {
-	type job struct{ cell, run int }
-	var jobs []job
+	var jobs [][2]int
 	for cell, n := range runs {
 		for run := range n {
-			jobs = append(jobs, job{cell, run})
+			jobs = append(jobs, [2]int{cell, run})
 		}
 	}
-	cells := make([][]R, len(runs))
-	for i, r := range results(l, len(jobs), func(ctx context.Context, i int) R { return do(ctx, jobs[i].cell, jobs[i].run) }) {
-		cells[jobs[i].cell] = append(cells[jobs[i].cell], r)
-	}
-	return cells
+	all := results(l, len(jobs), func(ctx context.Context, i int) R { return do(ctx, jobs[i][0], jobs[i][1]) })
+	return audit.Each(runs, func(n int) (cell []R) {
+		cell, all = all[:n], all[n:]
+		return cell
+	})
 }
 
 // audited is the report of an audit by one worker that ran to its end.
@@ -175,10 +174,7 @@ var noFigure = figure{math.NaN(), math.NaN(), math.NaN()}
 // figureOf is the mean of values that are finite.
 func figureOf(values ...float64) figure {
 	f := noFigure
-	if len(values) == 0 {
-		return f
-	}
-	mean, deviation := stat.MeanStdDev(values, nil)
+	mean, deviation := stat.MeanStdDev(values, nil) // NaN where there are none
 	if math.IsNaN(mean) || math.IsInf(mean, 0) {
 		return f
 	}
@@ -256,16 +252,10 @@ func (c *call) print(head string, tables ...*table) {
 	}
 }
 
-func within[N int | uint64](flag string, value, least, most N) {
-	if value < least || value > most {
-		try.Do(&audit.InputError{Field: flag, Found: fmt.Sprint(value), Want: fmt.Sprintf("in [%d, %d]", least, most)})
-	}
-}
+func within(flag string, value, least, most int) { try.Do(audit.Within(flag, value, least, most)) }
 
 func refuse(wrong bool, flag, text, want string) {
-	if wrong {
-		try.Do(&audit.InputError{Field: flag, Found: fmt.Sprintf("%q", text), Want: want})
-	}
+	try.Do(audit.Require(!wrong, flag, fmt.Sprintf("%q", text), "%s", want))
 }
 
 // part is a table of a study whose state is B.

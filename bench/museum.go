@@ -4,11 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
+	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/try"
 	"github.com/dpscope/dpscope/mechanisms/learners"
 )
@@ -27,9 +28,9 @@ var museumClaims = map[string]audit.Claim{
 	"dp-sgd-scaled-noise":                 {},
 }
 
-// museumPlans are the audits of the mechanisms with a known fault: at the claims of their
-// pages in the museum, and private learners, which have none, at their own.
-func museumPlans(only string) (plans []pair.Plan) {
+// museumPlans are the audits of the mechanisms with a known fault, at the claims of their pages in
+// the museum; private learners have none.
+func museumPlans(only string, seeds int) (plans []pair.Plan) {
 	for _, m := range seeded.Mechanisms {
 		if m.Fault == "" || !chosen(only, m.Name) {
 			continue
@@ -43,11 +44,12 @@ func museumPlans(only string) (plans []pair.Plan) {
 		}
 		plans = append(plans, p)
 	}
+	refuse(len(plans) == 0 || seeds < 1, "-only and -seeds", fmt.Sprintf("%s, %d", only, seeds), "part of the name of a mechanism with a known fault, and at least 1")
 	return plans
 }
 
-// museumOracles are outputs that the log-optimal bet needs at epsilon = 1: the growth of the
-// learnt bet at 400,000 outputs of the best pair, cross-validated.
+// museumOracles are outputs that the log-optimal bet needs at epsilon = 1, by the growth of the learnt
+// bet at 400,000 outputs of the best pair, cross-validated.
 var museumOracles = map[string]int{"svt3": 2560, "svt4": 2700, "svt5": 82, "svt6": 366, "laplace-mean-raw-count": 371, "laplace-mean-raw-denominator": 15_000}
 
 const (
@@ -55,7 +57,6 @@ const (
 	museumSeconds = 0.3  // to the verdict, at the median
 )
 
-// benchMuseum prints how many outputs and seconds a verdict and the default audit take, and bounds.
 func benchMuseum(c *call) {
 	c.workers = 1 // seconds are of one audit alone
 	seeds, samples := 5, 200_000
@@ -63,8 +64,7 @@ func benchMuseum(c *call) {
 	c.Count(&samples, "samples", samples, "outputs a side, of all pairs, at most")
 	only := c.String("only", "", "only mechanisms whose name contains one of these, comma between")
 	c.parse()
-	plans := museumPlans(*only)
-	refuse(len(plans) == 0 || seeds < 1, "-only and -seeds", fmt.Sprintf("%s, %d", *only, seeds), "part of the name of a mechanism with a known fault, and at least 1")
+	plans := museumPlans(*only, seeds)
 	t := &table{title: fmt.Sprintf("Outputs of both sides of all pairs, and seconds, at beta .05 and at most %d outputs a side", samples),
 		columns: []string{"claim", "oracle", "median", "90 %", "most", "seconds", "of all", "most", "bound", "refuted"}}
 	quick := 0
@@ -73,23 +73,21 @@ func benchMuseum(c *call) {
 		p.Samples = samples
 		a := try.Get(p.Resolve(seeded))
 		type verdict struct {
-			outputs        int
-			seconds, whole float64
-			bound          float64
-			refuted        bool
+			outputs               int
+			seconds, whole, bound float64
+			refuted               bool
 		}
 		var all []verdict
 		in(p.Mechanism, func() {
 			all = results(c.lab, seeds, func(ctx context.Context, run int) (v verdict) {
-				start := time.Now()
+				now := cli.Clock()
 				p.Seed = uint64(museumSeed + run)
-				r, err := pair.Run{Plan: p, Catalogue: seeded, Pool: engine.LocalPool(1), Progress: func(g pair.Progress) {
+				r := try.Get(pair.Run{Plan: p, Catalogue: seeded, Pool: engine.LocalPool(1), Progress: func(g pair.Progress) {
 					if g.Refuted > 0 && v.seconds == 0 {
-						v.seconds = time.Since(start).Seconds()
+						v.seconds = now()
 					}
-				}}.Do(ctx)
-				try.Do(err)
-				v.whole, v.bound = time.Since(start).Seconds(), *r.LowerBound
+				}}.Do(ctx))
+				v.whole, v.bound = now(), *r.LowerBound
 				if v.outputs, v.refuted = r.Sequential.Refuted, r.Sequential.Refuted > 0; !v.refuted {
 					v.outputs, v.seconds = 2*samples, v.whole
 				}
@@ -106,10 +104,7 @@ func benchMuseum(c *call) {
 		if refuted == seeds && seconds[half] <= museumSeconds {
 			quick++
 		}
-		oracle := any("")
-		if n, ok := museumOracles[p.Mechanism]; ok {
-			oracle = n
-		}
+		oracle := strings.TrimPrefix(fmt.Sprint(museumOracles[p.Mechanism]), "0")
 		t.add(p.Mechanism, a.Claim, oracle, outputs[half], outputs[most], outputs[seeds-1], seconds[half], whole[half], whole[seeds-1], bounds[half], of(refuted, seeds))
 		c.say("%s: median %d", p.Mechanism, outputs[half])
 	}

@@ -17,9 +17,9 @@ import (
 // unlike are the fields of a report that say when and by what it was made.
 var unlike = []string{"schema", "schemaVersion", "version", "generator", "timing", "seconds", "versions"}
 
-// benchSame says whether two programs make the same reports of core/testdata/reports, which
-// has one or a few of every kind, but for [unlike] and the fields that -without names: for a
-// change that means to change none. Reports that differ from run to run are left out.
+// benchSame says whether two programs make the same reports of core/testdata/reports, which has some
+// of every kind, but for [unlike] and the fields that -without names. Reports that differ from run
+// to run are left out.
 func benchSame(c *call) {
 	old := c.String("old", "", "the `program` before")
 	changed := c.String("new", "", "the `program` after")

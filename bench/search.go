@@ -15,8 +15,8 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/user/command"
 )
 
-// searchCase is a function of bench/search that nobody tells the audit anything about but
-// that its rows lie in [0, 1] and that it claims epsilon 1 under add-remove.
+// searchCase is a function of bench/search. An audit knows that its rows lie in [0, 1] and that it
+// claims epsilon 1 under add-remove.
 type searchCase struct {
 	name, program string
 	sound         bool
@@ -52,11 +52,7 @@ func (c searchCase) refuted(ctx context.Context, dir string, seed uint64, worker
 			cancel()
 		}
 	}}.Do(ctx)
-	if found {
-		return true
-	}
-	try.Do(err)
-	return r.Verdict == audit.Violation
+	return found || try.Get(r, err).Verdict == audit.Violation
 }
 
 func benchSearch(c *call) {
@@ -72,9 +68,11 @@ func benchSearch(c *call) {
 			continue
 		}
 		refuted := 0
-		for seed := range seeds {
-			in(s.name, func() { refuted += audit.Pick(s.refuted(c.ctx, *dir, uint64(seed+1), c.workers), 1, 0) })
-		}
+		in(s.name, func() {
+			for seed := range seeds {
+				refuted += audit.Pick(s.refuted(c.ctx, *dir, uint64(seed+1), c.workers), 1, 0)
+			}
+		})
 		c.say("%s: %d", s.name, refuted)
 		t.add(s.name, s.program, audit.Pick(s.sound, "sound", "broken"), of(refuted, seeds))
 		if s.sound {

@@ -115,7 +115,7 @@ func (p tablesPlan) tables() []paperTable {
 		try.Do(audit.UnknownName("-paper", p.paper, slices.Sorted(maps.Keys(tablePapers))))
 	}
 	within("-runs", p.runs, 0, 10_000)
-	within("-seed", p.seed, 0, maxTablesSeed)
+	within("-seed", int(p.seed), 0, maxTablesSeed)
 	all := audit.Each(made, func(table func(tablesPlan) paperTable) paperTable { return table(p) })
 	names := audit.Each(all, func(t paperTable) string { return t.id })
 	tables := slices.DeleteFunc(all, func(t paperTable) bool { return !strings.Contains(t.id, p.only) })
