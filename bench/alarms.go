@@ -15,7 +15,6 @@ import (
 	"github.com/dpscope/dpscope/internal/try"
 )
 
-// alarmCell is a claim that just holds.
 type alarmCell struct {
 	name, mechanism string
 	parameters      audit.Params
@@ -29,27 +28,22 @@ const (
 	alarmInterval = 0.001 // error of the interval of a rate of false alarms
 )
 
-// gaussianOneDelta is the delta of Gaussians one deviation apart at epsilon = 1.
-var gaussianOneDelta = math.Ceil(bounds.GaussianDelta(1, 1)*1e12) / 1e12
-
-// gaussians are parameters of dp-sgd by which its first pair gives Gaussians one deviation apart.
-var gaussians = audit.Params{"sigma": {Number: 1}, "clip": {Number: 1}}
-
 func alarmCells() []alarmCell {
 	one, claim := audit.Params{"epsilon": {Number: 1}}, audit.DPClaim(1, 0)
+	// Of the first pair of dp-sgd come Gaussians one deviation apart, and this is their delta at epsilon = 1.
+	gaussians, delta := audit.Params{"sigma": {Number: 1}, "clip": {Number: 1}}, math.Ceil(bounds.GaussianDelta(1, 1)*1e12)/1e12
 	return []alarmCell{
 		{"randomised response", "randomised-response", one, claim, 0, 1},
 		{"Laplace mean, all pairs", "laplace-mean", one, claim, 0, 4},
 		{"Laplace mean, the tight pair", "laplace-mean", one, claim, 3, 1},
 		{"Laplace by snapping", "laplace-snapping", one, claim, 0, 1},
-		{"Gaussian, delta .127", "dp-sgd", gaussians, audit.DPClaim(1, gaussianOneDelta), 1, 1},
+		{"Gaussian, delta .127", "dp-sgd", gaussians, audit.DPClaim(1, delta), 1, 1},
 		{"Gaussian, mu 1", "dp-sgd", gaussians, audit.Claim{Kind: audit.GaussianDP, Mu: 1}, 1, 8},
 		{"Gaussian, rho 1/2", "dp-sgd", gaussians, audit.Claim{Kind: audit.ZCDP, Rho: 0.5}, 1, 8},
 		{"DP-SGD, order 2", "dp-sgd", audit.Params{"sigma": {Number: 2}, "clip": {Number: 1}, "alpha": {Number: 2}}, audit.Claim{Kind: audit.Renyi, Alpha: 2, Epsilon: 0.25}, 1, 8},
 	}
 }
 
-// alarmRow is how often a claim that just holds was refuted.
 type alarmRow struct {
 	name, claim  string
 	alarms, runs int
@@ -82,13 +76,11 @@ func (l lab) alarms(runs, samples int, seed uint64, forced bool) (rows []alarmRo
 	return rows
 }
 
-// benchAlarms exits by rates above beta.
 func benchAlarms(c *call) {
-	runs, samples := 2500, 2000
-	c.Count(&runs, "runs", runs, "audits of a claim")
-	c.Count(&samples, "samples", samples, "outputs a side")
+	var runs, samples int
+	c.count(&runs, "runs", 2500, 4, 1_000_000, "audits of a claim")
+	c.Count(&samples, "samples", 2000, "outputs a side")
 	c.parse()
-	within("-runs", runs, 4, 1_000_000)
 	var tables []*table
 	above := false
 	for _, title := range []string{"Audits until the claim is refuted, looked at six times an epoch",
@@ -105,7 +97,6 @@ func benchAlarms(c *call) {
 	c.exit = audit.Pick(above, cli.ExitViolation, cli.ExitOK)
 }
 
-// What a forced bettor does.
 const (
 	forcedStake = 0.9975 // of the wealth in every epoch, on one bet
 	forcedFirst = 48     // outputs a side of the first epoch
@@ -148,10 +139,9 @@ func forcedBest(stakes *bounds.Stakes, tables [classifier.Candidates]*classifier
 func forcedRun(ctx context.Context, a *pair.Audit) bool {
 	stakes := a.ClaimStakes()
 	sides := [2]audit.Dataset{a.Plan.Pair.First, a.Plan.Pair.Second}
-	var streams [2]*stream.Stream
-	for side := range sides {
-		streams[side] = stream.New(stream.Key{Seed: a.Plan.Seed, Purpose: "forced bets", Side: side})
-	}
+	streams := audit.Listed(2, func(side int) *stream.Stream {
+		return stream.New(stream.Key{Seed: a.Plan.Seed, Purpose: "forced bets", Side: side})
+	})
 	data, width := classifier.NewData(a.Columns), audit.Width(a.Columns)
 	var learner classifier.Learner
 	var model *classifier.Model

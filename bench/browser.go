@@ -34,18 +34,17 @@ type bothRuns struct {
 // waited are seconds from the press of Run until the page said "refuted", and showed the result.
 type waited struct{ Verdict, Shown float64 }
 
-// benchBrowser runs audits natively and in the page in a headless Chromium, one after the other.
 func benchBrowser(c *call) {
 	c.workers = 2
 	only := c.String("only", "", "only mechanisms with a known fault whose name contains one of these, comma between")
-	seeds := 5
-	c.Count(&seeds, "seeds", seeds, "runs a mechanism, with seeds 5000, 5001, ...")
+	var seeds int
+	c.count(&seeds, "seeds", 5, 1, 10_000, "runs a mechanism, with seeds 5000, 5001, ...")
 	dir := c.String("dir", "dist", "folder of the built site")
 	c.parse()
 	if _, err := os.Stat(filepath.Join(*dir, "index.html")); err != nil {
 		try.Do(fmt.Errorf("no site in %s, run ./build.sh build first: %w", *dir, err))
 	}
-	plans := museumPlans(*only, seeds)
+	plans := museumPlans(*only)
 	b, address, stop := served(c.ctx, *dir)
 	defer stop()
 	t := &table{title: fmt.Sprintf("Seconds, medians of %d, %d workers", seeds, c.workers), columns: []string{"native", "browser", "ratio", "verdict", "warm", "shown", "refuted", "same"}}

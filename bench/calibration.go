@@ -14,8 +14,6 @@ import (
 
 var calibrationQuick = calibration.Plan{Runs: 6, Samples: 1000, Explore: 1000}
 
-// benchCalibration counts false alarms of audits of claims that hold, under many seeds; the exit code
-// says whether a cell is accused.
 func benchCalibration(c *call) {
 	var plan calibration.Plan
 	asked := cli.Settings(c.Flags, calibration.Keys())
@@ -53,7 +51,6 @@ func benchCalibration(c *call) {
 	c.exit = audit.Pick(len(accused) == 0, cli.ExitOK, cli.ExitViolation)
 }
 
-// calibrate does all runs of all cells, each on one worker.
 func (l lab) calibrate(plan calibration.Plan, cells []calibration.Cell, left []string) ([]*table, []string) {
 	runs := audit.Each(cells, func(c calibration.Cell) int { return c.Runs })
 	outcomes := repeated(l, runs, func(ctx context.Context, cell, run int) (o calibration.Outcome) {
@@ -110,7 +107,6 @@ func calibrationTables(r calibration.Result) []*table {
 	return tables
 }
 
-// marks are the row's, explained below the tables.
 func marks(r calibration.Row) string {
 	marks := []string{audit.Pick(r.Met, "", "~"), audit.Pick(r.Inconclusive > 0, fmt.Sprintf("i%d", r.Inconclusive), ""),
 		audit.Pick(r.Failed > 0, fmt.Sprintf("f%d", r.Failed), ""), audit.Pick(r.Unjudged != "", "n", ""), audit.Pick(r.Above, "ABOVE BETA", "")}

@@ -17,14 +17,12 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/source"
 )
 
-// The paper's settings.
 const (
 	canaryDelta = 1e-5
 	canaryBeta  = 0.05
 	canarySeeds = 25
 )
 
-// canaryTables are in the order in which they are printed.
 var canaryTables = []part[*canaryBench]{
 	{"runs", (*canaryBench).byRuns},
 	{"canaries", (*canaryBench).byCanaries},
@@ -38,7 +36,6 @@ var canaryTables = []part[*canaryBench]{
 	{"coverage", (*canaryBench).coverage},
 }
 
-// canaryBench measures audits of the Gaussian sum.
 type canaryBench struct {
 	lab
 	quick  bool
@@ -51,12 +48,11 @@ type canaryBench struct {
 func benchCanaries(c *call) {
 	b := &canaryBench{cells: map[canaryCell][]map[canaryWay]judged{}}
 	c.Count(&b.seeds, "seeds", 0, "audits of a cell; 0: 25, with -quick fewer where an audit is large")
-	c.Count(&b.audits, "audits", 1000, "audits of a coverage cell")
+	c.count(&b.audits, "audits", 1000, 1, 1_000_000, "audits of a coverage cell")
 	c.Seed(&b.seed, 1, "seed of the first audit")
 	only := c.String("only", "", "only these tables, comma between, as runs and coverage")
 	c.BoolVar(&b.quick, "quick", false, "under two minutes: smaller grids, fewer audits")
 	c.parse()
-	within("-audits", b.audits, 1, 1_000_000)
 	parts := pick(*only, canaryTables)
 	b.lab = c.lab
 	tables := built(b, parts)
@@ -98,7 +94,6 @@ func (b *canaryBench) seedsOf(c canaryCell) int {
 	return 5
 }
 
-// measure runs the audits of cells that were not measured before.
 func (b *canaryBench) measure(cells ...canaryCell) {
 	fresh := unknown(b.cells, cells)
 	all := repeated(b.lab, audit.Each(fresh, b.seedsOf), func(_ context.Context, cell, seed int) map[canaryWay]judged {
@@ -124,7 +119,6 @@ func (b *canaryBench) simulate(c canaryCell, seed int, ways []canaryWay) map[can
 	return out
 }
 
-// epsilons are the bounds of a way in a cell, one an audit.
 func (b *canaryBench) epsilons(c canaryCell, way canaryWay) (all []float64) {
 	for _, audit := range b.cells[c] {
 		if j, ok := audit[way]; ok {
@@ -143,17 +137,15 @@ func (b *canaryBench) mean(c canaryCell, way canaryWay) float64 {
 	return stat.Mean(b.epsilons(c, way), nil)
 }
 
-// counted is of the counts of a cell's audits, at the threshold of second-order Wilson, or of
-// the first order where there is one canary.
-func (b *canaryBench) counted(c canaryCell, of func(in, out bounds.Exchangeable) float64) (all []float64) {
-	for _, found := range b.cells[c] {
-		t := found[audit.Pick(c.k == 1, wilson1, wilson2)].table
-		all = append(all, of(t.In(), t.Out()))
-	}
-	return all
+// inside is of the counts of a cell's audits inside, at the threshold of second-order Wilson.
+func (b *canaryBench) inside(c canaryCell, of func(bounds.Exchangeable) float64) []float64 {
+	return audit.Each(b.cells[c], func(a map[canaryWay]judged) float64 { return of(a[wilson2].table.In()) })
 }
 
-func rateOut(_, out bounds.Exchangeable) float64 { return out.Mean() }
+// fresh are the rates of fresh canaries there.
+func (b *canaryBench) fresh(c canaryCell) []float64 {
+	return audit.Each(b.cells[c], func(a map[canaryWay]judged) float64 { return a[wilson2].table.Out().Mean() })
+}
 
 // simulation is a fixed audit with canaries whose scores are all kept, so that one interval after
 // the other can judge it, each at a threshold of its own.
@@ -187,7 +179,6 @@ func (s *simulation) parts(runs int) (all []*simulation) {
 	return all
 }
 
-// judged is what one interval makes of a simulation.
 type judged struct {
 	epsilon float64 // not rounded up to 0; -Inf where nothing is bounded
 	table   bounds.CanaryTable
@@ -213,7 +204,6 @@ type canaryLaw struct {
 	coupled bool    // both sides of a pair use the same numbers
 }
 
-// truth is the epsilon that the rates show.
 func (l canaryLaw) truth() float64 { return math.Log((l.p1 - l.delta) / l.p0) }
 
 var canaryLaws = []canaryLaw{
@@ -226,7 +216,6 @@ var canaryLaws = []canaryLaw{
 	{name: "coupled pairs", k: 8, m: 8, n: 256, p1: .3, p0: .1, delta: .01, shock: .3, coupled: true},
 }
 
-// draw fills a table with n pairs of runs.
 func (l canaryLaw) draw(st *stream.Stream, n int) bounds.CanaryTable {
 	counts := make([]int, (l.k+1)*(l.m+1))
 	u := make([]float64, 3+l.k+l.m)
@@ -253,7 +242,6 @@ func (l canaryLaw) draw(st *stream.Stream, n int) bounds.CanaryTable {
 	return t
 }
 
-// side counts the canaries in the event.
 func (l canaryLaw) side(shock, coin float64, u []float64, p float64) int {
 	if l.spread {
 		p *= 2 * coin

@@ -20,15 +20,8 @@ var canaryPaper = map[canaryCell]float64{
 	{eps: 2, n: 4096, k: 1, d: 1000}: .67, {eps: 2, n: 65536, k: 1, d: 1000}: .85,
 }
 
-// known is the published mean; NaN if none.
-func (c canaryCell) known() float64 {
-	if x, ok := canaryPaper[c]; ok {
-		return x
-	}
-	return math.NaN()
-}
+func (c canaryCell) known() float64 { return orNaN(canaryPaper, c) }
 
-// single is the cell of one canary.
 func (c canaryCell) single() canaryCell {
 	c.k = 1
 	return c
@@ -65,7 +58,6 @@ func (b *canaryBench) byCanaries() *table {
 	return b.sweep("Figures 3 (middle) and 8: lower bound against the number of canaries, n = 1024", b.byK)
 }
 
-// byK are cells of more and more canaries.
 func (b *canaryBench) byK(eps float64) []canaryCell {
 	grid := audit.Pick(b.quick, []int{2, 4, 16, 64}, []int{2, 4, 8, 16, 32, 64, 128, 256})
 	return audit.Each(grid, func(k int) canaryCell { return canaryCell{eps: eps, n: 1024, k: k, d: 1000} })
@@ -115,8 +107,8 @@ func (b *canaryBench) gain() *table {
 			bounds := audit.Each(cells, func(c canaryCell) float64 { return b.mean(c, way) })
 			row = append(row, figureOf(n/reaches(sizes, bounds, b.mean(one, wilson1))))
 		}
-		rho := b.counted(last, func(in, _ bounds.Exchangeable) float64 { return in.Correlation(1) / (in.Mean() * (1 - in.Mean())) })
-		t.add(fmt.Sprintf("epsilon = %g", eps), append(row, figureOf(b.counted(last, rateOut)...), figureOf(rho...))...)
+		rho := b.inside(last, func(in bounds.Exchangeable) float64 { return in.Correlation(1) / (in.Mean() * (1 - in.Mean())) })
+		t.add(fmt.Sprintf("epsilon = %g", eps), append(row, figureOf(b.fresh(last)...), figureOf(rho...))...)
 	}
 	return t
 }
@@ -127,7 +119,6 @@ func (b *canaryBench) byDimension() *table {
 	})
 }
 
-// byD are cells of more and more dimensions.
 func (b *canaryBench) byD(eps float64, n int) []canaryCell {
 	grid := audit.Pick(b.quick, []int{100, 1000, 100_000}, []int{100, 1000, 10_000, 100_000, 1_000_000})
 	return audit.Each(grid, func(d int) canaryCell { return canaryCell{eps: eps, n: n, k: 32, d: d} })
@@ -172,18 +163,18 @@ func (b *canaryBench) correlations(title, axis string, cells []canaryCell, of fu
 	b.measure(cells...)
 	x, logs := make([][]float64, len(t.columns)), make([][]float64, len(t.columns))
 	for _, c := range cells {
-		mu := b.counted(c, func(in, _ bounds.Exchangeable) float64 { return in.Correlation(1) })
-		spread := b.counted(c, func(in, _ bounds.Exchangeable) float64 {
+		mu := b.inside(c, func(in bounds.Exchangeable) float64 { return in.Correlation(1) })
+		spread := b.inside(c, func(in bounds.Exchangeable) float64 {
 			return in.Correlation(1) + (in.Mean()-in.Moment(2))/float64(c.k)
 		})
 		var fourth []float64
 		if c.k >= 4 {
-			fourth = b.counted(c, func(in, _ bounds.Exchangeable) float64 { return in.Correlation(2) })
+			fourth = b.inside(c, func(in bounds.Exchangeable) float64 { return in.Correlation(2) })
 		}
-		inside := b.counted(c, func(in, _ bounds.Exchangeable) float64 { return in.Mean() })
+		inside := b.inside(c, bounds.Exchangeable.Mean)
 		expected, abs := []float64{c.expected(stat.Mean(inside, nil))}, func(x []float64) []float64 { return audit.Each(x, math.Abs) }
 		var row []any
-		for i, values := range [][]float64{mu, expected, abs(mu), spread, fourth, abs(fourth), inside, b.counted(c, rateOut)} {
+		for i, values := range [][]float64{mu, expected, abs(mu), spread, fourth, abs(fourth), inside, b.fresh(c)} {
 			f := figureOf(values...)
 			row = append(row, f)
 			// Points that are not clear of 0 have no logarithm to speak of.
@@ -193,25 +184,15 @@ func (b *canaryBench) correlations(title, axis string, cells []canaryCell, of fu
 		}
 		t.add(fmt.Sprintf("%s = %d", axis, of(c)), row...)
 	}
-	var slope []any
-	for i := range t.columns {
-		published, ok := slopes[i]
-		slope = append(slope, slopeFigure(x[i], logs[i]).beside(audit.Pick(ok, published, math.NaN())))
-	}
-	t.add("slope", slope...)
+	t.add("slope", audit.Listed(len(t.columns), func(i int) any {
+		_, slope := stat.LinearRegression(x[i], logs[i], nil, false) // NaN where there is one point, or none
+		return figureOf(slope).beside(orNaN(slopes, i))
+	})...)
 	t.notes = []string{"published are slopes of |mu2 - mu1^2| and |mu4 - mu2^2| in the logarithm of " + axis,
 		"mu2 - mu1^2 and mu4 - mu2^2 are means of signed estimates; slopes are of what is more than three standard errors from 0",
 		"columns with bars are means of |estimate| over audits: where the correlation is below the estimate's error they show that error, mu1 (1 - mu1) sqrt(2/n)/K of the first",
 		reading}
 	return t
-}
-
-func slopeFigure(x, y []float64) figure {
-	if len(x) < 2 {
-		return noFigure
-	}
-	_, slope := stat.LinearRegression(x, y, nil, false)
-	return figureOf(slope)
 }
 
 func (b *canaryBench) correlationCanaries() *table {
@@ -225,6 +206,14 @@ func (b *canaryBench) correlationDimension() *table {
 	return b.correlations(fmt.Sprintf("Figures 4 (right) and 11: correlations against the dimension, epsilon = 2, n = %d, K = 32, inside, at the threshold of second-order Wilson", n),
 		"d", b.byD(2, n), func(c canaryCell) int { return c.d }, map[int]float64{0: -1.06, 4: -1.00},
 		"the correlation itself falls as 1/d; the paper's outlier at d = 1000000 is where its estimate's error takes over")
+}
+
+// singles are n pairs of one canary each, of which x are in the event on both sides.
+func singles(x, n int) bounds.CanaryTable {
+	table := bounds.NewCanaryTable(1, 1)
+	table.Add(1, 1, x)
+	table.Add(0, 0, n-x)
+	return table
 }
 
 func (b *canaryBench) proportion() *table {
@@ -242,13 +231,9 @@ func (b *canaryBench) proportion() *table {
 			st := stream.New(stream.Key{Seed: b.seed, Purpose: "bench/canaries/proportion", Trial: s, Shard: n})
 			x := 0
 			for range n {
-				if st.Float64() < p {
-					x++
-				}
+				x += audit.Pick(st.Float64() < p, 1, 0)
 			}
-			table := bounds.NewCanaryTable(1, 1)
-			table.Add(1, 1, x)
-			table.Add(0, 0, n-x)
+			table := singles(x, n)
 			limits := []float64{bounds.LowerProportion(x, n, canaryBeta/2), bounds.UpperProportion(x, n, canaryBeta/2)}
 			for _, k := range kinds {
 				lo, hi := bounds.CanaryLimits(k, table, canaryBeta, bounds.TuneCanary(table, n, 0, canaryBeta))

@@ -32,9 +32,9 @@ var hiddenAdversaries = []struct {
 
 func benchHidden(c *call) {
 	const learner, data, epsilon, delta = "sgd-linear", "digits", 10, 1e-5
-	steps, n := 50, 500
-	c.Count(&steps, "steps", steps, "steps of a training")
-	c.Count(&n, "samples", n, "trainings a side that certify, and that explore")
+	var steps, n int
+	c.Count(&steps, "steps", 50, "steps of a training")
+	c.Count(&n, "samples", 500, "trainings a side that certify, and that explore")
 	only := c.String("only", "", "only adversaries whose name contains this")
 	c.parse()
 	mu := bounds.GaussianMuFromDelta(delta, epsilon)
@@ -52,8 +52,8 @@ func benchHidden(c *call) {
 			two = mislabelled(spec.Table(resolved).Base)
 		}
 		now := cli.Clock()
-		r := try.Get(audited(ctx, pair.Plan{Mode: pair.Fixed, Mechanism: learner, Parameters: params, Claim: &audit.Claim{Kind: audit.GaussianDP, Mu: mu},
-			Relation: audit.AddRemove, Pair: &two, Samples: n, Explore: n, Seed: 42}, catalogue))
+		r := audited(ctx, pair.Plan{Mode: pair.Fixed, Mechanism: learner, Parameters: params, Claim: &audit.Claim{Kind: audit.GaussianDP, Mu: mu},
+			Relation: audit.AddRemove, Pair: &two, Samples: n, Explore: n, Seed: 42}, catalogue)
 		best := 0.0
 		for _, row := range r.Rows(report.Bounds) {
 			if row.ID == report.Epsilon && row.Delta == delta && row.LowerBound != nil {

@@ -9,10 +9,10 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"text/tabwriter"
 
+	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/dpscope/dpscope/audit"
@@ -37,39 +37,28 @@ func caught(call func()) (err error) {
 }
 
 // in names the place of what fails in the call.
-func in(place string, call func()) {
-	if err := caught(call); err != nil {
-		try.Do(fmt.Errorf("%s: %w", place, err))
-	}
-}
+func in(place string, call func()) { try.Do(audit.Of(place, caught(call))) }
 
 // results are those of the jobs 0 to n-1, in order, so many done at a time. The first error
 // ends them, their context and the study. An end of the lab's context is cli.ErrStopped.
 func results[R any](l lab, n int, do func(ctx context.Context, job int) R) []R {
-	ctx, cancel := context.WithCancelCause(l.ctx)
-	defer cancel(nil)
+	group, ctx := errgroup.WithContext(l.ctx)
 	all := make([]R, n)
 	var next atomic.Int64
-	var group sync.WaitGroup
 	for range min(l.workers, n) {
-		group.Go(func() {
-			for ctx.Err() == nil {
+		group.Go(func() (err error) {
+			for err = ctx.Err(); err == nil; err = cmp.Or(err, ctx.Err()) {
 				job := int(next.Add(1)) - 1
 				if job >= n {
-					return
+					return nil
 				}
-				if err := caught(func() { all[job] = do(ctx, job) }); err != nil {
-					cancel(err)
-				}
+				err = caught(func() { all[job] = do(ctx, job) })
 			}
+			return err
 		})
 	}
-	group.Wait()
-	err := context.Cause(ctx)
-	if errors.Is(err, context.Canceled) {
-		err = cli.ErrStopped
-	}
-	try.Do(err)
+	err := group.Wait()
+	try.Do(audit.Pick(l.ctx.Err() != nil, cli.ErrStopped, err))
 	return all
 }
 
@@ -89,13 +78,13 @@ func repeated[R any](l lab, runs []int, do func(ctx context.Context, cell, run i
 }
 
 // audited is the report of an audit by one worker that ran to its end.
-func audited(ctx context.Context, plan pair.Plan, cat audit.Catalogue) (pair.Report, error) {
+func audited(ctx context.Context, plan pair.Plan, cat audit.Catalogue) pair.Report {
 	plan.Version = pair.PlanVersion
-	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: engine.LocalPool(1)}.Do(ctx)
-	if err == nil && r.Termination.Reason != audit.Completed && r.Termination.Reason != audit.Refuted {
-		err = cli.ErrStopped
+	r := try.Get(pair.Run{Plan: plan, Catalogue: cat, Pool: engine.LocalPool(1)}.Do(ctx))
+	if end := r.Termination.Reason; end != audit.Completed && end != audit.Refuted {
+		try.Do(cli.ErrStopped)
 	}
-	return r, err
+	return r
 }
 
 type table struct {
@@ -164,6 +153,12 @@ func unknown[C comparable, R any](known map[C]R, cells []C) (fresh []C) {
 	return fresh
 }
 
+// orNaN is what a map has of a key, or NaN.
+func orNaN[K comparable](known map[K]float64, key K) float64 {
+	x, ok := known[key]
+	return audit.Pick(ok, x, math.NaN())
+}
+
 func of(some, all int) string { return fmt.Sprintf("%d/%d", some, all) }
 
 // figure is a mean with its standard error, beside a published one; what is not there is NaN.
@@ -200,7 +195,6 @@ func (f figure) String() string {
 	return s
 }
 
-// sorted are values of all, ascending.
 func sorted[X any, V cmp.Ordered](all []X, of func(X) V) []V {
 	return slices.Sorted(slices.Values(audit.Each(all, of)))
 }
@@ -224,16 +218,15 @@ func chosen(list, name string) bool {
 	return list == "" || slices.ContainsFunc(namesOf(list), func(text string) bool { return strings.Contains(name, text) })
 }
 
-// call is one call of a bench: its flags, and where its result goes.
 type call struct {
 	*cli.Flags
 	lab
 	args   []string
 	stdout io.Writer
 	exit   int
+	tables []*table // that were printed
 }
 
-// errEnded ends a study of which all is said.
 var errEnded = errors.New("the study has ended")
 
 // parse reads the arguments; help, and wrong ones, end the study.
@@ -246,13 +239,18 @@ func (c *call) parse() {
 }
 
 func (c *call) print(head string, tables ...*table) {
+	c.tables = tables
 	fmt.Fprintln(c.stdout, head)
 	for _, t := range tables {
 		t.print(c.stdout)
 	}
 }
 
-func within(flag string, value, least, most int) { try.Do(audit.Within(flag, value, least, most)) }
+// count is a flag of a whole number in a range.
+func (c *call) count(p *int, name string, value, least, most int, usage string) {
+	c.Count(p, name, value, usage)
+	c.Check(func() error { return audit.Within("-"+name, *p, least, most) })
+}
 
 func refuse(wrong bool, flag, text, want string) {
 	try.Do(audit.Require(!wrong, flag, fmt.Sprintf("%q", text), "%s", want))
@@ -264,7 +262,6 @@ type part[B any] struct {
 	build func(B) *table
 }
 
-// pick are the parts that a list with commas names, or all.
 func pick[B any](only string, parts []part[B]) []part[B] {
 	if only == "" {
 		return parts

@@ -30,7 +30,6 @@ const (
 	learnersBeta   = 0.05
 )
 
-// learnerCell is one learner under one attack at one claim.
 type learnerCell struct {
 	part, learner, table, attack string
 	claim                        float64
@@ -54,7 +53,6 @@ type learnerBounds struct {
 
 var learnersClaims = []float64{0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 50}
 
-// learnersRun is what cells have in common.
 type learnersRun struct {
 	lab
 	samples, seeds int
@@ -66,37 +64,33 @@ type learnersRun struct {
 }
 
 func benchLearners(c *call) {
-	r := learnersRun{samples: 10_000, seeds: 3, claims: learnersClaims, cat: catalogue}
+	r := learnersRun{claims: learnersClaims, cat: catalogue}
 	var reading audit.LabelledReading
-	c.Count(&r.samples, "samples", r.samples, "trainings a side that certify")
-	c.Count(&r.seeds, "seeds", r.seeds, "runs a cell, of which the median is shown; 1 with -quick")
+	c.count(&r.samples, "samples", 10_000, 1000, 1_000_000, "trainings a side that certify")
+	c.count(&r.seeds, "seeds", 3, 1, 100, "runs a cell, of which the median is shown; 1 with -quick")
 	c.BoolVar(&r.quick, "quick", false, "claims 0.5, 1 and 2, and fewer tables: three minutes on two cores")
 	c.StringVar(&r.only, "only", "", "only figures and learners whose name contains this")
 	c.StringVar(&r.table, "table", "", "figure 2 and 3 on the labelled examples of this CSV `file`, in place of all else")
 	c.StringVar(&reading.Label, "label", "", "`column` of the label in -table; the last")
 	c.StringVar(&reading.Bounds, "bounds", "", "declared `ranges` of the features in -table, as age=0:120,0:1")
 	c.parse()
-	within("-samples", r.samples, 1000, 1_000_000)
-	within("-seeds", r.seeds, 1, 100)
 	if r.lab = c.lab; r.quick {
 		r.claims, r.seeds = []float64{0.5, 1, 2}, audit.Pick(c.Given("seeds"), r.seeds, 1)
 	}
-	if r.table == "" && (reading.Label != "" || reading.Bounds != "") {
-		try.Do(&audit.InputError{Field: "-table", Found: audit.Absent, Want: "the file that -label and -bounds are of"})
-	}
+	given := r.table != "" || reading.Label+reading.Bounds == ""
+	try.Do(audit.Require(given, "-table", audit.Absent, "the file that -label and -bounds are of"))
 	if r.table != "" {
 		r.cat, _ = try.Get2(learners.In(catalogue, filepath.Base(r.table), try.Get(os.ReadFile(r.table)), reading, nil))
 	}
-	cells := r.cells()
-	refuse(len(cells) == 0 && !strings.Contains("figure 3", r.only), "-only", r.only, "part of a learner's name, or of a figure's, as figure 8")
-	tables := r.tables(cells)
+	lines := r.lines()
+	refuse(len(lines) == 0 && !strings.Contains("figure 3", r.only), "-only", r.only, "part of a learner's name, or of a figure's, as figure 8")
+	tables := r.tables(lines)
 	c.print(fmt.Sprintf("Bounds on epsilon of private learners, of %d trainings a side, with 95 %% confidence; medians of %d.\n", r.samples, r.seeds)+
 		"exact: valid at this size, delta = 0. Katz: the same counts by the form of Lu et al. (2022), lemma A.3; it certifies nothing, and is 0 where the second side was never seen.\n"+
 		fmt.Sprintf("Highest detectable epsilon: exact %.3f; by the paper's corollary 4.0.1 %.3f, the one number that the paper prints of its figures, which are curves.\n", bounds.MaxCertifiable(r.samples, r.samples, 0, learnersBeta), learnersCorollary(r.samples))+
 		fmt.Sprintf("Up to %d copies of the poisoned row, as exploration chooses; k: copies in the run of the median.", learnersGroup), tables...)
 }
 
-// learnersTitles are of the tables of cells, by part.
 var learnersTitles = [][2]string{
 	{"figure 2", "Figure 2: bound by claim, learner, table and attack"},
 	{"figure 5", "Figure 5: as figure 2, on a table of the user's"},
@@ -106,16 +100,16 @@ var learnersTitles = [][2]string{
 	{"copies", "Copies of the poisoned row (appendix)"},
 }
 
-func (r learnersRun) tables(cells []learnerCell) (tables []*table) {
-	r.measureAll(cells)
+func (r learnersRun) tables(lines [][]*learnerCell) (tables []*table) {
+	r.measureAll(lines)
 	for _, part := range learnersTitles {
 		t := &table{title: part[1]}
-		for _, l := range learnerLines(cells) {
+		for _, l := range lines {
 			if l[0].part == part[0] {
-				t.columns = audit.Each(l, func(c learnerCell) string { return fmt.Sprintf("%g", c.claim) })
+				t.columns = audit.Each(l, func(c *learnerCell) string { return fmt.Sprintf("%g", c.claim) })
 				t.add(fmt.Sprintf("%s, %s, %s: exact (k)", l[0].learner, l[0].table, l[0].attackText()),
-					audit.Each(l, func(c learnerCell) any { return fmt.Sprintf("%.3f (%d)", c.exact, c.copies) })...)
-				t.add("    Katz", audit.Each(l, func(c learnerCell) any { return fmt.Sprintf("%.3f", c.katz) })...)
+					audit.Each(l, func(c *learnerCell) any { return fmt.Sprintf("%.3f (%d)", c.exact, c.copies) })...)
+				t.add("    Katz", audit.Each(l, func(c *learnerCell) any { return fmt.Sprintf("%.3f", c.katz) })...)
 			}
 		}
 		if len(t.rows) > 0 {
@@ -135,10 +129,11 @@ func learnersCorollary(n int) float64 {
 	return math.Log(float64(n)) - distuv.UnitNormal.Quantile(1-learnersBeta/2)*math.Sqrt(1-1/float64(n))
 }
 
-func (r learnersRun) measureAll(cells []learnerCell) {
+func (r learnersRun) measureAll(lines [][]*learnerCell) {
+	cells := slices.Concat(lines...)
 	found := results(r.lab, len(cells), func(ctx context.Context, i int) learnerBounds {
 		x := cells[i]
-		found := r.measure(ctx, x)
+		found := r.measure(ctx, *x)
 		r.say("%d of %d: %s, %s, %s at %g: %.3f", i+1, len(cells), x.learner, x.table, x.attack, x.claim, found.exact)
 		return found
 	})
@@ -164,32 +159,19 @@ func (r learnersRun) measure(ctx context.Context, x learnerCell) learnerBounds {
 		cat.Finders = append(slices.Clone(cat.Finders), f)
 		plan.Finder, plan.Group = f.Name, max(plan.Group, x.only)
 	}
-	all := audit.Listed(r.seeds, func(seed int) learnerBounds {
-		plan.Seed = uint64(seed + 1)
-		report, err := audited(ctx, plan, cat)
-		try.Do(audit.Of(fmt.Sprintf("%s, %s at %g", x.learner, x.attack, x.claim), err))
-		row := report.Deciding()
-		k := max(1, row.Group)
-		// As published: the two-sided 1 - alpha interval's lower end.
-		katz := published.Katz(*row.Counts, 0, learnersBeta/2) / float64(k)
-		return learnerBounds{*row.LowerBound, max(0, katz), k}
+	all := make([]learnerBounds, r.seeds)
+	in(fmt.Sprintf("%s, %s at %g", x.learner, x.attack, x.claim), func() {
+		for i := range all {
+			plan.Seed = uint64(i + 1)
+			row := audited(ctx, plan, cat).Deciding()
+			k := max(1, row.Group)
+			// As published: the two-sided 1 - alpha interval's lower end.
+			katz := published.Katz(*row.Counts, 0, learnersBeta/2) / float64(k)
+			all[i] = learnerBounds{*row.LowerBound, max(0, katz), k}
+		}
 	})
 	slices.SortFunc(all, func(a, b learnerBounds) int { return cmp.Compare(a.exact, b.exact) })
 	return all[(len(all)-1)/2]
-}
-
-// learnerLines are the cells that differ in their claims alone, in order.
-func learnerLines(cells []learnerCell) (lines [][]learnerCell) {
-	for _, c := range cells {
-		at := slices.IndexFunc(lines, func(l []learnerCell) bool {
-			return l[0].part == c.part && l[0].learner == c.learner && l[0].table == c.table && l[0].attackText() == c.attackText()
-		})
-		if at < 0 {
-			at, lines = len(lines), append(lines, nil)
-		}
-		lines[at] = append(lines[at], c)
-	}
-	return lines
 }
 
 func (c learnerCell) attackText() string {

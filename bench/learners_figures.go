@@ -43,7 +43,8 @@ var figure8 = []learnerCell{{learner: "sgd-perceptron", table: "spherical"}, {le
 // figure8Samples are the trainings a side of figure 8, as in section 5 of the paper.
 const figure8Samples = 500
 
-func (r learnersRun) cells() (cells []learnerCell) {
+// lines are cells that differ in their claims alone.
+func (r learnersRun) lines() (lines [][]*learnerCell) {
 	add := func(x learnerCell, claims []float64) {
 		if x.spec.Name == "" {
 			x.spec = r.spec(x.learner)
@@ -57,10 +58,11 @@ func (r learnersRun) cells() (cells []learnerCell) {
 		if !strings.Contains(x.part+" "+x.learner, r.only) {
 			return
 		}
-		for _, claim := range claims {
+		lines = append(lines, audit.Each(claims, func(claim float64) *learnerCell {
+			x := x
 			x.claim = claim
-			cells = append(cells, x)
-		}
+			return &x
+		}))
 	}
 	for _, f := range figure2 {
 		part, tables := "figure 2", audit.Pick(r.quick, f.quickTables, figure2Tables)
@@ -74,7 +76,7 @@ func (r learnersRun) cells() (cells []learnerCell) {
 		}
 	}
 	if r.table != "" {
-		return cells
+		return lines
 	}
 	for _, attack := range []string{"corner-flip", "corner-mean"} {
 		add(learnerCell{part: "figure 4a", learner: "naive-bayes", table: "iris", attack: attack}, r.claims)
@@ -96,7 +98,7 @@ func (r learnersRun) cells() (cells []learnerCell) {
 		add(x, claims)
 	}
 	if r.quick {
-		return cells
+		return lines
 	}
 	for _, x := range []learnerCell{{learner: "logistic-output", attack: "influence"}, {learner: "naive-bayes", attack: "corner-flip"}, {learner: "random-forest", params: stumps, attack: "majority"}} {
 		for _, k := range []int{1, 2, 4, 8} {
@@ -104,7 +106,7 @@ func (r learnersRun) cells() (cells []learnerCell) {
 			add(x, r.claims)
 		}
 	}
-	return cells
+	return lines
 }
 
 func (r learnersRun) spec(name string) audit.MechanismSpec {
@@ -188,7 +190,6 @@ type sphericityRow struct {
 // the rows say of the axis along which they vary least.
 const sphericityLambda = 1e-4
 
-// sphericityTables are the built-in tables and clouds of growing eccentricity.
 func sphericityTables() []*learners.Table {
 	tables := slices.DeleteFunc(learners.BuiltIn(), func(t *learners.Table) bool { return len(t.Features) > 8 })
 	for _, by := range []float64{1, 1.5, 2, 3, 4, 6} {
@@ -211,7 +212,6 @@ func sphericityTables() []*learners.Table {
 	return tables
 }
 
-// sphericity measures these tables, or that of a file.
 func (r learnersRun) sphericity() (rows []sphericityRow) {
 	if r.table != "" {
 		return []sphericityRow{sphericityOf(r.spec("logistic-output"))}
@@ -223,7 +223,6 @@ func (r learnersRun) sphericity() (rows []sphericityRow) {
 	return rows
 }
 
-// sphericityOf is a row, of a logistic regression over its first table.
 func sphericityOf(spec audit.MechanismSpec) sphericityRow {
 	p := try.Get(audit.ResolveParams(spec.Params, audit.Params{"lambda": {Number: sphericityLambda}}, audit.Claim{}))
 	relation := spec.Relations(p)[0]

@@ -28,10 +28,11 @@ func TestLearners(t *testing.T) {
 	testsize.Native(t)
 	const n = 1000
 	r := learnersRun{lab: lab{t.Context(), 2, t.Logf}, samples: n, seeds: 1, quick: true, only: "random-forest", cat: catalogue, claims: []float64{0.5, 1, 2}}
-	cells := r.cells()
-	if tables := r.tables(cells); len(tables) != 2 {
+	lines := r.lines()
+	if tables := r.tables(lines); len(tables) != 2 {
 		t.Fatalf("%d tables", len(tables))
 	}
+	cells := slices.Concat(lines...)
 	loud := 0
 	for _, c := range cells {
 		if c.exact > bounds.MaxCertifiable(n, n, 0, learnersBeta) || c.katz > learnersCorollary(n) || c.copies < 1 || c.copies > learnersGroup {

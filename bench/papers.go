@@ -3,12 +3,14 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds/published"
+	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/try"
 )
 
@@ -28,26 +30,31 @@ type paperPart struct {
 	rows  func(*papersRun) []paperRow
 }
 
-// paperRow is a published figure with ours beside it.
-type paperRow struct {
-	what      string // which row, column or point of the part
-	published string // the figure as printed; what the text says where it prints none
-	ours      string
-	why       string // why they differ; empty where they agree within the paper's own error
-	written   bool   // what is empty of what, published and why is written on the page by hand
-}
+// paperRow is a published figure with ours beside it, and which row, column or point of the part it
+// is. What is empty is as the page has it: texts, and why figures differ, are written there by hand.
+type paperRow struct{ what, published, ours string }
 
 // papersRun is what the parts are computed with; their seeds are fixed, so figures repeat.
 type papersRun struct {
 	lab
-	full bool   // at the sizes of the papers
-	page string // as it was
+	full    bool     // at the sizes of the papers
+	page    string   // as it was
+	command []string // that computes the part, as the page has it
 }
 
-// of is the size of a study: the small one, or the paper's.
-func (r *papersRun) of(small, paper int) int { return audit.Pick(r.full, paper, small) }
+// tables are those of the bench that the part's command runs, at its size with -quick and more
+// flags for it.
+func (r *papersRun) tables(quick ...string) []*table {
+	s := try.Get(audit.Find("bench", r.command[3], benches, study.called))
+	args := slices.DeleteFunc(r.command[4:], func(word string) bool { return word == "-quick" })
+	if !r.full {
+		args = append(append(args, "-quick"), quick...)
+	}
+	c := &call{Flags: cli.NewFlags("bench "+s.name, io.Discard), lab: r.lab, args: args, stdout: io.Discard}
+	s.run(c)
+	return c.tables
+}
 
-// papers are all five, as ../docs/findings/index.md lists them.
 var papers = []*paper{&renyiTesterPaper, &slidesPaper, &mlAuditPaper, &auditoriumPaper, &lidpPaper}
 
 func benchPapers(c *call) {
@@ -59,7 +66,7 @@ func benchPapers(c *call) {
 	if name != "" {
 		some = []*paper{try.Get(audit.Find("-only", name, papers, func(p *paper) string { return p.name }))}
 	}
-	r := &papersRun{c.lab, *full, string(try.Get(os.ReadFile(papersPage)))}
+	r := &papersRun{lab: c.lab, full: *full, page: string(try.Get(os.ReadFile(papersPage)))}
 	text, _, _ := strings.Cut(r.page, "\n## ")
 	for _, p := range some {
 		title, _, _ := p.section(r.page)
@@ -103,23 +110,24 @@ func (p *paper) written(part, page string) (rows [][]string) {
 	return rows
 }
 
-// command are the flags of the command that computes a part, as the page has it.
-func (p *paper) command(part, page string) []string {
-	return try.Get(audit.ShellWords("command", strings.Trim(p.written(part, page)[0][1], "`")))
-}
-
-// lines are the rows of the part as the page has them.
+// lines are the rows of the part as the page has them. At the sizes of the papers a sentence on
+// another figure is left out.
 func (x paperPart) lines(p *paper, r *papersRun) (lines []string) {
 	before := p.written(x.name, r.page)
+	r.command = try.Get(audit.ShellWords("command", strings.Trim(before[0][1], "`")))
 	for i, row := range x.rows(r) {
-		cells := []string{"", "", row.what, row.published, row.ours, row.why}
+		cells := []string{"", "", row.what, row.published, row.ours, ""}
 		for i, c := range cells {
 			cells[i] = strings.ReplaceAll(c, "|", `\|`)
 		}
-		for _, k := range []int{2, 3, 5} {
-			if row.written {
-				cells[k] = cmp.Or(cells[k], before[min(i, len(before)-1)][k])
-			}
+		at := i
+		if row.what != "" && (i >= len(before) || before[i][2] != cells[2]) {
+			at = slices.IndexFunc(before, func(b []string) bool { return b[2] == cells[2] })
+		}
+		if at >= 0 {
+			b := before[at]
+			cells[2], cells[3] = b[2], cmp.Or(cells[3], b[3])
+			cells[5] = audit.Pick(r.full && cells[4] != b[4], "", b[5])
 		}
 		if i == 0 {
 			copy(cells, before[0][:2])
@@ -131,7 +139,12 @@ func (x paperPart) lines(p *paper, r *papersRun) (lines []string) {
 
 // beside are rows of figures, each a published one, where it is computed, and ours.
 func beside(figures ...[2]string) []paperRow {
-	return audit.Each(figures, func(f [2]string) paperRow { return paperRow{published: f[0], ours: f[1], written: true} })
+	return audit.Each(figures, func(f [2]string) paperRow { return paperRow{"", f[0], f[1]} })
+}
+
+// two are a published figure and ours in one format.
+func two(format string, published, ours float64) [2]string {
+	return [2]string{fmt.Sprintf(format, published), fmt.Sprintf(format, ours)}
 }
 
 // fixed is a part of figures that hang on no size.
@@ -141,7 +154,7 @@ func fixed(name string, figures func() [][2]string) paperPart {
 
 var renyiTesterPaper = paper{"RényiTester", []paperPart{
 	fixed("Lemma 2.5", func() [][2]string {
-		return [][2]string{{fmt.Sprintf("%.6f", published.PureThreshold(0.01, 2)), fmt.Sprintf("%.6f", audit.RandomisedResponseRenyi(0.01, 2))}}
+		return [][2]string{two("%.6f", published.PureThreshold(0.01, 2), audit.RandomisedResponseRenyi(0.01, 2))}
 	}),
 	fixed("Theorem 4.3 and algorithm 1", func() [][2]string {
 		return [][2]string{{thousands(published.RenyiSamples(2, 1.6, 0.0086, 1.0/3)), thousands(published.CorrectedRenyiSamples(2, 1.6, 0.0086, 1.0/3))}}
@@ -149,31 +162,14 @@ var renyiTesterPaper = paper{"RényiTester", []paperPart{
 	fixed("Algorithm 2", func() [][2]string {
 		return [][2]string{{"", fmt.Sprintf("%.4f", published.ADPTesterEta(100, 0.01, 8_100_000))}}
 	}),
-	tablePart("Table 1", "renyitester", "table-1", func(*auditRow) string {
-		return "printed is what theorems ask for of any mechanism, ours is what an audit of this one took"
-	}),
-	tablePart("Table 2", "renyitester", "table-2", verdictWhy),
-	tablePart("Table 3", "renyitester", "table-3", verdictWhy),
-	tablePart("Table 4", "renyitester", "table-4", verdictWhy),
-	tablePart("Tables 5 and 6", "renyitester", "table-5", trialsWhy),
-	tablePart("Table 7", "renyitester", "table-7", trialsWhy),
-	tablePart("Figure 1", "renyitester", "figure-1", caughtWhy),
-	tablePart("Figure 2", "renyitester", "figure-2", func(r *auditRow) string {
-		return fmt.Sprintf("the divergence is %g; lambda moves the estimate as printed, the number of outputs hardly: our kernel has half the median distance, the paper names none", r.plan.Claim.Alpha/2)
-	}),
-	tablePart("Figure 3", "renyitester", "figure-3", func(*auditRow) string {
-		return "ours is a lower bound at 95 % confidence, the paper's an estimate without one"
-	}),
+	{"Table 1", false, tableRows}, {"Table 2", false, tableRows}, {"Table 3", false, tableRows}, {"Table 4", false, tableRows},
+	{"Tables 5 and 6", false, tableRows}, {"Table 7", false, tableRows},
+	{"Figure 1", false, tableRows}, {"Figure 2", false, tableRows}, {"Figure 3", false, tableRows},
 }}
 
-// verdictWhy explains a row of verdicts, of which the paper's tester is the first.
-func verdictWhy(r *auditRow) string {
-	refuted := r.mostly()
-	switch said := r.figures[0].value; {
-	case refuted && said == "passed":
-		return "a violation: ours tests an event exactly, where RényiTester bounds a divergence"
-	case !refuted && slices.ContainsFunc(r.figures, func(f printed) bool { return f.value == "false" || f.value == "failed" }):
-		return fmt.Sprintf("not seen at this size, %d certification outputs a side", r.plan.Samples)
-	}
-	return ""
+// tableRows are those of a table of bench tables, of one run each at the small size.
+func tableRows(r *papersRun) []paperRow {
+	return audit.Each(r.tables("-runs", "1")[0].rows, func(x line) paperRow {
+		return paperRow{x.name, x.cells[1].(string), x.cells[0].(string)}
+	})
 }

@@ -20,37 +20,33 @@ var mlAuditPaper = paper{"ML-Audit", []paperPart{
 	{"Figure 1, algorithm 1", true, learnersAlgorithm},
 	{"Corollary 4.0.1", true, learnersCeiling},
 	{"Lemma A.3", true, learnersKatz},
-	{"Lemma 3.4, copies", false, learnersStudy{only: "copies", seeds: 1, claims: []float64{0.5, 2, 8}}.rows},
-	{"Figure 2", false, learnersStudy{only: "figure 2", quick: true, seeds: 3, claims: []float64{0.5, 1, 2}}.rows},
+	{"Lemma 3.4, copies", false, learnersRun{only: "copies", seeds: 1, claims: []float64{0.5, 2, 8}}.rows},
+	{"Figure 2", false, learnersRun{only: "figure 2", quick: true, seeds: 3, claims: []float64{0.5, 1, 2}}.rows},
 	{"Figure 3", true, learnersSphericity},
-	{"Figure 4a", false, learnersStudy{only: "figure 4a", seeds: 1, claims: []float64{0.5, 1, 2}}.rows},
-	{"Figure 4b", false, learnersStudy{only: "figure 4b", seeds: 5, claims: []float64{1, 2, 8}}.rows},
+	{"Figure 4a", false, learnersRun{only: "figure 4a", seeds: 1, claims: []float64{0.5, 1, 2}}.rows},
+	{"Figure 4b", false, learnersRun{only: "figure 4b", seeds: 5, claims: []float64{1, 2, 8}}.rows},
 	{"Section 5, violations", true, learnersViolations},
-	{"Figure 5", false, learnersStudy{only: "(neighbours=add-remove)", seeds: 1, claims: []float64{0.5, 1, 2}}.rows},
-	{"Figure 8", false, learnersStudy{only: "figure 8", quick: true, seeds: 1}.rows},
+	{"Figure 5", false, learnersRun{only: "(neighbours=add-remove)", seeds: 1, claims: []float64{0.5, 1, 2}}.rows},
+	{"Figure 8", false, learnersRun{only: "figure 8", quick: true, seeds: 1}.rows},
 }}
 
-// learnersStudy is a part of [benchLearners] as rows.
-type learnersStudy struct {
-	only   string
-	quick  bool
-	seeds  int
-	claims []float64 // at the small size
-}
-
-func (s learnersStudy) run(r *papersRun) learnersRun {
-	return learnersRun{lab: r.lab, samples: 10_000, seeds: r.of(s.seeds, max(3, s.seeds)), quick: s.quick && !r.full, only: s.only,
-		cat: catalogue, claims: audit.Pick(r.full, learnersClaims, s.claims)}
+// of is the study as a part has it, which is at the small size.
+func (r learnersRun) of(p *papersRun) learnersRun {
+	r.lab, r.samples, r.cat = p.lab, 10_000, catalogue
+	if p.full {
+		r.seeds, r.quick, r.claims = max(3, r.seeds), false, learnersClaims
+	}
+	return r
 }
 
 // rows are one a learner and table, of the bounds by attack and claim.
-func (s learnersStudy) rows(r *papersRun) []paperRow {
-	run := s.run(r)
-	cells := run.cells()
-	run.measureAll(cells)
+func (r learnersRun) rows(p *papersRun) []paperRow {
+	r = r.of(p)
+	lines := r.lines()
+	r.measureAll(lines)
 	var rows []paperRow
 	last := ""
-	for _, l := range learnerLines(cells) {
+	for _, l := range lines {
 		exact := ""
 		what := fmt.Sprintf("%s, %s, claims", l[0].learner, l[0].table)
 		for _, c := range l {
@@ -58,7 +54,7 @@ func (s learnersStudy) rows(r *papersRun) []paperRow {
 			exact += fmt.Sprintf(" %.3f", c.exact)
 		}
 		if what != last {
-			rows, last = append(rows, paperRow{what: what, written: true}), what
+			rows, last = append(rows, paperRow{what: what}), what
 		}
 		row := &rows[len(rows)-1]
 		row.ours += audit.Pick(row.ours == "", "", "; ") + l[0].attackText() + exact
@@ -66,7 +62,6 @@ func (s learnersStudy) rows(r *papersRun) []paperRow {
 	return rows
 }
 
-// learnersTable1 are the summaries of the table, as numbers a model.
 func learnersTable1(*papersRun) []paperRow {
 	predictions := audit.Params{"summary": {Text: "predictions"}}
 	width := func(learner string, params audit.Params) int {
@@ -80,16 +75,15 @@ func learnersTable1(*papersRun) []paperRow {
 		[2]string{"", fmt.Sprintf("clipped gradients; %d log odds, at x*, zero and rows", width("sgd-linear", predictions))})
 }
 
-// learnersAlgorithm is one audit: the event that is learned, and both bounds of its counts.
 func learnersAlgorithm(r *papersRun) []paperRow {
-	run := learnersStudy{seeds: 1}.run(r)
+	run := learnersRun{seeds: 1}.of(r)
 	found := run.measure(r.ctx, learnerCell{table: "iris-petals", attack: "corner-flip", claim: 1, spec: run.spec("naive-bayes")})
 	return beside([2]string{"", fmt.Sprintf("%.3f; Katz on the same counts %.3f", found.exact, found.katz)})
 }
 
 func learnersCeiling(*papersRun) []paperRow {
 	return beside(audit.Each([]int{10_000, figure8Samples}, func(n int) [2]string {
-		return [2]string{fmt.Sprintf("%.3f", learnersCorollary(n)), fmt.Sprintf("%.3f", bounds.MaxCertifiable(n, n, 0, learnersBeta))}
+		return two("%.3f", learnersCorollary(n), bounds.MaxCertifiable(n, n, 0, learnersBeta))
 	})...)
 }
 
@@ -120,7 +114,7 @@ func learnersKatz(*papersRun) []paperRow {
 func learnersSphericity(r *papersRun) []paperRow {
 	var clouds []string
 	least, most := math.Inf(1), 0.0
-	for _, s := range (learnersStudy{}).run(r).sphericity() {
+	for _, s := range (learnersRun{}).of(r).sphericity() {
 		if strings.HasPrefix(s.table, "clouds") {
 			clouds = append(clouds, fmt.Sprintf("%.2f (%.0f)", s.clipbkd, s.ratio))
 		}
@@ -131,7 +125,7 @@ func learnersSphericity(r *papersRun) []paperRow {
 
 // learnersViolations is the second case study: epsilon for one relation, claimed for another.
 func learnersViolations(r *papersRun) []paperRow {
-	report := try.Get(audited(r.ctx, pair.Plan{Mechanism: "random-forest-wrong-neighbours", Mode: pair.UntilRefuted, Samples: 300_000, Trials: 4, Seed: 1}, catalogue))
+	report := audited(r.ctx, pair.Plan{Mechanism: "random-forest-wrong-neighbours", Mode: pair.UntilRefuted, Samples: 300_000, Trials: 4, Seed: 1}, catalogue)
 	verdict := audit.Pick(report.Verdict == audit.Violation, "refuted", "not refuted")
 	return beside([2]string{"", fmt.Sprintf("claim of %g %s by %d outputs", report.Claim.Epsilon, verdict, report.Termination.Outputs)})
 }

@@ -85,7 +85,7 @@ func four(x float64) string { return fmt.Sprintf("%.4g", x) }
 func accounted(name string, figures func(accounting.Account) [][2]string) paperPart {
 	return paperPart{name, true, func(r *papersRun) []paperRow {
 		texts := settings.Texts{}
-		for flag := range slices.Chunk((&paper{name: "slides"}).command(name, r.page)[2:], 2) {
+		for flag := range slices.Chunk(r.command[2:], 2) {
 			texts[flag[0][1:]] = flag[1]
 		}
 		var q accounting.Query
@@ -103,7 +103,6 @@ func guaranteed(a accounting.Account, m accounting.Method) string {
 	return ""
 }
 
-// curveRows hold a curve to a printed formula.
 func curveRows(a accounting.Account, printed func(alpha float64) float64) [][2]string {
 	return audit.Each(a.Curve, func(p accounting.Point) [2]string { return [2]string{four(printed(p.Alpha)), four(p.Divergence)} })
 }

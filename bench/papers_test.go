@@ -23,7 +23,7 @@ func TestPapers(t *testing.T) {
 				if !part.quick {
 					testsize.Long(t)
 				}
-				lines := part.lines(p, &papersRun{lab{t.Context(), 1, t.Logf}, false, page})
+				lines := part.lines(p, &papersRun{lab: lab{t.Context(), 1, t.Logf}, page: page})
 				if len(lines) == 0 {
 					t.Error("no figure")
 				}

@@ -14,7 +14,6 @@ import (
 	"github.com/dpscope/dpscope/internal/try"
 )
 
-// unlike are the fields of a report that say when and by what it was made.
 var unlike = []string{"schema", "schemaVersion", "version", "generator", "timing", "seconds", "versions"}
 
 // benchSame says whether two programs make the same reports of core/testdata/reports, which has some

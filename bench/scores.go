@@ -67,15 +67,15 @@ func (c scoreCase) draw(seed uint64, trial, m int) scores.Scores {
 // fixedTwoSided are the bounds before sides were chosen: as many guessed in as out, their number
 // by m alone, and for epsilon the published p-value.
 func fixedTwoSided(scores []float64, in []bool) (pure, gaussian float64) {
-	bound := func(made int, of func(m, made, right int, delta, beta float64) float64) float64 {
+	bound := func(made int, of oneRunBound) float64 {
 		return of(len(scores), made, bounds.OneRunRight(scores, in)(made-made/2, made/2), canaryDelta, canaryBeta)
 	}
 	return bound(bounds.OneRunGuesses(len(scores)), published.SteinkeEpsilon), bound(bounds.OneRunGDPGuesses(len(scores)), bounds.OneRunGDPEpsilon)
 }
 
-// jaxPrivacy are bounds as epsilon_one_run and epsilon_one_run_fdp of jax_privacy compute them
-// (google-deepmind/jax_privacy, CanaryScoreAuditor in auditing.py, commit 8967688c26d4): all
-// canaries at or above a threshold are guessed in.
+// jaxPrivacy are bounds as epsilon_one_run and epsilon_one_run_fdp compute them (CanaryScoreAuditor
+// in auditing.py of google-deepmind/jax_privacy, commit 8967688c26d4): all canaries at or above a
+// threshold are guessed in.
 type jaxPrivacy struct {
 	scores     []float64 // falling
 	in         []bool
@@ -105,8 +105,7 @@ func (a jaxPrivacy) frontier() []guesses {
 		if k+1 < len(a.scores) && a.scores[k+1] == a.scores[k] {
 			continue
 		}
-		// A corner that is not above the line from the one before it to g is none. The area
-		// is as large by numbers of guesses as by wrong ones.
+		// A corner that is not above the line from the one before it to g is none.
 		for n := len(hull); n > 1 && (hull[n-1].right-hull[n-2].right)*(g.made-hull[n-2].made) <= (g.right-hull[n-2].right)*(hull[n-1].made-hull[n-2].made); n-- {
 			hull = hull[:n-1]
 		}
@@ -159,7 +158,7 @@ func (a jaxPrivacy) split(st *stream.Stream) (pure, gaussian float64) {
 		h.scores, h.in = append(h.scores, a.scores[i]), append(h.in, a.in[i])
 	}
 	explore, certify := newJaxPrivacy(half[0].scores, half[0].in), newJaxPrivacy(half[1].scores, half[1].in)
-	bound := func(explored int, of func(m, made, right int, delta, beta float64) float64) float64 {
+	bound := func(explored int, of oneRunBound) float64 {
 		if explored > 0 {
 			if made, right := certify.at(explore.scores[explored-1]); made > 0 {
 				return of(len(certify.scores), made, right, canaryDelta, canaryBeta)
@@ -172,13 +171,11 @@ func (a jaxPrivacy) split(st *stream.Stream) (pure, gaussian float64) {
 }
 
 func benchScores(c *call) {
-	seeds, m := 20, 10_000
-	c.Count(&seeds, "seeds", seeds, "audits of a case")
-	c.Count(&m, "m", m, "scores of a case, half of them in")
+	var seeds, m int
+	c.count(&seeds, "seeds", 20, 1, 10_000, "audits of a case")
+	c.count(&m, "m", 10_000, 100, 1_000_000, "scores of a case, half of them in")
 	c.parse()
-	refuse(seeds < 1 || m < 100 || m > 1_000_000, "-seeds and -m", fmt.Sprintf("%d and %d", seeds, m), "at least 1, and from 100 to 1000000")
-	t := c.scores(1, seeds, m)
-	c.print(fmt.Sprintf("Bounds on epsilon from scores of one run, means ± standard errors of %d audits; m = %d, beta = %g, delta = %g", seeds, m, canaryBeta, canaryDelta), t)
+	c.print(fmt.Sprintf("Bounds on epsilon from scores of one run, means ± standard errors of %d audits; m = %d, beta = %g, delta = %g", seeds, m, canaryBeta, canaryDelta), c.scores(1, seeds, m))
 }
 
 func (l lab) scores(seed uint64, seeds, m int) *table {

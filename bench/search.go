@@ -56,8 +56,8 @@ func (c searchCase) refuted(ctx context.Context, dir string, seed uint64, worker
 }
 
 func benchSearch(c *call) {
-	seeds := 3
-	c.Count(&seeds, "seeds", seeds, "audits of each, with seeds 1, 2, ...")
+	var seeds int
+	c.Count(&seeds, "seeds", 3, "audits of each, with seeds 1, 2, ...")
 	dir := c.String("dir", "bench/search", "folder of the programs, which take Python 3 and Node.js")
 	only := c.String("only", "", "only functions whose name contains one of these, comma between")
 	c.parse()

@@ -43,7 +43,6 @@ func sharpOf(name string, n1, n0 int, p1, p0 float64, refutes func(bounds.Counts
 	return c
 }
 
-// alarms does the runs of a batch and returns how many refuted the claim.
 func (c sharp) alarms(seed uint64, batch int) (alarms int) {
 	s := stream.New(stream.Key{Seed: seed, Purpose: "calibration/sharp/" + c.name, Trial: batch})
 	count := func(n int, p float64) (k int) {

@@ -20,7 +20,6 @@ import (
 	"github.com/dpscope/dpscope/internal/try"
 )
 
-// tablesPlan is what is asked for of the tables of a paper.
 type tablesPlan struct {
 	paper, only string
 	quick       bool
@@ -32,13 +31,11 @@ type tablesPlan struct {
 // which an exact test flags a third of all mechanisms that just keep their claim.
 const tablesBeta = 0.05
 
-// tablePapers are the papers by name: their tables under a plan.
 var tablePapers = map[string][]func(tablesPlan) paperTable{
 	"auditorium":  {auditoriumTable1, auditoriumTable2, auditoriumFigure1, auditoriumFigure2, auditoriumFigure3, auditoriumFigure3Trials},
 	"renyitester": {renyiTable1, renyiTable2, renyiTable3, renyiTable4, renyiTable5, renyiTable7, renyiFigure1, renyiFigure2, renyiFigure3},
 }
 
-// paperTable is a table or a figure of a paper, with our figures beside it.
 type paperTable struct {
 	id, title, published string // published: what the published figures are
 	notes                []string
@@ -89,11 +86,15 @@ func benchTables(c *call) {
 	var plan tablesPlan
 	c.StringVar(&plan.paper, "paper", "", "auditorium or renyitester")
 	c.StringVar(&plan.only, "only", "", "only tables whose name contains this, table-1 for example")
-	c.Count(&plan.runs, "runs", 0, "runs of each row; 0: each table's own number")
+	c.count(&plan.runs, "runs", 0, 0, 10_000, "runs of each row; 0: each table's own number")
 	c.Seed(&plan.seed, 1, "seed of the first run; the next run has the next")
 	c.BoolVar(&plan.quick, "quick", false, "some minutes on two processors: fewer rows, runs and outputs")
 	c.parse()
-	tables := audit.Each(c.tables(plan), func(p paperTable) *table {
+	made := plan.tables()
+	c.rows(slices.Concat(audit.Each(made, func(t paperTable) []*auditRow {
+		return slices.Concat(audit.Each(t.rows, func(r *auditRow) []*auditRow { return append([]*auditRow{r}, r.testers...) })...)
+	})...), plan.seed)
+	tables := audit.Each(made, func(p paperTable) *table {
 		t := &table{title: p.id + "  " + p.title, columns: []string{"ours", "published", "truth", "outputs", "seconds"},
 			notes: append([]string{"published: " + p.published}, p.notes...)}
 		for _, r := range p.rows {
@@ -108,18 +109,16 @@ func benchTables(c *call) {
 // maxTablesSeed leaves room for the seeds of certifications within a search.
 const maxTablesSeed = 1 << 40
 
-// tables are those that the plan asks for, resolved.
 func (p tablesPlan) tables() []paperTable {
 	made, ok := tablePapers[p.paper]
 	if !ok {
 		try.Do(audit.UnknownName("-paper", p.paper, slices.Sorted(maps.Keys(tablePapers))))
 	}
-	within("-runs", p.runs, 0, 10_000)
-	within("-seed", int(p.seed), 0, maxTablesSeed)
+	try.Do(audit.Within("-seed", int(p.seed), 0, maxTablesSeed))
 	all := audit.Each(made, func(table func(tablesPlan) paperTable) paperTable { return table(p) })
-	names := audit.Each(all, func(t paperTable) string { return t.id })
+	names := strings.Join(audit.Each(all, func(t paperTable) string { return t.id }), ", ")
 	tables := slices.DeleteFunc(all, func(t paperTable) bool { return !strings.Contains(t.id, p.only) })
-	refuse(len(tables) == 0, "-only", p.only, "part of one of "+strings.Join(names, ", "))
+	refuse(len(tables) == 0, "-only", p.only, "part of one of "+names)
 	for _, t := range tables {
 		for _, r := range t.rows {
 			in(t.id+", "+r.name, func() { try.Do(r.resolve()) })
@@ -141,18 +140,6 @@ func (r *auditRow) resolve() error {
 		r.truth = cmp.Or(r.truth, a.Spec.Truth(a.Plan.Parameters))
 	}
 	return err
-}
-
-func (l lab) tables(plan tablesPlan) []paperTable {
-	tables := plan.tables()
-	var rows []*auditRow
-	for _, t := range tables {
-		for _, r := range t.rows {
-			rows = append(append(rows, r), r.testers...)
-		}
-	}
-	l.rows(rows, plan.seed)
-	return tables
 }
 
 func (l lab) rows(rows []*auditRow, seed uint64) {
@@ -186,9 +173,8 @@ func (l lab) rows(rows []*auditRow, seed uint64) {
 	}
 }
 
-// audit is one audit, added to the run.
 func (out *auditRun) audit(ctx context.Context, plan pair.Plan) {
-	report := try.Get(audited(ctx, plan, catalogue))
+	report := audited(ctx, plan, catalogue)
 	out.refuted = report.Verdict == audit.Violation
 	out.bound = *report.LowerBound
 	for _, row := range report.Rows("published") {
@@ -248,8 +234,6 @@ func (r *auditRow) count(is func(auditRun) bool) int { return audit.Count(r.foun
 
 func refuted(x auditRun) bool { return x.refuted }
 func own(x auditRun) bool     { return x.own }
-
-func (r *auditRow) mostly() bool { return 2*r.count(refuted) >= len(r.found) }
 
 // trials of a search in the mean; one that found nothing counts as all, as in the papers.
 func (r *auditRow) trials() float64 {

@@ -161,7 +161,6 @@ func auditoriumFigure1(p tablesPlan) paperTable {
 		})}
 }
 
-// auditoriumFigure2 is ScaleGD: certified and true divergence over the share s of the noise.
 func auditoriumFigure2(p tablesPlan) paperTable {
 	const alpha, sigma = 1.5, 2
 	return paperTable{id: "figure-2", title: fmt.Sprintf("ScaleGD: certified Rényi divergence of order %g over the share s of the noise, sigma = %d, clip norm 1", alpha, sigma),
@@ -172,7 +171,6 @@ func auditoriumFigure2(p tablesPlan) paperTable {
 		})}
 }
 
-// scaled is a row of DP-SGD whose noise is the share s of sigma.
 func (p tablesPlan) scaled(name, setting string, sigma, s, alpha float64, neighbours *audit.Pair, caught bool) *auditRow {
 	return &auditRow{name: name, setting: setting, runs: p.runsOf(10, 3),
 		plan: pair.Plan{Mechanism: "dp-sgd-scaled-noise", Claim: new(audit.Claim{Kind: audit.Renyi, Alpha: alpha}), Samples: ifQuick(p, 50_000, 500_000), Explore: ifQuick(p, 20_000, 50_000),

@@ -11,32 +11,36 @@ import (
 	"github.com/dpscope/dpscope/internal/try"
 )
 
+// renyiMechanism is one by the paper's name, and what table 2 has of RényiTester, aDPTester and DP-Sniper.
 type renyiMechanism struct {
 	name, mechanism string
-	broken          bool
 	params          audit.Params
-	renyi           bool   // claims the Rényi divergence
-	all             string // table 2: RényiTester, aDPTester, DP-Sniper
+	all             string
 }
 
 // revealing are the queries of an SVT under add/remove: the paper names none.
 var revealing = audit.Params{"queries": {Text: "reveal-records"}}
 
 var renyiMechanisms = []renyiMechanism{
-	{"DPMean", "laplace-mean", false, nil, false, "passed passed passed"},
-	{"NonDPMean1", "laplace-mean-raw-count", true, nil, false, "false passed passed"},
-	{"NonDPMean2", "laplace-mean-raw-denominator", true, nil, false, "false false passed"},
-	{"SVT1", "svt1", false, revealing, false, "passed - passed"},
-	{"SVT2", "svt2", false, revealing, false, "passed - passed"},
-	{"SVT3", "svt3", true, revealing, false, "passed - passed"},
-	{"SVT4", "svt4", true, revealing, false, "passed - passed"},
-	{"SVT5", "svt5", true, revealing, false, "false - false"},
-	{"SVT6", "svt6", true, revealing, false, "passed - passed"},
-	{"Joint", "exponential-median", false, nil, false, "passed - passed"},
-	{"WrongSensitivitySGD", "dp-sgd-microbatch", true, nil, true, "false passed -"},
-	{"ScaledSGD", "dp-sgd-scaled-noise", true, audit.Params{"sigma": number(10), "s": number(0.15)}, true, "false passed -"},
-	{"NonADPMean", "gaussian-mean-raw-count-renyi", true, nil, true, "false passed -"},
+	{"DPMean", "laplace-mean", nil, "passed passed passed"},
+	{"NonDPMean1", "laplace-mean-raw-count", nil, "false passed passed"},
+	{"NonDPMean2", "laplace-mean-raw-denominator", nil, "false false passed"},
+	{"SVT1", "svt1", revealing, "passed - passed"},
+	{"SVT2", "svt2", revealing, "passed - passed"},
+	{"SVT3", "svt3", revealing, "passed - passed"},
+	{"SVT4", "svt4", revealing, "passed - passed"},
+	{"SVT5", "svt5", revealing, "false - false"},
+	{"SVT6", "svt6", revealing, "passed - passed"},
+	{"Joint", "exponential-median", nil, "passed - passed"},
+	{"WrongSensitivitySGD", "dp-sgd-microbatch", nil, "false passed -"},
+	{"ScaledSGD", "dp-sgd-scaled-noise", audit.Params{"sigma": number(10), "s": number(0.15)}, "false passed -"},
+	{"NonADPMean", "gaussian-mean-raw-count-renyi", nil, "false passed -"},
 }
+
+func (m renyiMechanism) sgd() bool { return strings.HasSuffix(m.name, "SGD") }
+
+// renyi reports whether it claims the Rényi divergence.
+func (m renyiMechanism) renyi() bool { return m.sgd() || m.name == "NonADPMean" }
 
 func renyiNamed(name string) renyiMechanism {
 	return try.Get(audit.Find("RényiTester", name, renyiMechanisms, func(m renyiMechanism) string { return m.name }))
@@ -47,11 +51,8 @@ func renyiNamed(name string) renyiMechanism {
 func (p tablesPlan) renyiSearch(name, finder string, epsilon, alpha float64, full, quick int) *auditRow {
 	m := renyiNamed(name)
 	claim := audit.DPClaim(epsilon, 0)
-	if m.renyi {
-		claim = audit.Claim{Kind: audit.Renyi, Alpha: alpha, Epsilon: epsilon}
-		if m.mechanism[:3] == "dp-" {
-			claim.Epsilon = 0 // what its parameters imply
-		}
+	if m.renyi() { // at DP-SGD what its parameters imply
+		claim = audit.Claim{Kind: audit.Renyi, Alpha: alpha, Epsilon: audit.Pick(m.sgd(), 0, epsilon)}
 	}
 	return &auditRow{name: name, runs: p.runsOf(full, quick), plan: pair.Plan{Mechanism: m.mechanism, Parameters: m.params,
 		Claim: &claim, Relation: audit.AddRemove, Finder: finder, Trials: ifQuick(p, 15, 25),
@@ -173,7 +174,7 @@ func renyiTable4(p tablesPlan) paperTable {
 		m := renyiNamed(cell.name)
 		for i, tester := range strings.Fields(cell.tester) {
 			at := audit.Pick(cell.name == "ScaledSGD", scaled, usual)[i]
-			if p.quick && (m.mechanism[:3] == "svt" && !m.broken || at[1] == 2 && !m.renyi) {
+			if p.quick && (m.name == "SVT1" || m.name == "SVT2" || at[1] == 2 && !m.renyi()) {
 				continue
 			}
 			row := func() *auditRow {
@@ -182,7 +183,7 @@ func renyiTable4(p tablesPlan) paperTable {
 				return r
 			}
 			switch {
-			case m.renyi:
+			case m.renyi():
 				row()
 				continue
 			case at[1] == 1.5:
@@ -196,7 +197,6 @@ func renyiTable4(p tablesPlan) paperTable {
 	return t
 }
 
-// renyiTrials is a line of trials until a violation.
 type renyiTrials struct {
 	name           string
 	epsilon, alpha float64
@@ -259,7 +259,6 @@ func renyiFigure1(p tablesPlan) paperTable {
 		})}
 }
 
-// gaussians is a row of N(0, 1) against N(1, 1).
 func (p tablesPlan) gaussians(alpha float64, n int, setting string) *auditRow {
 	return &auditRow{name: "N(0,1), N(1,1)", setting: setting, runs: p.runsOf(10, 4),
 		plan: pair.Plan{Mechanism: "dp-sgd", Claim: new(audit.Claim{Kind: audit.Renyi, Alpha: alpha}), Samples: n, Explore: n,

@@ -44,13 +44,13 @@ var catalogueText []byte
 
 // Library is the code of a library at one commit.
 type Library struct {
-	Repository string   `json:"repository"` // owner/name on GitHub
-	Commit     string   `json:"commit"`
-	Paths      []string `json:"paths"`              // what of it is laid out
-	Needs      string   `json:"needs"`              // what must be installed for it
-	With       []string `json:"with,omitempty"`     // keys of libraries that it imports and that are laid out beside it
-	Runs       string   `json:"runs,omitempty"`     // what runs it: R, Node or Compiled; Python if absent
-	Packages   []string `json:"packages,omitempty"` // name@version in npm's registry: these are laid out in place of Paths
+	Repository string // owner/name on GitHub
+	Commit     string
+	Paths      []string // what of it is laid out
+	Needs      string   // what must be installed for it
+	With       []string // keys of libraries that it imports and that are laid out beside it
+	Runs       string   // what runs it: R, Node or Compiled; Python if absent
+	Packages   []string // name@version in npm's registry: these are laid out in place of Paths
 }
 
 // What runs a library other than Python.
@@ -62,22 +62,22 @@ const (
 
 // Entry is one audit.
 type Entry struct {
-	Name     string  `json:"name"`
-	Library  string  `json:"library"` // key of Catalogue.Libraries
-	Case     string  `json:"case"`    // of the adapter
-	Kind     string  `json:"kind"`
-	Says     string  `json:"says,omitempty"`  // sentence that somebody wrote about it
-	Place    string  `json:"place,omitempty"` // where that stands: an address, or a file of the library
-	Twin     string  `json:"twin,omitempty"`  // the entry that is as it should be
-	Relation string  `json:"relation"`
-	Rows     string  `json:"rows"`
-	Domain   string  `json:"domain"`
-	Integer  bool    `json:"integer,omitempty"`
-	Columns  string  `json:"columns,omitempty"` // kind of a column, as -kind takes it
-	Epsilon  float64 `json:"epsilon"`
-	Delta    float64 `json:"delta,omitempty"`
-	Pair     string  `json:"pair,omitempty"`    // the only pair, as -pair takes it; a search if absent
-	Samples  int     `json:"samples,omitempty"` // certification outputs a side; 20,000 if absent
+	Name     string
+	Library  string // key of Catalogue.Libraries
+	Case     string // of the adapter
+	Kind     string
+	Says     string // sentence that somebody wrote about it
+	Place    string // where that stands: an address, or a file of the library
+	Twin     string // the entry that is as it should be
+	Relation string
+	Rows     string
+	Domain   string
+	Integer  bool
+	Columns  string // kind of a column, as -kind takes it
+	Epsilon  float64
+	Delta    float64
+	Pair     string // the only pair, as -pair takes it; a search if absent
+	Samples  int    // certification outputs a side; 20,000 if absent
 }
 
 // Broken reports whether an audit should refute the claim.
@@ -109,8 +109,8 @@ func (e Entry) claim() string {
 
 // Contents is all that the gallery audits.
 type Contents struct {
-	Libraries map[string]Library `json:"libraries"`
-	Entries   []Entry            `json:"entries"`
+	Libraries map[string]Library
+	Entries   []Entry
 }
 
 // Catalogue reads the catalogue that is built in.
@@ -133,10 +133,10 @@ type Result struct {
 
 // Run is the results of a run of all entries.
 type Run struct {
-	Version string   `json:"version"` // of dpscope
-	Machine string   `json:"machine"` // operating system, architecture and workers
-	Seconds float64  `json:"seconds"` // of the last run of all entries, on the clock; 0: there was none
-	Results []Result `json:"results"`
+	Version string  // of dpscope
+	Machine string  // operating system, architecture and workers
+	Seconds float64 // of the last run of all entries, on the clock; 0: there was none
+	Results []Result
 }
 
 // Merge puts new results in the place of kept ones, in the order of the catalogue. What is no
@@ -153,11 +153,6 @@ func Merge(c Contents, kept, latest Run) Run {
 		}
 	}
 	return merged
-}
-
-// Right reports whether a broken mechanism was refuted, or any other not.
-func Right(e Entry, r Result) bool {
-	return r.Error == "" && (r.Verdict == "violation") == e.Broken()
 }
 
 // relation is how epsilon stands to the bound. Where a bet refutes the claim and no interval is
