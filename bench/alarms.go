@@ -31,7 +31,8 @@ const (
 func alarmCells() []alarmCell {
 	one, claim := audit.Params{"epsilon": {Number: 1}}, audit.DPClaim(1, 0)
 	// Of the first pair of dp-sgd come Gaussians one deviation apart, and this is their delta at epsilon = 1.
-	gaussians, delta := audit.Params{"sigma": {Number: 1}, "clip": {Number: 1}}, math.Ceil(bounds.GaussianDelta(1, 1)*1e12)/1e12
+	gaussians := audit.Params{"sigma": {Number: 1}, "clip": {Number: 1}}
+	delta := math.Ceil(bounds.GaussianDelta(1, 1)*1e12) / 1e12
 	return []alarmCell{
 		{"randomised response", "randomised-response", one, claim, 0, 1},
 		{"Laplace mean, all pairs", "laplace-mean", one, claim, 0, 4},
@@ -49,8 +50,7 @@ type alarmRow struct {
 	alarms, runs int
 }
 
-// alarms counts how often claims that just hold are refuted: by audits, or by forced bettors, of
-// which there are fewer.
+// alarms are those of audits, or of forced bettors, of which there are fewer.
 func (l lab) alarms(runs, samples int, seed uint64, forced bool) (rows []alarmRow) {
 	for _, c := range alarmCells() {
 		if forced && c.name == "Laplace mean, all pairs" { // its first is not tight
@@ -68,10 +68,12 @@ func (l lab) alarms(runs, samples int, seed uint64, forced bool) (rows []alarmRo
 			if forced {
 				return forcedRun(ctx, a)
 			}
-			return try.Get(engine.Result[pair.SequentialResult](a.SequentialTest(), func(int) error { return ctx.Err() })).Refuted > 0
+			test := a.SequentialTest()
+			return try.Get(engine.Result[pair.SequentialResult](test, func(int) error { return ctx.Err() })).Refuted > 0
 		})
-		rows = append(rows, alarmRow{c.name, a.Claim.String(), audit.Count(refuted, func(alarm bool) bool { return alarm }), len(refuted)})
-		l.say("%v", rows[len(rows)-1])
+		alarms := audit.Count(refuted, func(alarm bool) bool { return alarm })
+		l.say("%s: %d of %d", c.name, alarms, len(refuted))
+		rows = append(rows, alarmRow{c.name, a.Claim.String(), alarms, len(refuted)})
 	}
 	return rows
 }

@@ -19,12 +19,10 @@ import (
 	"github.com/dpscope/dpscope/site/e2e/browser"
 )
 
-// museumBrowserSeconds is how long a verdict may take in the page, at the median: in a tab that
-// has run the audit before, and in a fresh one.
+// museumBrowserSeconds is what a verdict may take, at the median: in a used tab, and in a fresh one.
 var museumBrowserSeconds = [2]float64{0.6, 1.5}
 
-// bothRuns is one audit natively and in the page, there in a fresh tab and again, of which page is
-// the report.
+// bothRuns is one audit natively and in the page, in a fresh tab and again, of which page is the report.
 type bothRuns struct {
 	native, page pair.Report
 	warm, fresh  waited
@@ -59,8 +57,10 @@ func benchBrowser(c *call) {
 			}
 		})
 		mid := func(value func(bothRuns) float64) float64 { return median(audit.Each(all, value)) }
-		native, page := mid(func(x bothRuns) float64 { return x.native.Timing.Total }), mid(func(x bothRuns) float64 { return x.page.Timing.Total })
-		fresh, warm := mid(func(x bothRuns) float64 { return x.fresh.Verdict }), mid(func(x bothRuns) float64 { return x.warm.Verdict })
+		native := mid(func(x bothRuns) float64 { return x.native.Timing.Total })
+		page := mid(func(x bothRuns) float64 { return x.page.Timing.Total })
+		fresh := mid(func(x bothRuns) float64 { return x.fresh.Verdict })
+		warm := mid(func(x bothRuns) float64 { return x.warm.Verdict })
 		shown := mid(func(x bothRuns) float64 { return x.fresh.Shown })
 		refuted := audit.Count(all, func(x bothRuns) bool { return x.page.Verdict == audit.Violation })
 		same := audit.Count(all, func(x bothRuns) bool { return x.same })

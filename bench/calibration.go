@@ -61,7 +61,8 @@ func (l lab) calibrate(plan calibration.Plan, cells []calibration.Cell, left []s
 		in(fmt.Sprintf("%s, run %d", c.Name, run), func() { o = try.Get(c.Audit(ctx, catalogue, engine.LocalPool(1), plan.Seed, run)) })
 		return o
 	})
-	r := plan.Judge(audit.Listed(len(cells), func(i int) calibration.Row { return calibration.Tally(cells[i], outcomes[i]) }), left)
+	rows := audit.Listed(len(cells), func(i int) calibration.Row { return calibration.Tally(cells[i], outcomes[i]) })
+	r := plan.Judge(rows, left)
 	return calibrationTables(r), r.Above
 }
 
@@ -108,7 +109,8 @@ func calibrationTables(r calibration.Result) []*table {
 }
 
 func marks(r calibration.Row) string {
-	marks := []string{audit.Pick(r.Met, "", "~"), audit.Pick(r.Inconclusive > 0, fmt.Sprintf("i%d", r.Inconclusive), ""),
-		audit.Pick(r.Failed > 0, fmt.Sprintf("f%d", r.Failed), ""), audit.Pick(r.Unjudged != "", "n", ""), audit.Pick(r.Above, "ABOVE BETA", "")}
+	i, f := fmt.Sprintf("i%d", r.Inconclusive), fmt.Sprintf("f%d", r.Failed)
+	marks := []string{audit.Pick(r.Met, "", "~"), audit.Pick(r.Inconclusive > 0, i, ""), audit.Pick(r.Failed > 0, f, ""),
+		audit.Pick(r.Unjudged != "", "n", ""), audit.Pick(r.Above, "ABOVE BETA", "")}
 	return strings.Join(strings.Fields(strings.Join(marks, " ")), " ")
 }

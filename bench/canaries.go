@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -83,15 +84,8 @@ var (
 )
 
 func (b *canaryBench) seedsOf(c canaryCell) int {
-	switch {
-	case b.seeds > 0:
-		return b.seeds
-	case !b.quick, c.n*c.k <= 1024*16:
-		return canarySeeds
-	case c.n*c.k <= 4096*32:
-		return 10
-	}
-	return 5
+	quick := audit.Pick(c.n*c.k <= 1024*16, canarySeeds, audit.Pick(c.n*c.k <= 4096*32, 10, 5))
+	return cmp.Or(b.seeds, audit.Pick(b.quick, quick, canarySeeds))
 }
 
 func (b *canaryBench) measure(cells ...canaryCell) {
@@ -119,13 +113,11 @@ func (b *canaryBench) simulate(c canaryCell, seed int, ways []canaryWay) map[can
 	return out
 }
 
-func (b *canaryBench) epsilons(c canaryCell, way canaryWay) (all []float64) {
-	for _, audit := range b.cells[c] {
-		if j, ok := audit[way]; ok {
-			all = append(all, j.epsilon)
-		}
+func (b *canaryBench) epsilons(c canaryCell, way canaryWay) []float64 {
+	if c.k < way.kind.Order() {
+		return nil
 	}
-	return all
+	return audit.Each(b.cells[c], func(a map[canaryWay]judged) float64 { return a[way].epsilon })
 }
 
 func (b *canaryBench) figure(c canaryCell, way canaryWay) figure {
@@ -137,7 +129,7 @@ func (b *canaryBench) mean(c canaryCell, way canaryWay) float64 {
 	return stat.Mean(b.epsilons(c, way), nil)
 }
 
-// inside is of the counts of a cell's audits inside, at the threshold of second-order Wilson.
+// inside is of a cell's counts inside, at the threshold of second-order Wilson.
 func (b *canaryBench) inside(c canaryCell, of func(bounds.Exchangeable) float64) []float64 {
 	return audit.Each(b.cells[c], func(a map[canaryWay]judged) float64 { return of(a[wilson2].table.In()) })
 }
@@ -147,8 +139,7 @@ func (b *canaryBench) fresh(c canaryCell) []float64 {
 	return audit.Each(b.cells[c], func(a map[canaryWay]judged) float64 { return a[wilson2].table.Out().Mean() })
 }
 
-// simulation is a fixed audit with canaries whose scores are all kept, so that one interval after
-// the other can judge it, each at a threshold of its own.
+// simulation keeps all scores of a fixed audit, which one interval after the other judges.
 type simulation struct {
 	plan   canary.Plan
 	scores [2][]float64 // of exploration and certification, K in and M out a run
@@ -184,8 +175,7 @@ type judged struct {
 	table   bounds.CanaryTable
 }
 
-// judge chooses the threshold for an interval, between the quantiles quantile and 1-quantile of the
-// scores inside, and computes its bound.
+// judge bounds at the threshold that is best for the interval, between two quantiles of the scores inside.
 func (s *simulation) judge(way canaryWay) judged {
 	p := s.plan
 	c := s.sorted[0].Choose(membership.Aim{Interval: way.kind, Quantile: way.quantile, Delta: p.Claim.Delta, Beta: p.Beta, Runs: p.Runs})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -27,18 +28,11 @@ func (c canaryCell) single() canaryCell {
 	return c
 }
 
-func (b *canaryBench) claims() []float64 {
-	return audit.Pick(b.quick, []float64{2}, []float64{1, 2, 4, 8})
-}
-
-// sweep is a table of every way for the cells of each claim; the single canary's Wilson comes first.
+// sweep is a table of every way for the cells of each claim.
 func (b *canaryBench) sweep(title string, of func(eps float64) []canaryCell) *table {
 	t := &table{title: title, columns: []string{"K = 1, Wilson 1", "Wilson 1", "Wilson 2", "Wilson 4", "paired betting"},
 		notes: []string{"published: in words (section 4); the paper's figures themselves give no numbers"}}
-	var cells []canaryCell
-	for _, eps := range b.claims() {
-		cells = append(cells, of(eps)...)
-	}
+	cells := slices.Concat(audit.Each(audit.Pick(b.quick, []float64{2}, []float64{1, 2, 4, 8}), of)...)
 	b.measure(append(audit.Each(cells, canaryCell.single), cells...)...)
 	for _, c := range cells {
 		t.add(fmt.Sprintf("epsilon = %g, n = %d, K = %d, d = %d", c.eps, c.n, c.k, c.d)+audit.Pick(c.orthogonal, ", orthogonal canaries (not in the paper)", ""),
@@ -156,8 +150,7 @@ func (c canaryCell) expected(p float64) float64 {
 	return phi * phi * (1/(s*s) + 2*z/s + z*z/2) / float64(c.d)
 }
 
-// correlations is a table of the correlations with the slope of their logarithms; slopes are
-// the published ones by column, and reading says what they are of.
+// correlations have slopes of their logarithms, beside the published ones by column.
 func (b *canaryBench) correlations(title, axis string, cells []canaryCell, of func(canaryCell) int, slopes map[int]float64, reading string) *table {
 	t := &table{title: title, columns: []string{"mu2 - mu1^2", "expected", "|mu2 - mu1^2|", "variance of X/K", "mu4 - mu2^2", "|mu4 - mu2^2|", "rate inside", "rate fresh"}}
 	b.measure(cells...)
@@ -172,7 +165,8 @@ func (b *canaryBench) correlations(title, axis string, cells []canaryCell, of fu
 			fourth = b.inside(c, func(in bounds.Exchangeable) float64 { return in.Correlation(2) })
 		}
 		inside := b.inside(c, bounds.Exchangeable.Mean)
-		expected, abs := []float64{c.expected(stat.Mean(inside, nil))}, func(x []float64) []float64 { return audit.Each(x, math.Abs) }
+		expected := []float64{c.expected(stat.Mean(inside, nil))}
+		abs := func(x []float64) []float64 { return audit.Each(x, math.Abs) }
 		var row []any
 		for i, values := range [][]float64{mu, expected, abs(mu), spread, fourth, abs(fourth), inside, b.fresh(c)} {
 			f := figureOf(values...)

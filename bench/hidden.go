@@ -14,8 +14,8 @@ import (
 	"github.com/dpscope/dpscope/internal/try"
 )
 
-// hiddenAdversaries of a training go from all that the accounting covers to what a user of the model
-// sees, as those of Nasr et al. (Adversary Instantiation, S&P 2021, section 4).
+// hiddenAdversaries go from all that the accounting covers to what a user of the model sees, as those
+// of Nasr et al. (Adversary Instantiation, S&P 2021, section 4).
 var hiddenAdversaries = []struct {
 	name, summary, start string
 	natural              bool // the canary is a row of the table's kind with the other label
@@ -49,7 +49,11 @@ func benchHidden(c *call) {
 		resolved := try.Get(audit.ResolveParams(spec.Params, params, audit.Claim{}))
 		two := spec.Pairs(resolved, audit.AddRemove)[0]
 		if x.natural {
-			two = mislabelled(spec.Table(resolved).Base)
+			base := spec.Table(resolved).Base
+			more := audit.Dataset{Columns: base.Columns, Values: slices.Concat(base.Values, base.Row(0))}
+			label := &more.Values[len(more.Values)-1]
+			*label = 1 - *label
+			two = audit.Pair{Label: "the table, and its first row once more with the other label", First: base, Second: more}
 		}
 		now := cli.Clock()
 		r := audited(ctx, pair.Plan{Mode: pair.Fixed, Mechanism: learner, Parameters: params, Claim: &audit.Claim{Kind: audit.GaussianDP, Mu: mu},
@@ -72,12 +76,4 @@ func benchHidden(c *call) {
 		}
 	}
 	c.print(fmt.Sprintf("%s on %s, 1000 rows, %d steps of all rows, claim epsilon = %v at delta = %v (mu = %.3f)", learner, data, steps, epsilon, delta, mu), t)
-}
-
-// mislabelled is a table, and the same with its first row once more under the other label.
-func mislabelled(base audit.Dataset) audit.Pair {
-	more := audit.Dataset{Columns: base.Columns, Values: slices.Concat(base.Values, base.Row(0))}
-	label := &more.Values[len(more.Values)-1]
-	*label = 1 - *label
-	return audit.Pair{Label: "the table, and its first row once more with the other label", First: base, Second: more}
 }

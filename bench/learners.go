@@ -44,8 +44,7 @@ type learnerCell struct {
 	learnerBounds
 }
 
-// learnerBounds are what a cell comes to: the median bound of all seeds, and of the same
-// counts that of the paper's form; copies are rows that differed in the run of the median.
+// learnerBounds are the median bound of all seeds, the paper's of the same counts, and rows that differed.
 type learnerBounds struct {
 	exact, katz float64
 	copies      int

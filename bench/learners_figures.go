@@ -38,7 +38,7 @@ var figure2 = []learnersOf{
 
 // figure8 is what DP-SGD is seen through. The paper's sets are images of clothes and of objects;
 // no package carries them, and our digits are drawn.
-var figure8 = []learnerCell{{learner: "sgd-perceptron", table: "spherical"}, {learner: "sgd-linear", table: "digits"}, {learner: "sgd-perceptron", table: "digits"}}
+var figure8 = [][2]string{{"sgd-perceptron", "spherical"}, {"sgd-linear", "digits"}, {"sgd-perceptron", "digits"}}
 
 // figure8Samples are the trainings a side of figure 8, as in section 5 of the paper.
 const figure8Samples = 500
@@ -84,13 +84,14 @@ func (r learnersRun) lines() (lines [][]*learnerCell) {
 	add(learnerCell{part: "figure 4a", learner: "naive-bayes-counts", table: "iris", attack: "corner-flip", group: 1}, r.claims)
 	for _, attack := range []string{"clipbkd", "influence"} {
 		x := learnerCell{part: "figure 4b", learner: "logistic-output", table: "stretched", attack: attack}
-		add(r.seen(x, "prediction at x* only", "log odds at x*", func(w, at []float64) float64 { return linalg.Dot(at, w) }), r.claims)
+		prediction := func(w, at []float64) float64 { return linalg.Dot(at, w) }
+		add(r.seen(x, "prediction at x* only", "log odds at x*", prediction), r.claims)
 		x.sees = "all coefficients"
 		add(x, r.claims)
 	}
-	for _, x := range audit.Pick(r.quick, figure8[:2], figure8) {
+	for _, f := range audit.Pick(r.quick, figure8[:2], figure8) {
 		claims := audit.Pick(r.quick, []float64{2, 8}, learnersClaims)
-		x.part, x.samples, x.delta, x.group, x.attack = "figure 8", figure8Samples, 1e-5, 2, "shadow"
+		x := learnerCell{part: "figure 8", learner: f[0], table: f[1], samples: figure8Samples, delta: 1e-5, group: 2, attack: "shadow"}
 		add(r.seen(x, "prediction at x* only", "log odds at x*", func(w, _ []float64) float64 { return w[0] }), claims)
 		x.attack = "clipbkd"
 		add(r.seen(x, "prediction at x* less that at zero", "log odds at x* less those at zero", func(w, _ []float64) float64 { return w[0] - w[1] }), claims)
@@ -100,7 +101,11 @@ func (r learnersRun) lines() (lines [][]*learnerCell) {
 	if r.quick {
 		return lines
 	}
-	for _, x := range []learnerCell{{learner: "logistic-output", attack: "influence"}, {learner: "naive-bayes", attack: "corner-flip"}, {learner: "random-forest", params: stumps, attack: "majority"}} {
+	for _, x := range []learnerCell{
+		{learner: "logistic-output", attack: "influence"},
+		{learner: "naive-bayes", attack: "corner-flip"},
+		{learner: "random-forest", attack: "majority", params: stumps},
+	} {
 		for _, k := range []int{1, 2, 4, 8} {
 			x.part, x.table, x.only = "copies", "stretched", k
 			add(x, r.claims)
@@ -131,9 +136,8 @@ func exactly(f audit.FinderSpec, copies int) audit.FinderSpec {
 	return f
 }
 
-// seen is a cell of whose models one number is seen, as in earlier audits: "a threshold of a
-// single scalar output, e.g. the loss on a specific poisoning point" (section 2 of the paper). At
-// is x*.
+// seen is a cell of whose models one number is seen, as in earlier audits: "a threshold of a single
+// scalar output, e.g. the loss on a specific poisoning point" (section 2 of the paper). At is x*.
 func (r learnersRun) seen(x learnerCell, sees, name string, see func(out, at []float64) float64) learnerCell {
 	x.sees, x.spec = sees, r.spec(x.learner)
 	build := x.spec.New
@@ -178,16 +182,14 @@ func (m scalar) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
 	return nil
 }
 
-// sphericityRow is a table of figure 3: how spherical its rows are, and how far two attacks move
-// the coefficients of a logistic regression without noise.
+// sphericityRow is a table of figure 3, and how far two attacks move coefficients without noise.
 type sphericityRow struct {
 	table              string
 	ratio              float64 // of the largest singular value of the rows to the smallest
 	clipbkd, influence float64
 }
 
-// sphericityLambda is small: at the lambda of the figures above the penalty outweighs what
-// the rows say of the axis along which they vary least.
+// sphericityLambda is small: at that of other figures the penalty outweighs the axis of the least variance.
 const sphericityLambda = 1e-4
 
 func sphericityTables() []*learners.Table {

@@ -24,9 +24,10 @@ type lidpBench struct {
 	quick bool
 	seed  uint64
 
-	trials         int // n, that certify; as many explore
-	train, test    int // examples
-	pool           int // pixels a side that become one
+	trials         int   // n, that certify; as many explore
+	numbers        []int // of trials in the figures: 125 to 1000 of 1000
+	train, test    int   // examples
+	pool           int   // pixels a side that become one
 	hidden, epochs int
 	rate           float64
 	epsilons       []float64
@@ -46,7 +47,6 @@ func (c lidpCell) String() string {
 	return fmt.Sprintf("%s, epsilon = %g, K = %d", c.kind.name, c.eps, c.k)
 }
 
-// lidpMeasured are the scores of its trainings, and how well the models did.
 type lidpMeasured struct {
 	*simulation
 	accuracy []float64
@@ -57,8 +57,7 @@ type lidpKind struct{ name, canary string }
 
 var lidpKinds = []lidpKind{{"data poisoning", train.Tail}, {"random gradient", train.Gradient}} // of section 5
 
-// lidpDataset is a dataset by its name, in words, the one of table 1 that it is like, and how its
-// examples are read.
+// lidpDataset is a dataset by its name, in words, and the one of table 1 that it is like.
 type lidpDataset struct {
 	name, words, paper string
 	read               func(*lidpBench) (examples, error)
@@ -96,7 +95,7 @@ func benchLiDP(c *call) {
 	c.StringVar(&b.data, "data", "", "`folder` of the dataset's files; of mnist default those that go mod download brings")
 	c.StringVar(&b.model, "model", train.Linear, "linear, or mlp: two hidden layers")
 	only := c.String("only", "", "only these tables, comma between: gain (table 1), runs and canaries (figures 5 and 12 to 15)")
-	c.BoolVar(&b.quick, "quick", false, "a minute, where the paper's sizes take days: fewer trials and canaries, small models")
+	c.BoolVar(&b.quick, "quick", false, "a minute, not days: fewer trials and canaries, small models")
 	c.Count(&b.trials, "n", 0, "trials that certify; as many explore. 0: 1000, with -quick 60 to 240")
 	c.Count(&b.train, "train", 0, "examples to train on. 0: 60000 (purchase 20000), with -quick 1000")
 	c.Seed(&b.seed, 1, "seed")
@@ -109,7 +108,8 @@ func benchLiDP(c *call) {
 	})
 	parts := pick(*only, lidpTables)
 	b.of = try.Get(audit.Find("-dataset", *dataset, lidpDatasets, func(d lidpDataset) string { return d.name }))
-	try.Get(audit.Find("-model", b.model, []string{train.Linear, train.Perceptron}, func(model string) string { return model }))
+	models := []string{train.Linear, train.Perceptron}
+	try.Get(audit.Find("-model", b.model, models, func(model string) string { return model }))
 	b.sizes()
 	b.examples = try.Get(b.of.read(b))
 	tables := built(b, parts)
@@ -131,6 +131,7 @@ func (b *lidpBench) sizes() {
 		b.rate = audit.Pick(!images, .05, audit.Pick(linear, .02, .01))
 		b.canaries = []int{1, 2, 4, 8, lidpMost, 32, 64}
 	}
+	b.numbers = []int{b.trials / 8, b.trials / 4, b.trials / 2, b.trials}
 	try.Do(audit.Require(b.trials >= 16 && b.train >= lidpBatch, "-n and -train", fmt.Sprintf("%d and %d", b.trials, b.train), "at least 16 trials and %d examples", lidpBatch))
 }
 
@@ -188,18 +189,13 @@ func (b *lidpBench) measure(cells []lidpCell) {
 	}
 }
 
-// bound is that of a way on n trials, 0 where nothing is bounded: the mean over as many parts
-// of the trials as there are, each with its two halves in both roles.
+// bound is that of a way on n trials, 0 where nothing is bounded: the mean over all parts of the trials.
 func (b *lidpBench) bound(c lidpCell, way canaryWay, n int) figure {
 	if c.k < way.kind.Order() {
 		return noFigure
 	}
-	return figureOf(audit.Each(b.cells[c].parts(n), func(s *simulation) float64 { return max(0, s.judge(way).epsilon) })...)
-}
-
-// numbers of trials in the figures: 125 to 1000 of 1000.
-func (b *lidpBench) numbers() []int {
-	return []int{b.trials / 8, b.trials / 4, b.trials / 2, b.trials}
+	bound := func(s *simulation) float64 { return max(0, s.judge(way).epsilon) }
+	return figureOf(audit.Each(b.cells[c].parts(n), bound)...)
 }
 
 // lidpPublished is table 1, by model, order and kind of canary, at epsilon 2, 4, 8 and 16.
@@ -209,8 +205,8 @@ var lidpPublished = map[string][2][2][4]float64{
 	"Purchase / MLP":  {{{3.14, 1.06, 1.41, 9.28}, {1.41, .71, 4.30, 2.84}}, {{2.84, 1.09, 1.36, 6.99}, {1.29, .42, 4.35, 2.38}}},
 }
 
-// gain is table 1: how many times fewer trials K = 16 canaries need to reach the bound that
-// one canary reaches at n, between trials on a line and beyond on the nearest one.
+// gain is table 1: how many times fewer trials K = 16 canaries need for the bound of one canary at n,
+// between trials on a line and beyond on the nearest one.
 func (b *lidpBench) gain() *table {
 	name := b.of.paper + " / " + audit.Pick(b.model == train.Linear, "Linear", "MLP")
 	published, known := lidpPublished[name]
@@ -218,7 +214,7 @@ func (b *lidpBench) gain() *table {
 		"published: " + audit.Pick(known, "table 1 (n = 1000), "+name, "none"),
 		"no gain where one canary bounds nothing, or where the line through two bounds reaches its bound at no trial",
 		"a single number of trials is a single draw, in the paper too: at another seed a gain may be half or twice"}}
-	cells, x := b.oneAndMany(), audit.Each(b.numbers(), func(n int) float64 { return float64(n) })
+	cells, x := b.oneAndMany(), audit.Each(b.numbers, func(n int) float64 { return float64(n) })
 	for order, way := range []canaryWay{wilson2, wilson4} {
 		var row []any
 		for i := 0; i < len(cells); i += 2 {
@@ -226,7 +222,7 @@ func (b *lidpBench) gain() *table {
 			if order == 0 {
 				t.columns = append(t.columns, fmt.Sprintf("%s, epsilon = %g", one.kind.name, one.eps))
 			}
-			y := audit.Each(b.numbers(), func(n int) float64 { return b.bound(many, way, n).mean })
+			y := audit.Each(b.numbers, func(n int) float64 { return b.bound(many, way, n).mean })
 			gain := noFigure
 			if need := reaches(x, y, b.bound(one, wilson1, b.trials).mean); need > 0 {
 				gain = figureOf(float64(b.trials) / need)
@@ -270,11 +266,9 @@ var lidpColumns = []string{"Wilson 1", "Wilson 2", "Wilson 4", "paired betting"}
 func (b *lidpBench) byRuns() *table {
 	t := &table{title: "Figures 5 (left) and 13 to 15 (top): lower bound against the number of trials", columns: lidpColumns,
 		notes: []string{"published are no numbers: K = 16 reaches the bound of one canary with fewer trials"}}
-	for _, c := range b.oneAndMany() {
-		for _, n := range b.numbers() {
-			t.add(fmt.Sprintf("%s, n = %d", c, n), b.ways(c, n)...)
-		}
-	}
+	t.rows = crossed(b.oneAndMany(), b.numbers, func(c lidpCell, n int) line {
+		return line{fmt.Sprintf("%s, n = %d", c, n), b.ways(c, n)}
+	})
 	return t
 }
 

@@ -39,8 +39,8 @@ func mnistFiles(ctx context.Context) string {
 
 type examples struct{ train, test *train.Dataset }
 
-// idxExamples reads the first examples of a folder of IDX files, as MNIST and Fashion-MNIST
-// come, at pixels in [0, 1] of which squares of so many a side are averaged.
+// idxExamples reads the first examples of a folder of IDX files, at pixels in [0, 1] of which squares
+// of so many a side are averaged.
 func idxExamples(dir string, rows, tests, pool int) (e examples, err error) {
 	defer try.To(&err)
 	read := func(prefix string, n int) *train.Dataset {

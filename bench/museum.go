@@ -18,8 +18,7 @@ import (
 // museumClaims are epsilons of pages that are not 1.
 var museumClaims = map[string]float64{"noisy-histogram-wrong-scale": 0.5, "truncated-geometric": 0.1}
 
-// museumPlans are the audits of the mechanisms with a known fault, at the claims of their pages in the
-// museum. Private learners have none there, and others have the mechanism's own.
+// museumPlans are audits of the known faults, at the claims of their pages in the museum, or their own.
 func museumPlans(only string) (plans []pair.Plan) {
 	for _, m := range seeded.Mechanisms {
 		if m.Fault == "" || !chosen(only, m.Name) {
@@ -36,8 +35,8 @@ func museumPlans(only string) (plans []pair.Plan) {
 	return plans
 }
 
-// museumOracles are outputs that the log-optimal bet needs at epsilon = 1, by the growth of the learnt
-// bet at 400,000 outputs of the best pair, cross-validated.
+// museumOracles are outputs that the log-optimal bet needs at epsilon = 1, by the growth of the bet
+// learnt at 400,000 outputs of the best pair, cross-validated.
 var museumOracles = map[string]int{"svt3": 2560, "svt4": 2700, "svt5": 82, "svt6": 366, "laplace-mean-raw-count": 371, "laplace-mean-raw-denominator": 15_000}
 
 const (

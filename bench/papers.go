@@ -30,8 +30,8 @@ type paperPart struct {
 	rows  func(*papersRun) []paperRow
 }
 
-// paperRow is a published figure with ours beside it, and which row, column or point of the part it
-// is. What is empty is as the page has it: texts, and why figures differ, are written there by hand.
+// paperRow is a published figure with ours beside it, and what they are of. What is empty is as the
+// page has it: texts, and why figures differ, are written there by hand.
 type paperRow struct{ what, published, ours string }
 
 // papersRun is what the parts are computed with; their seeds are fixed, so figures repeat.
@@ -137,10 +137,13 @@ func (x paperPart) lines(p *paper, r *papersRun) (lines []string) {
 	return lines
 }
 
-// beside are rows of figures, each a published one, where it is computed, and ours.
+// beside are rows of figures, published, where they are computed, and ours.
 func beside(figures ...[2]string) []paperRow {
 	return audit.Each(figures, func(f [2]string) paperRow { return paperRow{"", f[0], f[1]} })
 }
+
+// pairs are published figures and ours.
+type pairs = [][2]string
 
 // two are a published figure and ours in one format.
 func two(format string, published, ours float64) [2]string {
@@ -148,22 +151,22 @@ func two(format string, published, ours float64) [2]string {
 }
 
 // fixed is a part of figures that hang on no size.
-func fixed(name string, figures func() [][2]string) paperPart {
+func fixed(name string, figures func() pairs) paperPart {
 	return paperPart{name, true, func(*papersRun) []paperRow { return beside(figures()...) }}
 }
 
 var renyiTesterPaper = paper{"RényiTester", []paperPart{
-	fixed("Lemma 2.5", func() [][2]string {
-		return [][2]string{two("%.6f", published.PureThreshold(0.01, 2), audit.RandomisedResponseRenyi(0.01, 2))}
+	fixed("Lemma 2.5", func() pairs {
+		return pairs{two("%.6f", published.PureThreshold(0.01, 2), audit.RandomisedResponseRenyi(0.01, 2))}
 	}),
-	fixed("Theorem 4.3 and algorithm 1", func() [][2]string {
-		return [][2]string{{thousands(published.RenyiSamples(2, 1.6, 0.0086, 1.0/3)), thousands(published.CorrectedRenyiSamples(2, 1.6, 0.0086, 1.0/3))}}
+	fixed("Theorem 4.3 and algorithm 1", func() pairs {
+		return pairs{{thousands(published.RenyiSamples(2, 1.6, 0.0086, 1.0/3)), thousands(published.CorrectedRenyiSamples(2, 1.6, 0.0086, 1.0/3))}}
 	}),
-	fixed("Algorithm 2", func() [][2]string {
-		return [][2]string{{"", fmt.Sprintf("%.4f", published.ADPTesterEta(100, 0.01, 8_100_000))}}
+	fixed("Algorithm 2", func() pairs {
+		return pairs{{"", fmt.Sprintf("%.4f", published.ADPTesterEta(100, 0.01, 8_100_000))}}
 	}),
-	{"Table 1", false, tableRows}, {"Table 2", false, tableRows}, {"Table 3", false, tableRows}, {"Table 4", false, tableRows},
-	{"Tables 5 and 6", false, tableRows}, {"Table 7", false, tableRows},
+	{"Table 1", false, tableRows}, {"Table 2", false, tableRows}, {"Table 3", false, tableRows},
+	{"Table 4", false, tableRows}, {"Tables 5 and 6", false, tableRows}, {"Table 7", false, tableRows},
 	{"Figure 1", false, tableRows}, {"Figure 2", false, tableRows}, {"Figure 3", false, tableRows},
 }}
 

@@ -55,9 +55,8 @@ func figures(name string, columns ...int) paperPart {
 	return paperPart{name, false, func(r *papersRun) []paperRow { return r.tables()[0].paperRows(columns...) }}
 }
 
-// lidpBias is what the other canaries take from a bound, exactly: the logarithm of the ratio
-// of the rates at the threshold that a tenth of the canaries inside exceed.
-func lidpBias() [][2]string {
+// lidpBias is the logarithm of the ratio of rates, exactly, where a tenth of the canaries inside exceed.
+func lidpBias() pairs {
 	return audit.Each([]int{1, 32, 1024}, func(k int) [2]string {
 		z, s := distuv.UnitNormal.Quantile(.9), canaryCell{eps: 2, k: k, d: 1000}.deviation()
 		return [2]string{"", fmt.Sprintf("%.3f", math.Log(.1/distuv.UnitNormal.Survival(z+1/s)))}
@@ -71,7 +70,8 @@ func lidpIntervals(r *papersRun) []paperRow {
 		_, hi := bounds.CanaryLimits(kind, singles(ones, n), canaryBeta, bounds.CanaryStakes{})
 		return two("%.2f", want, (hi-.25)*math.Sqrt(n/(.25*.75)))
 	}
-	rows := beside(width(bounds.CanaryBernstein1, math.Sqrt(2*math.Log(2/canaryBeta))), width(bounds.CanaryWilson1, distuv.UnitNormal.Quantile(1-canaryBeta/2)))
+	rows := beside(width(bounds.CanaryBernstein1, math.Sqrt(2*math.Log(2/canaryBeta))),
+		width(bounds.CanaryWilson1, distuv.UnitNormal.Quantile(1-canaryBeta/2)))
 	t := r.tables()[0]
 	t.rows = t.rows[2:4] // n = 256 and 1024
 	return append(rows, t.paperRows(1, 3, 5)...)
@@ -80,7 +80,7 @@ func lidpIntervals(r *papersRun) []paperRow {
 // lidpCoverage is the largest rate of bounds above the truth over all laws.
 func lidpCoverage(r *papersRun) []paperRow {
 	t := r.tables()[0]
-	var rows [][2]string
+	var rows pairs
 	for i, name := range t.columns {
 		if !strings.HasPrefix(name, "bernstein") && !strings.HasPrefix(name, "wilson") {
 			continue

@@ -16,9 +16,8 @@ import (
 
 var unlike = []string{"schema", "schemaVersion", "version", "generator", "timing", "seconds", "versions"}
 
-// benchSame says whether two programs make the same reports of core/testdata/reports, which has some
-// of every kind, but for [unlike] and the fields that -without names. Reports that differ from run
-// to run are left out.
+// benchSame compares reports of every kind by two programs, but for [unlike] and the fields that
+// -without names. Reports that differ from run to run are left out.
 func benchSame(c *call) {
 	old := c.String("old", "", "the `program` before")
 	changed := c.String("new", "", "the `program` after")

@@ -41,8 +41,7 @@ func scoreCases() []scoreCase {
 		}, mixtureEpsilon(canaryDelta)}}
 }
 
-// mixtureEpsilon is that of .8 N(0, 1) + .2 N(10, 1) over N(0, 1): the largest over
-// thresholds t of log((P(in > t) - delta)/P(out > t)).
+// mixtureEpsilon is the largest over thresholds t of log((P(in > t) - delta)/P(out > t)).
 func mixtureEpsilon(delta float64) float64 {
 	best := 0.0
 	for t := 0.0; t < 20; t += 0.001 {
@@ -54,7 +53,7 @@ func mixtureEpsilon(delta float64) float64 {
 	return best
 }
 
-// draw are m scores, half of them in, and their coins, in random order.
+// draw are m scores, half of them in.
 func (c scoreCase) draw(seed uint64, trial, m int) scores.Scores {
 	st := stream.New(stream.Key{Seed: seed, Purpose: "bench/scores/" + c.name, Trial: trial, Shard: m})
 	var s scores.Scores
@@ -64,13 +63,13 @@ func (c scoreCase) draw(seed uint64, trial, m int) scores.Scores {
 	return s
 }
 
-// fixedTwoSided are the bounds before sides were chosen: as many guessed in as out, their number
-// by m alone, and for epsilon the published p-value.
+// fixedTwoSided are bounds of as many guesses in as out, their number by m alone.
 func fixedTwoSided(scores []float64, in []bool) (pure, gaussian float64) {
 	bound := func(made int, of oneRunBound) float64 {
 		return of(len(scores), made, bounds.OneRunRight(scores, in)(made-made/2, made/2), canaryDelta, canaryBeta)
 	}
-	return bound(bounds.OneRunGuesses(len(scores)), published.SteinkeEpsilon), bound(bounds.OneRunGDPGuesses(len(scores)), bounds.OneRunGDPEpsilon)
+	pure = bound(bounds.OneRunGuesses(len(scores)), published.SteinkeEpsilon)
+	return pure, bound(bounds.OneRunGDPGuesses(len(scores)), bounds.OneRunGDPEpsilon)
 }
 
 // jaxPrivacy are bounds as epsilon_one_run and epsilon_one_run_fdp compute them (CanaryScoreAuditor
@@ -175,7 +174,8 @@ func benchScores(c *call) {
 	c.count(&seeds, "seeds", 20, 1, 10_000, "audits of a case")
 	c.count(&m, "m", 10_000, 100, 1_000_000, "scores of a case, half of them in")
 	c.parse()
-	c.print(fmt.Sprintf("Bounds on epsilon from scores of one run, means ± standard errors of %d audits; m = %d, beta = %g, delta = %g", seeds, m, canaryBeta, canaryDelta), c.scores(1, seeds, m))
+	t := c.scores(1, seeds, m)
+	c.print(fmt.Sprintf("Bounds on epsilon from scores of one run, means ± standard errors of %d audits; m = %d, beta = %g, delta = %g", seeds, m, canaryBeta, canaryDelta), t)
 }
 
 func (l lab) scores(seed uint64, seeds, m int) *table {

@@ -15,8 +15,7 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/user/command"
 )
 
-// searchCase is a function of bench/search. An audit knows that its rows lie in [0, 1] and that it
-// claims epsilon 1 under add-remove.
+// searchCase is a function of bench/search on rows in [0, 1], which claims epsilon 1 under add-remove.
 type searchCase struct {
 	name, program string
 	sound         bool

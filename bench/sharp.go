@@ -58,16 +58,14 @@ func (c sharp) alarms(seed uint64, batch int) (alarms int) {
 	return alarms
 }
 
-// sharpLimits are the least and the most alarms of so many runs that do not accuse, by the
-// exact two-sided binomial test of the size.
+// sharpLimits are the alarms of so many runs that do not accuse, by the exact two-sided test of the size.
 func sharpLimits(size float64, runs int) (least, most int) {
 	least = sort.Search(runs, func(k int) bool { return bounds.UpperProportion(k, runs, sharpLevel/2) >= size })
 	most = sort.Search(runs, func(k int) bool { return bounds.LowerProportion(k+1, runs, sharpLevel/2) > size })
 	return least, most
 }
 
-// sharpCells are those of bounds at error beta. Every guess of the one-run bound is randomised
-// response, its worst case at delta = 0.
+// sharpCells are bounds at error beta. The worst case of the one-run bound is randomised response.
 func sharpCells(beta float64) []sharp {
 	const truthful, upperHalf = math.E / (1 + math.E), 0.6914624612740131 // Phi(1/2)
 	exact := func(delta, epsilon float64) func(bounds.Counts) bool {
@@ -86,8 +84,7 @@ func sharpCells(beta float64) []sharp {
 	}
 }
 
-// sharp does the runs of all sharp cells, and names those that are accused: for a size above beta,
-// or for runs that refute more or less often than it says.
+// sharp accuses cells of a size above beta, and those that refute more or less often than it says.
 func (l lab) sharp(seed uint64, beta float64) (t *table, accused []string) {
 	t = &table{title: "Sharp cells: bounds at their exact claims with a fixed event and without a search", columns: []string{"size", "false alarms", "accused outside", ""}, notes: []string{
 		"size: the probability that the bound refutes the claim, by enumeration of all counts; above beta it is accused whatever the runs say",

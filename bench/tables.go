@@ -27,8 +27,8 @@ type tablesPlan struct {
 	seed        uint64 // of the first run; the next has the next
 }
 
-// tablesBeta is the error of every bound of the tables. The papers have 1/3, at
-// which an exact test flags a third of all mechanisms that just keep their claim.
+// tablesBeta is the error of every bound. At the papers' 1/3 an exact test flags a third of all
+// mechanisms that just keep their claim.
 const tablesBeta = 0.05
 
 var tablePapers = map[string][]func(tablesPlan) paperTable{
@@ -42,14 +42,11 @@ type paperTable struct {
 	rows                 []*auditRow
 }
 
-// auditRow is a line of a table. A run of it is one audit of the plan, except:
-//
-// Without a pair it is a search, which explores pair after pair. A pair whose value exceeds the
-// claim is audited on outputs of its own, the k-th time with an error of beta/(k(k+1)), until that
-// refutes the claim. So the whole search refutes a private mechanism with probability beta at most.
-//
-// With a ladder it repeats the audit on more and more outputs until it refutes the claim, each
-// time with an error of its own: it says how many outputs an audit needs, and is no test.
+// auditRow is a line of a table. A run of it is one audit of the plan. Without a pair it is a search,
+// which explores pair after pair: one whose value exceeds the claim is audited on outputs of its own,
+// the k-th time with an error of beta/(k(k+1)), until that refutes the claim. So the whole search
+// refutes a private mechanism with probability beta at most. With a ladder it repeats the audit on
+// more and more outputs, each time with an error of its own: it says how many an audit needs, and is no test.
 type auditRow struct {
 	name, setting, truth string // name: as the paper has it
 	plan                 pair.Plan
@@ -64,7 +61,7 @@ type auditRow struct {
 
 type printed struct{ of, value string }
 
-// printing is the row for which a paper printed values, spaces between, under names, commas between.
+// printing is the row for which a paper printed values, spaces between, by names, commas between.
 func (r *auditRow) printing(names, values string) *auditRow {
 	of, list := strings.Split(names, ","), strings.Fields(values)
 	r.figures = audit.Listed(len(of), func(i int) printed { return printed{of[i], list[i]} })
@@ -91,15 +88,20 @@ func benchTables(c *call) {
 	c.BoolVar(&plan.quick, "quick", false, "some minutes on two processors: fewer rows, runs and outputs")
 	c.parse()
 	made := plan.tables()
-	c.rows(slices.Concat(audit.Each(made, func(t paperTable) []*auditRow {
-		return slices.Concat(audit.Each(t.rows, func(r *auditRow) []*auditRow { return append([]*auditRow{r}, r.testers...) })...)
-	})...), plan.seed)
+	var rows []*auditRow
+	for _, t := range made {
+		for _, r := range t.rows {
+			rows = append(append(rows, r), r.testers...)
+		}
+	}
+	c.rows(rows, plan.seed)
 	tables := audit.Each(made, func(p paperTable) *table {
 		t := &table{title: p.id + "  " + p.title, columns: []string{"ours", "published", "truth", "outputs", "seconds"},
 			notes: append([]string{"published: " + p.published}, p.notes...)}
 		for _, r := range p.rows {
-			outputs, seconds := r.mean(func(x auditRun) float64 { return float64(x.outputs) }), r.mean(func(x auditRun) float64 { return x.seconds })
-			t.add(r.what(), r.ours(), r.printed(), cmp.Or(r.truth, "-"), fmt.Sprintf("%.3g", outputs), fmt.Sprintf("%.1f", seconds))
+			outputs := fmt.Sprintf("%.3g", r.mean(func(x auditRun) float64 { return float64(x.outputs) }))
+			seconds := fmt.Sprintf("%.1f", r.mean(func(x auditRun) float64 { return x.seconds }))
+			t.add(r.what(), r.ours(), r.printed(), cmp.Or(r.truth, "-"), outputs, seconds)
 		}
 		return t
 	})
@@ -128,7 +130,6 @@ func (p tablesPlan) tables() []paperTable {
 	return tables
 }
 
-// resolve checks the row's plan and writes down what it means.
 func (r *auditRow) resolve() error {
 	r.plan.Version, r.plan.Mode, r.plan.Beta = pair.PlanVersion, pair.Fixed, tablesBeta
 	if len(r.ladder) > 0 {
@@ -222,8 +223,7 @@ func search(ctx context.Context, plan pair.Plan, out *auditRun) {
 	}
 }
 
-// confirmSeed is above every seed of a run. Those of neighbouring runs are further apart than a
-// search has trials, each of which may be confirmed.
+// confirmSeed is above every seed of a run; neighbouring runs have room for as many as a search has trials.
 func confirmSeed(seed uint64, k int) uint64 { return (seed+1)*4096 + uint64(k) }
 
 func (r *auditRow) mean(of func(auditRun) float64) float64 {
@@ -288,26 +288,12 @@ func (r *auditRow) ours() string {
 			text += "; " + of + " " + f.value
 		}
 	}
-	for _, learner := range testerLearners {
-		if t := r.tester(learner); t != nil {
-			text += fmt.Sprintf("; %s %s, its own %d", learner, of(t.count(refuted), len(t.found)), t.count(own))
-		}
+	for _, t := range r.testers {
+		learner, _, _ := strings.Cut(t.plan.Learner, ":")
+		text += fmt.Sprintf("; %s %s, its own %d", learner, of(t.count(refuted), len(t.found)), t.count(own))
 	}
 	if r.found[0].witness != 0 {
 		text = fmt.Sprintf("estimate %.3f; %s", r.mean(func(x auditRun) float64 { return x.witness }), text)
 	}
 	return text
-}
-
-// testerLearners are the learners of the papers' testers, as they stand in tables.
-var testerLearners = []string{"histogram-tester", "hockeystick-tester", "renyi-tester", "mmd-tester"}
-
-// tester is the row by that learner; nil where there is none.
-func (r *auditRow) tester(learner string) *auditRow {
-	for _, x := range r.testers {
-		if strings.HasPrefix(x.plan.Learner, learner) {
-			return x
-		}
-	}
-	return nil
 }
