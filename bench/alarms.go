@@ -28,12 +28,18 @@ const (
 	alarmInterval = 0.001 // error of the interval of a rate of false alarms
 )
 
-func alarmCells() []alarmCell {
+type alarmRow struct {
+	name, claim  string
+	alarms, runs int
+}
+
+// alarms are those of audits, or of forced bettors, of which there are fewer.
+func (l lab) alarms(runs, samples int, seed uint64, forced bool) (rows []alarmRow) {
 	one, claim := audit.Params{"epsilon": {Number: 1}}, audit.DPClaim(1, 0)
 	// Of the first pair of dp-sgd come Gaussians one deviation apart, and this is their delta at epsilon = 1.
 	gaussians := audit.Params{"sigma": {Number: 1}, "clip": {Number: 1}}
 	delta := math.Ceil(bounds.GaussianDelta(1, 1)*1e12) / 1e12
-	return []alarmCell{
+	for _, c := range []alarmCell{
 		{"randomised response", "randomised-response", one, claim, 0, 1},
 		{"Laplace mean, all pairs", "laplace-mean", one, claim, 0, 4},
 		{"Laplace mean, the tight pair", "laplace-mean", one, claim, 3, 1},
@@ -42,17 +48,7 @@ func alarmCells() []alarmCell {
 		{"Gaussian, mu 1", "dp-sgd", gaussians, audit.Claim{Kind: audit.GaussianDP, Mu: 1}, 1, 8},
 		{"Gaussian, rho 1/2", "dp-sgd", gaussians, audit.Claim{Kind: audit.ZCDP, Rho: 0.5}, 1, 8},
 		{"DP-SGD, order 2", "dp-sgd", audit.Params{"sigma": {Number: 2}, "clip": {Number: 1}, "alpha": {Number: 2}}, audit.Claim{Kind: audit.Renyi, Alpha: 2, Epsilon: 0.25}, 1, 8},
-	}
-}
-
-type alarmRow struct {
-	name, claim  string
-	alarms, runs int
-}
-
-// alarms are those of audits, or of forced bettors, of which there are fewer.
-func (l lab) alarms(runs, samples int, seed uint64, forced bool) (rows []alarmRow) {
-	for _, c := range alarmCells() {
+	} {
 		if forced && c.name == "Laplace mean, all pairs" { // its first is not tight
 			continue
 		}
@@ -136,8 +132,7 @@ func forcedBest(stakes *bounds.Stakes, tables [classifier.Candidates]*classifier
 	return best
 }
 
-// forcedRun reports whether the wealth of a bettor on the plan's pair, who may keep next to
-// nothing back, ever reached 1/beta after an output of each side.
+// forcedRun reports whether a bettor who may keep next to nothing back ever had 1/beta.
 func forcedRun(ctx context.Context, a *pair.Audit) bool {
 	stakes := a.ClaimStakes()
 	sides := [2]audit.Dataset{a.Plan.Pair.First, a.Plan.Pair.Second}

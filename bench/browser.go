@@ -117,10 +117,6 @@ func served(ctx context.Context, dir string) (b context.Context, address string,
 	listener := try.Get(net.Listen("tcp", "127.0.0.1:0"))
 	server := &http.Server{Handler: http.FileServer(http.Dir(dir)), ReadHeaderTimeout: 10 * time.Second}
 	go server.Serve(listener)
-	b, end, err := browser.Start(ctx)
-	if err != nil {
-		server.Close()
-	}
-	try.Do(err)
+	b, end := try.Get2(browser.Start(ctx))
 	return b, "http://" + listener.Addr().String() + "/", func() { end(); server.Close() }
 }

@@ -63,10 +63,6 @@ func (l lab) calibrate(plan calibration.Plan, cells []calibration.Cell, left []s
 	})
 	rows := audit.Listed(len(cells), func(i int) calibration.Row { return calibration.Tally(cells[i], outcomes[i]) })
 	r := plan.Judge(rows, left)
-	return calibrationTables(r), r.Above
-}
-
-func calibrationTables(r calibration.Result) []*table {
 	settings := &table{title: "Mechanisms as learners audit them", columns: []string{"claim", "met on", "by"}}
 	for _, s := range r.Settings {
 		met := audit.Pick(s.Pair > 0, fmt.Sprintf("pair %d", s.Pair), "-")
@@ -105,7 +101,7 @@ func calibrationTables(r calibration.Result) []*table {
 	for _, l := range r.Left {
 		last.notes = append(last.notes, "left out: "+l)
 	}
-	return tables
+	return tables, r.Above
 }
 
 func marks(r calibration.Row) string {

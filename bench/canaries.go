@@ -134,7 +134,6 @@ func (b *canaryBench) inside(c canaryCell, of func(bounds.Exchangeable) float64)
 	return audit.Each(b.cells[c], func(a map[canaryWay]judged) float64 { return of(a[wilson2].table.In()) })
 }
 
-// fresh are the rates of fresh canaries there.
 func (b *canaryBench) fresh(c canaryCell) []float64 {
 	return audit.Each(b.cells[c], func(a map[canaryWay]judged) float64 { return a[wilson2].table.Out().Mean() })
 }
@@ -214,14 +213,9 @@ func (l canaryLaw) draw(st *stream.Stream, n int) bounds.CanaryTable {
 		x := l.side(u[0], u[1], u[3:3+l.k], l.p1)
 		other := u[3+l.k:]
 		shock := u[2]
-		var coin float64 // uniform, whatever the shock
-		switch {
-		case l.coupled:
+		coin := audit.Pick(shock < l.shock, shock/l.shock, (shock-l.shock)/(1-l.shock)) // uniform, whatever the shock
+		if l.coupled {
 			shock, coin, other = u[0], u[1], u[3:3+l.m]
-		case shock < l.shock:
-			coin = shock / l.shock
-		default:
-			coin = (shock - l.shock) / (1 - l.shock)
 		}
 		counts[x*(l.m+1)+l.side(shock, coin, other, l.p0)]++
 	}

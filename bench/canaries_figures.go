@@ -57,8 +57,7 @@ func (b *canaryBench) byK(eps float64) []canaryCell {
 	return audit.Each(grid, func(k int) canaryCell { return canaryCell{eps: eps, n: 1024, k: k, d: 1000} })
 }
 
-// byQuantile shows what the range of thresholds, which the paper does not say, does to the figures
-// that it quotes in words. All four follow where thresholds end at the 90 % quantile of the scores inside.
+// byQuantile shows what the range of thresholds, which the paper does not say, does to figures in words.
 func (b *canaryBench) byQuantile() *table {
 	t := &table{title: "Section 4 in words: lower bound by the range of the threshold, epsilon = 2, d = 1000, Wilson, first order at K = 1, else second"}
 	quantiles := []float64{.05, .09, .10, .20, 0}
@@ -83,10 +82,9 @@ func (b *canaryBench) byQuantile() *table {
 }
 
 // gain is table 1 for the Gaussian mechanism, in so many dimensions that canaries are as good as
-// independent: how many times fewer runs K canaries need for the bound of one. The mean over K
-// canaries of a run has a variance of p (1-p) (1 + (K-1) rho)/K: by that alone, runs may be
-// K/(1 + (K-1) rho) times fewer. But every interval adds a term of the order of log(1/beta)/n, for
-// which runs count. It decides where the event is rare, as that of a large epsilon is.
+// independent. The mean over K canaries of a run has a variance of p (1-p) (1 + (K-1) rho)/K: by that
+// alone, runs may be K/(1 + (K-1) rho) times fewer. But every interval adds a term of the order of
+// log(1/beta)/n, which decides where the event is rare, as that of a large epsilon is.
 func (b *canaryBench) gain() *table {
 	const n, k, d = 1000, lidpMost, 100_000
 	t := &table{title: fmt.Sprintf("Gain in sample complexity of K = %d canaries against one at n = %d, Gaussian mechanism, d = %d", k, n, d),

@@ -127,10 +127,7 @@ func (t *table) print(w io.Writer) {
 }
 
 func decimal(x float64) string {
-	if x != 0 && math.Abs(x) < 0.01 {
-		return fmt.Sprintf("%.2e", x)
-	}
-	return fmt.Sprintf("%.3f", x)
+	return fmt.Sprintf(audit.Pick(x != 0 && math.Abs(x) < 0.01, "%.2e", "%.3f"), x)
 }
 
 // crossed is of each pair of two lists, the second one's elements in turn for each of the first.
@@ -204,13 +201,8 @@ func median(xs []float64) float64 {
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
-func namesOf(list string) (names []string) {
-	for name := range strings.SplitSeq(list, ",") {
-		if name = strings.TrimSpace(name); name != "" && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
+func namesOf(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
 // chosen reports whether a name contains a text of a list with commas, or the list is empty.
@@ -227,7 +219,7 @@ type call struct {
 	tables []*table // that were printed
 }
 
-var errEnded = errors.New("the study has ended")
+var errEnded = errors.New("flags that the study does not have, or help")
 
 // parse reads the arguments; help, and wrong ones, end the study.
 func (c *call) parse() {

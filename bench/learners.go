@@ -21,9 +21,7 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/learners"
 )
 
-// The measurements of Lu et al., A general framework for auditing differentially private machine
-// learning (2022).
-
+// Lu et al., A general framework for auditing differentially private machine learning (2022).
 const (
 	learnersGroup  = 8  // poisoned rows at most, as in section 5 of the paper
 	learnersTrials = 20 // enough for all pairs of every attack
@@ -35,6 +33,7 @@ type learnerCell struct {
 	claim                        float64
 	params                       audit.Params // further ones
 	sees                         string       // what the auditor sees of a model, where that is not what the learner gives
+	shown                        string       // the attack in tables
 	group                        int          // rows that may differ; 0: learnersGroup
 	only                         int          // rows that have to differ; 0: any
 	samples                      int          // trainings a side; 0: those of the run
@@ -106,7 +105,7 @@ func (r learnersRun) tables(lines [][]*learnerCell) (tables []*table) {
 		for _, l := range lines {
 			if l[0].part == part[0] {
 				t.columns = audit.Each(l, func(c *learnerCell) string { return fmt.Sprintf("%g", c.claim) })
-				t.add(fmt.Sprintf("%s, %s, %s: exact (k)", l[0].learner, l[0].table, l[0].attackText()),
+				t.add(fmt.Sprintf("%s, %s, %s: exact (k)", l[0].learner, l[0].table, l[0].shown),
 					audit.Each(l, func(c *learnerCell) any { return fmt.Sprintf("%.3f (%d)", c.exact, c.copies) })...)
 				t.add("    Katz", audit.Each(l, func(c *learnerCell) any { return fmt.Sprintf("%.3f", c.katz) })...)
 			}
@@ -130,15 +129,12 @@ func learnersCorollary(n int) float64 {
 
 func (r learnersRun) measureAll(lines [][]*learnerCell) {
 	cells := slices.Concat(lines...)
-	found := results(r.lab, len(cells), func(ctx context.Context, i int) learnerBounds {
+	results(r.lab, len(cells), func(ctx context.Context, i int) struct{} {
 		x := cells[i]
-		found := r.measure(ctx, *x)
-		r.say("%d of %d: %s, %s, %s at %g: %.3f", i+1, len(cells), x.learner, x.table, x.attack, x.claim, found.exact)
-		return found
+		x.learnerBounds = r.measure(ctx, *x)
+		r.say("%d of %d: %s, %s, %s at %g: %.3f", i+1, len(cells), x.learner, x.table, x.attack, x.claim, x.exact)
+		return struct{}{}
 	})
-	for i, x := range found {
-		cells[i].learnerBounds = x
-	}
 }
 
 func (r learnersRun) measure(ctx context.Context, x learnerCell) learnerBounds {
@@ -171,11 +167,4 @@ func (r learnersRun) measure(ctx context.Context, x learnerCell) learnerBounds {
 	})
 	slices.SortFunc(all, func(a, b learnerBounds) int { return cmp.Compare(a.exact, b.exact) })
 	return all[(len(all)-1)/2]
-}
-
-func (c learnerCell) attackText() string {
-	if c.only > 0 {
-		return fmt.Sprintf("%s, k = %d", c.attack, c.only)
-	}
-	return c.attack
 }

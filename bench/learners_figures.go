@@ -36,8 +36,7 @@ var figure2 = []learnersOf{
 	{"random-forest", stumps, "farthest-flip majority clipbkd row-swap", "farthest-flip majority row-swap", "iris-petals stretched"},
 }
 
-// figure8 is what DP-SGD is seen through. The paper's sets are images of clothes and of objects;
-// no package carries them, and our digits are drawn.
+// figure8 are learners and tables. No package carries the paper's images; our digits are drawn.
 var figure8 = [][2]string{{"sgd-perceptron", "spherical"}, {"sgd-linear", "digits"}, {"sgd-perceptron", "digits"}}
 
 // figure8Samples are the trainings a side of figure 8, as in section 5 of the paper.
@@ -55,6 +54,7 @@ func (r learnersRun) lines() (lines [][]*learnerCell) {
 		if x.sees != "" {
 			x.learner += ", " + x.sees
 		}
+		x.shown = cmp.Or(x.shown, x.attack)
 		if !strings.Contains(x.part+" "+x.learner, r.only) {
 			return
 		}
@@ -107,7 +107,7 @@ func (r learnersRun) lines() (lines [][]*learnerCell) {
 		{learner: "random-forest", attack: "majority", params: stumps},
 	} {
 		for _, k := range []int{1, 2, 4, 8} {
-			x.part, x.table, x.only = "copies", "stretched", k
+			x.part, x.table, x.only, x.shown = "copies", "stretched", k, fmt.Sprintf("%s, k = %d", x.attack, k)
 			add(x, r.claims)
 		}
 	}

@@ -63,20 +63,12 @@ type lidpDataset struct {
 	read               func(*lidpBench) (examples, error)
 }
 
-func lidpImages(b *lidpBench) (examples, error) {
-	return idxExamples(cmp.Or(b.data, "."), b.train, b.test, b.pool)
-}
+func lidpImages(b *lidpBench) (examples, error) { return idxExamples(b.data, b.train, b.test, b.pool) }
 
-// Without a folder a refusal says which file, and where to get it.
 var lidpDatasets = []lidpDataset{
-	{"mnist", "MNIST", "FMNIST", func(b *lidpBench) (examples, error) {
-		if b.data == "" {
-			b.data = mnistFiles(b.ctx)
-		}
-		return lidpImages(b)
-	}},
+	{"mnist", "MNIST", "FMNIST", lidpImages},
 	{"fashion", "Fashion-MNIST", "FMNIST", lidpImages},
-	{"purchase", "Purchase-100", "Purchase", func(b *lidpBench) (examples, error) { return purchaseExamples(cmp.Or(b.data, "."), b.train, b.test) }},
+	{"purchase", "Purchase-100", "Purchase", func(b *lidpBench) (examples, error) { return purchaseExamples(b.data, b.train, b.test) }},
 	{"generated", "generated purchases (not Purchase-100)", "Purchase", func(b *lidpBench) (examples, error) { return generatedPurchases(b.train, b.test) }},
 }
 
@@ -111,6 +103,10 @@ func benchLiDP(c *call) {
 	models := []string{train.Linear, train.Perceptron}
 	try.Get(audit.Find("-model", b.model, models, func(model string) string { return model }))
 	b.sizes()
+	if b.data == "" && b.of.name == "mnist" {
+		b.data = mnistFiles(b.ctx)
+	}
+	b.data = cmp.Or(b.data, ".") // where a refusal says which file, and where to get it
 	b.examples = try.Get(b.of.read(b))
 	tables := built(b, parts)
 	c.print(fmt.Sprintf("Audits of a %s model on %s by DP-SGD with canaries, means ± standard errors, [published]; beta = %g, delta = %g, seed %d\n", b.model, b.of.words, canaryBeta, canaryDelta, b.seed)+
@@ -205,8 +201,7 @@ var lidpPublished = map[string][2][2][4]float64{
 	"Purchase / MLP":  {{{3.14, 1.06, 1.41, 9.28}, {1.41, .71, 4.30, 2.84}}, {{2.84, 1.09, 1.36, 6.99}, {1.29, .42, 4.35, 2.38}}},
 }
 
-// gain is table 1: how many times fewer trials K = 16 canaries need for the bound of one canary at n,
-// between trials on a line and beyond on the nearest one.
+// gain is table 1, between trials on a line and beyond on the nearest one.
 func (b *lidpBench) gain() *table {
 	name := b.of.paper + " / " + audit.Pick(b.model == train.Linear, "Linear", "MLP")
 	published, known := lidpPublished[name]
@@ -215,13 +210,11 @@ func (b *lidpBench) gain() *table {
 		"no gain where one canary bounds nothing, or where the line through two bounds reaches its bound at no trial",
 		"a single number of trials is a single draw, in the paper too: at another seed a gain may be half or twice"}}
 	cells, x := b.oneAndMany(), audit.Each(b.numbers, func(n int) float64 { return float64(n) })
-	for order, way := range []canaryWay{wilson2, wilson4} {
-		var row []any
-		for i := 0; i < len(cells); i += 2 {
-			one, many := cells[i], cells[i+1]
-			if order == 0 {
-				t.columns = append(t.columns, fmt.Sprintf("%s, epsilon = %g", one.kind.name, one.eps))
-			}
+	var rows [2][]any
+	for i := 0; i < len(cells); i += 2 {
+		one, many := cells[i], cells[i+1]
+		t.columns = append(t.columns, fmt.Sprintf("%s, epsilon = %g", one.kind.name, one.eps))
+		for order, way := range []canaryWay{wilson2, wilson4} {
 			y := audit.Each(b.numbers, func(n int) float64 { return b.bound(many, way, n).mean })
 			gain := noFigure
 			if need := reaches(x, y, b.bound(one, wilson1, b.trials).mean); need > 0 {
@@ -230,14 +223,13 @@ func (b *lidpBench) gain() *table {
 			if known {
 				gain.published = published[order][i/2/len(b.epsilons)][slices.Index(lidpEpsilons, one.eps)]
 			}
-			row = append(row, gain)
+			rows[order] = append(rows[order], gain)
 		}
-		t.add([]string{"second order", "fourth order"}[order], row...)
 	}
+	t.rows = []line{{"second order", rows[0]}, {"fourth order", rows[1]}}
 	return t
 }
 
-// oneAndMany are trained cells of one canary and of many, in turn.
 func (b *lidpBench) oneAndMany() []lidpCell {
 	cells := slices.Concat(crossed(lidpKinds, b.epsilons, func(kind lidpKind, eps float64) []lidpCell {
 		return []lidpCell{{kind, eps, 1}, {kind, eps, lidpMost}}
@@ -262,7 +254,6 @@ func (b *lidpBench) ways(c lidpCell, n int) []any {
 
 var lidpColumns = []string{"Wilson 1", "Wilson 2", "Wilson 4", "paired betting"}
 
-// byRuns is figure 5 (left two) and the upper halves of figures 13 to 15.
 func (b *lidpBench) byRuns() *table {
 	t := &table{title: "Figures 5 (left) and 13 to 15 (top): lower bound against the number of trials", columns: lidpColumns,
 		notes: []string{"published are no numbers: K = 16 reaches the bound of one canary with fewer trials"}}
@@ -272,7 +263,6 @@ func (b *lidpBench) byRuns() *table {
 	return t
 }
 
-// byCanaries is figure 5 (right two), the lower halves of figures 13 to 15, and figure 12.
 func (b *lidpBench) byCanaries() *table {
 	t := &table{title: fmt.Sprintf("Figures 5 (right), 12 and 13 to 15 (bottom): lower bound and test accuracy against the number of canaries, n = %d", b.trials),
 		columns: append(slices.Clone(lidpColumns), "test accuracy"),

@@ -39,8 +39,7 @@ func mnistFiles(ctx context.Context) string {
 
 type examples struct{ train, test *train.Dataset }
 
-// idxExamples reads the first examples of a folder of IDX files, at pixels in [0, 1] of which squares
-// of so many a side are averaged.
+// idxExamples reads pixels in [0, 1] of IDX files, of which squares of so many a side are averaged.
 func idxExamples(dir string, rows, tests, pool int) (e examples, err error) {
 	defer try.To(&err)
 	read := func(prefix string, n int) *train.Dataset {
@@ -108,6 +107,7 @@ const (
 
 // purchaseExamples reads lines of Purchase-100: the class and 600 binary features.
 func purchaseExamples(dir string, rows, tests int) (e examples, err error) {
+	defer try.To(&err)
 	path := filepath.Join(dir, purchaseFile)
 	file, err := os.Open(path)
 	if err != nil {
@@ -119,11 +119,7 @@ func purchaseExamples(dir string, rows, tests int) (e examples, err error) {
 	for n := 0; n < rows+tests && lines.Scan(); n++ {
 		text.Write(append(lines.Bytes(), '\n'))
 	}
-	all, err := train.ReadCSV(text.Bytes(), train.CSV{Header: "no", Label: "1"})
-	if err != nil {
-		return e, err
-	}
-	return divided(all, rows, tests)
+	return divided(try.Get(train.ReadCSV(text.Bytes(), train.CSV{Header: "no", Label: "1"})), rows, tests)
 }
 
 func divided(all *train.Dataset, rows, tests int) (e examples, err error) {

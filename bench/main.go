@@ -1,12 +1,10 @@
-// Command bench is the laboratory. It measures how often dpscope catches known violations, how
-// often it errs, how it compares with published figures, and how long it takes.
+// Command bench is the laboratory: how often dpscope catches violations and errs, and published figures.
 //
 //	go run ./bench NAME [flags]
 package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -75,7 +73,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		}
 	}
 	c := &call{Flags: cli.NewFlags("bench "+b.name, stderr), lab: lab{ctx: ctx, say: say}, args: args[1:], stdout: stdout}
-	if err := caught(func() { b.run(c) }); err != nil && !errors.Is(err, errEnded) {
+	if err := caught(func() { b.run(c) }); err != nil && err != errEnded {
 		return cli.Fail("bench", stderr, err)
 	}
 	return c.exit

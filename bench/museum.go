@@ -35,8 +35,7 @@ func museumPlans(only string) (plans []pair.Plan) {
 	return plans
 }
 
-// museumOracles are outputs that the log-optimal bet needs at epsilon = 1, by the growth of the bet
-// learnt at 400,000 outputs of the best pair, cross-validated.
+// museumOracles are outputs that the log-optimal bet needs, by growth at 400,000 outputs of the best pair.
 var museumOracles = map[string]int{"svt3": 2560, "svt4": 2700, "svt5": 82, "svt6": 366, "laplace-mean-raw-count": 371, "laplace-mean-raw-denominator": 15_000}
 
 const (
@@ -88,9 +87,7 @@ func benchMuseum(c *call) {
 		bounds := sorted(all, func(v verdict) float64 { return v.bound })
 		runs = append(runs, whole...)
 		half, most := seeds/2, min(seeds-1, seeds*9/10)
-		if refuted == seeds && seconds[half] <= museumSeconds {
-			quick++
-		}
+		quick += audit.Pick(refuted == seeds && seconds[half] <= museumSeconds, 1, 0)
 		oracle := strings.TrimPrefix(fmt.Sprint(museumOracles[p.Mechanism]), "0")
 		t.add(p.Mechanism, a.Claim, oracle, outputs[half], outputs[most], outputs[seeds-1], seconds[half], whole[half], whole[seeds-1], bounds[half], of(refuted, seeds))
 		c.say("%s: median %d", p.Mechanism, outputs[half])

@@ -20,10 +20,7 @@ func benchOneRun(c *call) {
 		"Steinke et al. and recursion (Mahloujifar, Melis and Chaudhuri, with the curve of epsilon and delta) have the guesses by m; before is ours with the guesses by m too, now with those by the claim",
 		"ceiling: no valid lower bound, whatever it is computed from, is above it in half of all audits of such canaries (docs/findings/one-run-ceiling.md)",
 		"if Gaussian: the f-DP bound, which takes the trade-off to be known. It is above the ceiling because it is no bound on epsilon otherwise"}}
-	var sizes []int
-	for m := 1000; m <= most; m *= 10 {
-		sizes = append(sizes, m)
-	}
+	sizes := slices.DeleteFunc([]int{1000, 10_000, 100_000, 1_000_000}, func(m int) bool { return m > most })
 	cells := crossed([]int{1, 2, 4, 8}, sizes, func(eps, m int) [2]int { return [2]int{eps, m} })
 	rows := results(c.lab, len(cells), func(_ context.Context, i int) oneRunRow {
 		return oneRunMedians(1, audits, cells[i][0], cells[i][1])

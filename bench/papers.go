@@ -17,7 +17,6 @@ import (
 // papersPage is the page that the bench papers fills in, from the root of the repository.
 const papersPage = "docs/papers.md"
 
-// paper is one of the papers that dpscope implements, as the page calls it.
 type paper struct {
 	name  string
 	parts []paperPart
@@ -42,13 +41,13 @@ type papersRun struct {
 	command []string // that computes the part, as the page has it
 }
 
-// tables are those of the bench that the part's command runs, at its size with -quick and more
-// flags for it.
+// tables are those of the bench that the part's command runs, at the small size with more flags.
 func (r *papersRun) tables(quick ...string) []*table {
 	s := try.Get(audit.Find("bench", r.command[3], benches, study.called))
-	args := slices.DeleteFunc(r.command[4:], func(word string) bool { return word == "-quick" })
-	if !r.full {
-		args = append(append(args, "-quick"), quick...)
+	args := append(r.command[4:], quick...)
+	if r.full {
+		small := []string{"-quick", "-runs", "1", "-audits", "100"}
+		args = slices.DeleteFunc(args, func(word string) bool { return slices.Contains(small, word) })
 	}
 	c := &call{Flags: cli.NewFlags("bench "+s.name, io.Discard), lab: r.lab, args: args, stdout: io.Discard}
 	s.run(c)
@@ -95,12 +94,11 @@ func (p *paper) section(page string) (title, rows string, found bool) {
 	return strings.Cut(text, papersRule)
 }
 
-// written are the cells of a part's rows on the page: name and command of the part stand in the
-// first one, then what it is of, published, ours, and why they differ.
+// written are a part's rows on the page: name and command, what they are of, published, ours, why.
 func (p *paper) written(part, page string) (rows [][]string) {
 	_, text, _ := p.section(page)
 	for line := range strings.Lines(text) {
-		cells := strings.Split(strings.TrimSuffix(line[2:], " |\n"), " | ")
+		cells := strings.Split(strings.TrimSuffix(strings.TrimPrefix(line, "| "), " |\n"), " | ")
 		if cells[0] == part || cells[0] == "" && len(rows) > 0 {
 			rows = append(rows, cells)
 		} else if len(rows) > 0 {
@@ -110,10 +108,10 @@ func (p *paper) written(part, page string) (rows [][]string) {
 	return rows
 }
 
-// lines are the rows of the part as the page has them. At the sizes of the papers a sentence on
-// another figure is left out.
+// lines are the rows of the part. At the sizes of the papers a sentence on another figure is left out.
 func (x paperPart) lines(p *paper, r *papersRun) (lines []string) {
 	before := p.written(x.name, r.page)
+	try.Do(audit.Require(len(before) > 0, papersPage, "without "+x.name, "a row with the command of the part"))
 	r.command = try.Get(audit.ShellWords("command", strings.Trim(before[0][1], "`")))
 	for i, row := range x.rows(r) {
 		cells := []string{"", "", row.what, row.published, row.ours, ""}
@@ -172,7 +170,7 @@ var renyiTesterPaper = paper{"RényiTester", []paperPart{
 
 // tableRows are those of a table of bench tables, of one run each at the small size.
 func tableRows(r *papersRun) []paperRow {
-	return audit.Each(r.tables("-runs", "1")[0].rows, func(x line) paperRow {
+	return audit.Each(r.tables("-quick", "-runs", "1")[0].rows, func(x line) paperRow {
 		return paperRow{x.name, x.cells[1].(string), x.cells[0].(string)}
 	})
 }

@@ -96,7 +96,6 @@ func lidpCoverage(r *papersRun) []paperRow {
 	return beside(rows...)
 }
 
-// lidpModel are table 1 and the bounds against the number of canaries.
 func lidpModel(r *papersRun) []paperRow {
 	tables := r.tables()
 	return append(tables[0].paperRows(), tables[2].paperRows(1, 4)...)

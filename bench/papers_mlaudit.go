@@ -16,10 +16,14 @@ import (
 
 // mlAuditPaper prints no number of its figures, which are curves.
 var mlAuditPaper = paper{"ML-Audit", []paperPart{
-	{"Table 1", true, learnersTable1},
+	fixed("Table 1", learnersTable1),
 	{"Figure 1, algorithm 1", true, learnersAlgorithm},
-	{"Corollary 4.0.1", true, learnersCeiling},
-	{"Lemma A.3", true, learnersKatz},
+	fixed("Corollary 4.0.1", func() pairs {
+		return audit.Each([]int{10_000, figure8Samples}, func(n int) [2]string {
+			return two("%.3f", learnersCorollary(n), bounds.MaxCertifiable(n, n, 0, learnersBeta))
+		})
+	}),
+	fixed("Lemma A.3", learnersKatz),
 	{"Lemma 3.4, copies", false, learnersRun{only: "copies", seeds: 1, claims: []float64{0.5, 2, 8}}.rows},
 	{"Figure 2", false, learnersRun{only: "figure 2", quick: true, seeds: 3, claims: []float64{0.5, 1, 2}}.rows},
 	{"Figure 3", true, learnersSphericity},
@@ -57,22 +61,23 @@ func (r learnersRun) rows(p *papersRun) []paperRow {
 			rows, last = append(rows, paperRow{what: what}), what
 		}
 		row := &rows[len(rows)-1]
-		row.ours += audit.Pick(row.ours == "", "", "; ") + l[0].attackText() + exact
+		row.ours += audit.Pick(row.ours == "", "", "; ") + l[0].shown + exact
 	}
 	return rows
 }
 
-func learnersTable1(*papersRun) []paperRow {
+func learnersTable1() pairs {
 	predictions := audit.Params{"summary": {Text: "predictions"}}
 	width := func(learner string, params audit.Params) int {
 		spec := try.Get(catalogue.Mechanism(learner))
 		return audit.Width(try.Get(spec.New(try.Get(audit.ResolveParams(spec.Params, params, audit.Claim{})))).Columns())
 	}
-	return beside(
-		[2]string{"", fmt.Sprintf("rows clipped to norm 1; %d coefficients", width("logistic-output", nil))},
-		[2]string{"", fmt.Sprintf("declared ranges; %d means, variances and shares", width("naive-bayes", nil))},
-		[2]string{"", fmt.Sprintf("declared ranges; votes of %d trees at x*", width("random-forest", nil))},
-		[2]string{"", fmt.Sprintf("clipped gradients; %d log odds, at x*, zero and rows", width("sgd-linear", predictions))})
+	return pairs{
+		{"", fmt.Sprintf("rows clipped to norm 1; %d coefficients", width("logistic-output", nil))},
+		{"", fmt.Sprintf("declared ranges; %d means, variances and shares", width("naive-bayes", nil))},
+		{"", fmt.Sprintf("declared ranges; votes of %d trees at x*", width("random-forest", nil))},
+		{"", fmt.Sprintf("clipped gradients; %d log odds, at x*, zero and rows", width("sgd-linear", predictions))},
+	}
 }
 
 func learnersAlgorithm(r *papersRun) []paperRow {
@@ -81,16 +86,10 @@ func learnersAlgorithm(r *papersRun) []paperRow {
 	return beside([2]string{"", fmt.Sprintf("%.3f; Katz on the same counts %.3f", found.exact, found.katz)})
 }
 
-func learnersCeiling(*papersRun) []paperRow {
-	return beside(audit.Each([]int{10_000, figure8Samples}, func(n int) [2]string {
-		return two("%.3f", learnersCorollary(n), bounds.MaxCertifiable(n, n, 0, learnersBeta))
-	})...)
-}
-
 // learnersKatz is how often bounds exceed the truth, summed over all counts.
-func learnersKatz(*papersRun) []paperRow {
+func learnersKatz() pairs {
 	const n, beta = 1000, learnersBeta / 2
-	return beside(audit.Each([]float64{0.002, 0.02, 0.2}, func(p float64) [2]string {
+	return audit.Each([]float64{0.002, 0.02, 0.2}, func(p float64) [2]string {
 		first, second := distuv.Binomial{N: n, P: p * math.E}, distuv.Binomial{N: n, P: p}
 		var katz, clopper float64
 		for x := range n {
@@ -107,7 +106,7 @@ func learnersKatz(*papersRun) []paperRow {
 			}
 		}
 		return [2]string{"", fmt.Sprintf("Katz %.4f, Clopper-Pearson %.4f", katz, clopper)}
-	})...)
+	})
 }
 
 // learnersSphericity is what ClipBKD moves on clouds, and influence beside it on all tables.

@@ -27,8 +27,7 @@ type tablesPlan struct {
 	seed        uint64 // of the first run; the next has the next
 }
 
-// tablesBeta is the error of every bound. At the papers' 1/3 an exact test flags a third of all
-// mechanisms that just keep their claim.
+// tablesBeta is not the papers' 1/3, at which an exact test flags a third of all that just keep their claim.
 const tablesBeta = 0.05
 
 var tablePapers = map[string][]func(tablesPlan) paperTable{
@@ -88,13 +87,7 @@ func benchTables(c *call) {
 	c.BoolVar(&plan.quick, "quick", false, "some minutes on two processors: fewer rows, runs and outputs")
 	c.parse()
 	made := plan.tables()
-	var rows []*auditRow
-	for _, t := range made {
-		for _, r := range t.rows {
-			rows = append(append(rows, r), r.testers...)
-		}
-	}
-	c.rows(rows, plan.seed)
+	c.rows(slices.Concat(audit.Each(made, func(t paperTable) []*auditRow { return t.rows })...), plan.seed)
 	tables := audit.Each(made, func(p paperTable) *table {
 		t := &table{title: p.id + "  " + p.title, columns: []string{"ours", "published", "truth", "outputs", "seconds"},
 			notes: append([]string{"published: " + p.published}, p.notes...)}
@@ -143,7 +136,9 @@ func (r *auditRow) resolve() error {
 	return err
 }
 
-func (l lab) rows(rows []*auditRow, seed uint64) {
+// rows does the runs of these and of their testers.
+func (l lab) rows(list []*auditRow, seed uint64) {
+	rows := slices.Concat(audit.Each(list, func(r *auditRow) []*auditRow { return append([]*auditRow{r}, r.testers...) })...)
 	now := cli.Clock()
 	runs := audit.Each(rows, func(r *auditRow) int { return r.runs })
 	found := repeated(l, runs, func(ctx context.Context, row, run int) (out auditRun) {

@@ -62,11 +62,9 @@ var auditoriumCells = []auditoriumCell{
 	{"SVT6", "svt6", 1, "- - - 10 10 10 0 0 0 0 0 0", "1", ".12"},
 }
 
-// mean reports whether it is of a mean, under addition and removal.
 func (c auditoriumCell) mean() bool { return strings.HasPrefix(c.name, "NonDP") }
 
-// testers audit the same by single learners, on fewer outputs a side to learn from, as networks take
-// seconds for each thousand.
+// testers audit the same by single learners, on fewer outputs, as networks take seconds for a thousand.
 func (p tablesPlan) testers(row *auditRow, runs, explore int, learners ...string) {
 	for _, l := range learners {
 		x := *row
@@ -117,7 +115,6 @@ var auditoriumTrials = map[string][4]string{
 	"grid":   {"50.0 1.0 1.0 1.1", "50.0 3.0 12.3 30.2", "50.0 1.0 1.0 50.0", "50.0 11.3 47.3 50.0"},
 }
 
-// auditoriumTable2 is trials until a finder that is told no pair has one that refutes the claim.
 func auditoriumTable2(p tablesPlan) paperTable {
 	t := paperTable{id: "table-2", title: "Average trials until a pair refutes the claim, at most 50; no finder is told a pair",
 		published: "DP-Auditorium, table 2: average trials of ten runs at 0.01, 500 000 samples, beta = 1/3, at most 50; the paper has no row at 1 and no other finder",

@@ -39,7 +39,6 @@ var renyiMechanisms = []renyiMechanism{
 
 func (m renyiMechanism) sgd() bool { return strings.HasSuffix(m.name, "SGD") }
 
-// renyi reports whether it claims the Rényi divergence.
 func (m renyiMechanism) renyi() bool { return m.sgd() || m.name == "NonADPMean" }
 
 func renyiNamed(name string) renyiMechanism {

@@ -1,5 +1,4 @@
-// Command gallery audits published libraries at pinned commits, whose code it fetches, and prints
-// a table. Here are what is audited, the adapter that runs it, and the results of a run.
+// Command gallery audits published libraries at pinned commits, whose code it fetches.
 package main
 
 import (
@@ -33,8 +32,7 @@ const (
 	Sound   = "no fault known" // nobody, as far as we know, reported one that shows in what the entry releases
 )
 
-// Adapter holds the programs that answer -exec with a library's code. Package google answers for
-// what is compiled in.
+// Adapter holds the programs that answer -exec with a library's code that is not compiled in.
 //
 //go:embed adapter
 var Adapter embed.FS
@@ -101,10 +99,7 @@ func (e Entry) Arguments(command string) []string {
 }
 
 func (e Entry) claim() string {
-	if e.Delta == 0 {
-		return fmt.Sprint(e.Epsilon)
-	}
-	return fmt.Sprintf("%g, %g", e.Epsilon, e.Delta)
+	return fmt.Sprint(e.Epsilon) + audit.Pick(e.Delta == 0, "", fmt.Sprintf(", %g", e.Delta))
 }
 
 // Contents is all that the gallery audits.
@@ -139,8 +134,7 @@ type Run struct {
 	Results []Result
 }
 
-// Merge puts new results in the place of kept ones, in the order of the catalogue. What is no
-// entry any more is left out. Version and machine are those of the new run.
+// Merge puts new results in the place of kept ones, in the order of the catalogue.
 func Merge(c Contents, kept, latest Run) Run {
 	results := map[string]Result{}
 	for _, r := range slices.Concat(kept.Results, latest.Results) {
@@ -155,8 +149,7 @@ func Merge(c Contents, kept, latest Run) Run {
 	return merged
 }
 
-// relation is how epsilon stands to the bound. Where a bet refutes the claim and no interval is
-// farther, it is above the claim, by how much is not said.
+// relation is how epsilon stands to the bound: a bet refutes the claim without saying by how much.
 func (r Result) relation(e Entry) string {
 	return audit.Pick(r.Verdict == "violation" && r.Bound == e.Epsilon, "> ", ">=")
 }

@@ -61,9 +61,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	}
 	if *dir == "" {
 		cache, err := os.UserCacheDir()
-		if err != nil {
-			try.Do(&audit.InputError{Field: "dir", Found: "no folder for caches", Want: "a folder", Remedy: "Name one with -dir"})
-		}
+		try.Do(audit.Remedy("Name one with -dir", audit.Require(err == nil, "dir", "no folder for caches", "a folder")))
 		*dir = filepath.Join(cache, "dpscope", "gallery")
 	}
 	try.Do(os.MkdirAll(*dir, 0o755))
@@ -90,9 +88,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	case slices.ContainsFunc(done.Results, func(r Result) bool { return r.Error != "" }):
 		code = cli.ExitInconclusive
 	}
-	if len(entries) == len(contents.Entries) {
-		done.Seconds = math.Round(time.Since(start).Seconds())
-	}
+	done.Seconds = audit.Pick(len(entries) == len(contents.Entries), math.Round(time.Since(start).Seconds()), 0)
 	fmt.Fprintf(stdout, "Audits: %d. Together they flag a mechanism that keeps its claim with probability at most %.2g %%.\n", len(entries), 100*Beta*float64(len(entries)))
 	if *output != "" {
 		var kept Run
@@ -162,14 +158,12 @@ func (p *libraryPlace) command(e Entry, libraries map[string]Library) string {
 func answerAs(words string, stdin io.Reader, stdout io.Writer) {
 	name, text, _ := strings.Cut(words, " ")
 	epsilon, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		try.Do(&audit.InputError{Field: "answer", Found: strconv.Quote(words), Want: "a case and its epsilon", Remedy: "Write -answer 'google-sum-float 1'"})
-	}
+	err = audit.Require(err == nil, "answer", strconv.Quote(words), "a case and its epsilon")
+	try.Do(audit.Remedy("Write -answer 'google-sum-float 1'", err))
 	try.Do(google.Serve(name, epsilon, stdin, stdout))
 }
 
-// runAll audits entries, so many at a time, and prints a line of each when it has ended.
-// right is false where one that ran is not what it should be.
+// runAll audits so many at a time. right is false where one that ran is not what it should be.
 func runAll(w io.Writer, entries []Entry, libraries map[string]Library, p *libraryPlace, workers int) (results []Result, right bool) {
 	results, right = make([]Result, len(entries)), true
 	var ended sync.Mutex
@@ -211,8 +205,7 @@ func runEntry(e Entry, libraries map[string]Library, p *libraryPlace) (r Result)
 	r.Processor = math.Floor(10*(cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime()).Seconds()) / 10
 	if code := cmd.ProcessState.ExitCode(); code != cli.ExitOK && code != cli.ExitViolation {
 		lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
-		r.Error = lines[len(lines)-1]
-		return r
+		try.Do(errors.New(lines[len(lines)-1]))
 	}
 	var report struct {
 		Verdict     string

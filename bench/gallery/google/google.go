@@ -1,11 +1,9 @@
-// Package google answers dpscope's requests with Google's differential privacy library for Go, on
-// datasets that make its floating-point sums round: repeated rounding (Casacuberta, Shoemate,
-// Vadhan and Wagaman, Widespread Underestimation of Sensitivity in Differentially Private
-// Libraries and How to Fix it, 2022).
+// Package google answers dpscope's requests with Google's differential privacy library for Go, by
+// repeated rounding (Casacuberta, Shoemate, Vadhan and Wagaman, Widespread Underestimation of
+// Sensitivity in Differentially Private Libraries and How to Fix it, 2022).
 //
-// The rows of a request are the records that neighbours differ in. A case adds the rest: 2^32
-// records of 1 before the rows, and after them 2^22 that a sum rounds up or down, one by one.
-// Those of 1, which no sum rounds, come from shards that the library merges.
+// The rows of a request are the records that neighbours differ in. A case adds 2^32 records of 1
+// before them, by shards that the library merges, and 2^22 that a sum rounds after them, one by one.
 package google
 
 import (
@@ -23,7 +21,7 @@ import (
 	"github.com/dpscope/dpscope/internal/try"
 )
 
-// How many records there are of 1, and how many that are rounded, as powers of two.
+// Powers of two: records of 1, and those that are rounded.
 //
 // A sum at 2^ones or above is a multiple of ulp = 2^(ones-52), one just below it of ulp/2. A
 // record a little closer to 0 than -ulp/2 is lost in the former and takes ulp/2 off the latter:
@@ -84,8 +82,7 @@ var Cases = map[string]func(epsilon float64) Answer{
 	}.answer,
 }
 
-// answer fills an aggregate for each dataset once, and takes each output from a copy of it, by
-// the library's own serialization.
+// answer fills an aggregate for each dataset once, and takes each output from a copy of it.
 func (c rounded[A]) answer(epsilon float64) Answer {
 	filled := map[string][]byte{}
 	return func(rows [][]float64, n int) (outputs []float64, err error) {
