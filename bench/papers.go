@@ -41,10 +41,10 @@ type papersRun struct {
 	command []string // that computes the part, as the page has it
 }
 
-// tables are those of the bench that the part's command runs, at the small size with more flags.
-func (r *papersRun) tables(quick ...string) []*table {
+// tables are those of the bench that the part's command runs, with more flags.
+func (r *papersRun) tables(more ...string) []*table {
 	s := try.Get(audit.Find("bench", r.command[3], benches, study.called))
-	args := append(r.command[4:], quick...)
+	args := append(r.command[4:], more...)
 	if r.full {
 		small := []string{"-quick", "-runs", "1", "-audits", "100"}
 		args = slices.DeleteFunc(args, func(word string) bool { return slices.Contains(small, word) })

@@ -97,6 +97,6 @@ func lidpCoverage(r *papersRun) []paperRow {
 }
 
 func lidpModel(r *papersRun) []paperRow {
-	tables := r.tables()
-	return append(tables[0].paperRows(), tables[2].paperRows(1, 4)...)
+	tables := r.tables("-only", "gain,canaries")
+	return append(tables[0].paperRows(), tables[1].paperRows(1, 4)...)
 }
