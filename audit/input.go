@@ -67,13 +67,8 @@ func Require(holds bool, field string, found any, want string, args ...any) erro
 }
 
 // Fault is the fault of a field; how to mend it may be left out.
-func Fault(field string, found any, want string, remedy ...string) error {
+func Fault(field string, found any, want string, remedy ...string) *InputError {
 	return &InputError{Field: field, Found: fmt.Sprint(found), Want: want, Remedy: strings.Join(remedy, "")}
-}
-
-// Refuse is the fault of a field, and how to mend it where that is known.
-func Refuse(field, found, want string, remedy ...string) *InputError {
-	return &InputError{Field: field, Found: found, Want: want, Remedy: strings.Join(remedy, "")}
 }
 
 // Within requires a whole number in [low, high].

@@ -61,11 +61,11 @@ func (f *auditFlags) plan() (pair.Plan, error) {
 
 func (f *auditFlags) readCurve(p *pair.Plan) error {
 	if p.Claim != nil && *p.Claim != (audit.Claim{Kind: audit.Profile}) && *p.Claim != (audit.Claim{}) {
-		return input("-claim-file", strconv.Quote(f.curve), "the only claim", "leave out -epsilon, -delta, -profile and the like, or the file")
+		return audit.Fault("-claim-file", strconv.Quote(f.curve), "the only claim", "leave out -epsilon, -delta, -profile and the like, or the file")
 	}
 	data, err := os.ReadFile(f.curve)
 	if err != nil {
-		return input("-claim-file", strconv.Quote(f.curve), "a file that can be read", err.Error())
+		return audit.Fault("-claim-file", strconv.Quote(f.curve), "a file that can be read", err.Error())
 	}
 	curve, err := accounting.ReadProfile(filepath.Base(f.curve), data)
 	if err != nil {
@@ -80,7 +80,7 @@ func strayArgument(args []string) error {
 	if _, err := catalogue.Mechanism(args[0]); err == nil {
 		remedy = "the mechanism has a flag: dpscope audit -mechanism " + args[0]
 	}
-	return input("dpscope audit", fmt.Sprintf("called with %q", args), "given no argument besides flags", remedy)
+	return audit.Fault("dpscope audit", fmt.Sprintf("called with %q", args), "given no argument besides flags", remedy)
 }
 
 func auditCommand(s streams, args []string) error {
@@ -103,7 +103,7 @@ func auditCommand(s streams, args []string) error {
 		plan = plan.ForVerdict()
 	}
 	if f.shards.Given() && (len(f.Recorded.Files) > 0 || f.Table.File != "") {
-		return input("-shards", "given with -samples-file or -table", "absent: a file of yours is read on one machine", "leave it out, and give more -workers")
+		return audit.Fault("-shards", "given with -samples-file or -table", "absent: a file of yours is read on one machine", "leave it out, and give more -workers")
 	}
 	return f.does(plan, nil)
 }

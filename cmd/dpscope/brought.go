@@ -108,7 +108,7 @@ func (b *brought) check(s *cli.Flags) error {
 	}
 	for _, name := range []string{"wasm", "exec"} {
 		if s.Given(name) {
-			return input("-"+name, `""`, "the command or the module of your mechanism (docs/command.md, docs/abi.md)")
+			return audit.Fault("-"+name, `""`, "the command or the module of your mechanism (docs/command.md, docs/abi.md)")
 		}
 	}
 	if err := refuse("absent without a mechanism of your own", "name yours with -exec or -wasm (docs/command.md, docs/abi.md)", append([]string{"exec-timeout", "exec-parent"}, namesWithin("brought")...)...); err != nil {
@@ -162,7 +162,7 @@ func (b *brought) openUser(ctx context.Context, o opening) (userMechanism, error
 		return openModule(ctx, o)
 	}
 	if b.Timeout <= 0 {
-		return nil, input("-exec-timeout", b.Timeout.String(), "above 0", "for example 90s")
+		return nil, audit.Fault("-exec-timeout", b.Timeout.String(), "above 0", "for example 90s")
 	}
 	return command.Open(ctx, command.Options{Parent: b.answers(true), Command: o.Exec, Space: o.space, Pair: o.pair, Kinds: o.Kinds, NonFinite: o.NonFinite, Columns: o.columns, Timeout: b.Timeout})
 }
@@ -171,7 +171,7 @@ const moduleHost = "host-module"
 
 func openModule(ctx context.Context, o opening) (userMechanism, error) {
 	if o.NonFinite == "symbol" {
-		return nil, input("-nonfinite", "symbol", "refuse with -wasm", "make the module return another number instead of NaN and infinities")
+		return nil, audit.Fault("-nonfinite", "symbol", "refuse with -wasm", "make the module return another number instead of NaN and infinities")
 	}
 	data, err := readFile(o.Wasm, module.MostBytes)
 	if err != nil {
@@ -228,7 +228,7 @@ func (b *brought) readSamples(paths []string, reading audit.Reading) (files []*r
 		case path != "-" || b.stdin == nil:
 			file, err = r.Read(path, o)
 		case slices.Contains(paths[i+1:], "-"):
-			err = input("-samples-file2", "- like -samples-file", "another file", "standard input can be read once; save one of the two to a file")
+			err = audit.Fault("-samples-file2", "- like -samples-file", "another file", "standard input can be read once; save one of the two to a file")
 		default:
 			o.Name = "standard input"
 			file, err = r.Stream(b.stdin, o)
@@ -244,7 +244,7 @@ func (b *brought) readSamples(paths []string, reading audit.Reading) (files []*r
 
 func (b *brought) readScores(names []string, columns recorded.ScoreColumns) (*scores.Scores, error) {
 	if len(names) < 1 || len(names) > 2 {
-		return nil, input("files of scores", strconv.Itoa(len(names)), "one with both classes, or two: canaries that were in, and those that were out")
+		return nil, audit.Fault("files of scores", strconv.Itoa(len(names)), "one with both classes, or two: canaries that were in, and those that were out")
 	}
 	r, show := b.reader()
 	defer show.Clear()
@@ -288,7 +288,7 @@ func readOneFile(names []string) ([]byte, error) {
 	case len(names) == 0 || names[0] == "":
 		return nil, nil
 	case len(names) > 1:
-		return nil, input("-data", fmt.Sprintf("given %d times", len(names)), "given once")
+		return nil, audit.Fault("-data", fmt.Sprintf("given %d times", len(names)), "given once")
 	}
 	return readFile(names[0], mostFile)
 }
@@ -302,7 +302,7 @@ func readFile(name string, most int64) ([]byte, error) {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, input(name, "a folder", "a file")
+		return nil, audit.Fault(name, "a folder", "a file")
 	}
 	return readAll(name, f, most)
 }
@@ -313,7 +313,7 @@ func readAll(name string, in io.Reader, most int64) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if int64(len(data)) > most {
-		return nil, input(name, fmt.Sprintf("larger than %d bytes", most), "at most that large", "check that it is the right file; if it is a table, keep fewer rows")
+		return nil, audit.Fault(name, fmt.Sprintf("larger than %d bytes", most), "at most that large", "check that it is the right file; if it is a table, keep fewer rows")
 	}
 	return data, nil
 }
@@ -334,7 +334,7 @@ func (j *job) replayUser(ctx context.Context, r pair.Report) (note string, err e
 	case u == nil:
 		return "", given("-"+by, "absent: the report is of the mechanism "+r.Plan.Mechanism, "leave the flag out")
 	case u.Kind.Scripted():
-		return "", input("inputs.brought.kind", string(u.Kind), "one that the command line can run", "open the report in the page and press Verify; on the command line audit your own program with -exec (docs/command.md)")
+		return "", audit.Fault("inputs.brought.kind", string(u.Kind), "one that the command line can run", "open the report in the page and press Verify; on the command line audit your own program with -exec (docs/command.md)")
 	case userKinds[u.Kind] == "":
 		return "", audit.UnknownName("inputs.brought.kind", string(u.Kind), []string{string(audit.UserCommand), string(audit.UserModule)})
 	case by != userKinds[u.Kind]:
@@ -377,13 +377,13 @@ func (j *job) replayRecorded(r pair.Report) (note string, err error) {
 	case rec == nil:
 		return "", given("-samples-file", "absent: the report is of the mechanism "+r.Plan.Mechanism, "leave the flag out")
 	case len(rec.Files) == 0 || len(rec.Files) > 2:
-		return "", input("inputs.samples.files", fmt.Sprintf("of %d files", len(rec.Files)), "one or two")
+		return "", audit.Fault("inputs.samples.files", fmt.Sprintf("of %d files", len(rec.Files)), "one or two")
 	case len(paths) != len(rec.Files) || paths[0] == "":
 		want := "the file that the report is of: " + rec.Files[0].Name
 		if len(rec.Files) == 2 {
 			want = fmt.Sprintf("the files that the report is of, -samples-file %s -samples-file2 %s", rec.Files[0].Name, rec.Files[1].Name)
 		}
-		return "", input("-samples-file", "absent, or not as many files as the report has", want)
+		return "", audit.Fault("-samples-file", "absent, or not as many files as the report has", want)
 	}
 	files, err := j.readSamples(paths, rec.Reading)
 	if err != nil {

@@ -65,7 +65,7 @@ func commitCommand(s streams, args []string) error {
 func (f *auditFlags) committed(ctx context.Context, names []string) (out []committed, err error) {
 	var jobs []job
 	if len(names) > 1 {
-		return nil, input("dpscope commit", fmt.Sprintf("called with %q", names), "given one file of audits, or the flags of one audit")
+		return nil, audit.Fault("dpscope commit", fmt.Sprintf("called with %q", names), "given one file of audits, or the flags of one audit")
 	} else if len(names) == 1 {
 		file := planFlags{file: names[0]}
 		if err := file.read(f.streams); err != nil {
@@ -153,7 +153,7 @@ func (s streams) checkCommitment(given string, text []byte) error {
 	}
 	m := hexLines.FindStringSubmatch(said)
 	if m == nil {
-		return input("-commitment", "without a salt and a hash", "the two lines that dpscope commit printed, salt: and sha256:, or a file with them")
+		return audit.Fault("-commitment", "without a salt and a hash", "the two lines that dpscope commit printed, salt: and sha256:, or a file with them")
 	}
 	audits, err := committedIn(text)
 	if err != nil {

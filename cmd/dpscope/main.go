@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/signal"
 	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/dpscope/dpscope/audit"
@@ -61,16 +60,13 @@ type streams struct {
 // fail says an error that does not end the command.
 func (s streams) fail(err error) int { return cli.Fail("dpscope", s.stderr, err) }
 
-// input is a fault in what the user gave.
-func input(field, found, want string, remedy ...string) error {
-	return &audit.InputError{Field: field, Found: found, Want: want, Remedy: strings.Join(remedy, "")}
-}
-
 func absent(field, want string, remedy ...string) error {
-	return input(field, audit.Absent, want, remedy...)
+	return audit.Fault(field, audit.Absent, want, remedy...)
 }
 
-func given(field, want string, remedy ...string) error { return input(field, "given", want, remedy...) }
+func given(field, want string, remedy ...string) error {
+	return audit.Fault(field, "given", want, remedy...)
+}
 
 // exit is the code with which a command ends that has said why.
 type exit int

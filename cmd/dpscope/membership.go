@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/scores"
@@ -94,7 +95,7 @@ func continued(f *kindFlags[canary.Plan]) (plan canary.Plan, from *canary.Parent
 		case setting && slices.Contains(free, x.Name):
 			given[x.Name] = x.Value.String()
 		case setting && err == nil:
-			err = input("-"+x.Name, "given beside -continue", "absent: the plan is the report's", "-n is the total number of runs")
+			err = audit.Fault("-"+x.Name, "given beside -continue", "absent: the plan is the report's", "-n is the total number of runs")
 		}
 	})
 	if err != nil {
@@ -108,11 +109,11 @@ func continued(f *kindFlags[canary.Plan]) (plan canary.Plan, from *canary.Parent
 	switch t := plan.Trainer; {
 	case err != nil:
 	case f.shards.Given():
-		err = input("-shards", "given with -continue", "an audit that begins", "continue from a report on one machine")
+		err = audit.Fault("-shards", "given with -continue", "an audit that begins", "continue from a report on one machine")
 	case t != nil && f.User.Exec == "":
 		err = t.Undrawn()
 	case t == nil && f.User.Exec != "":
-		err = input("-exec", "given beside -continue", "absent: the report is of the source "+plan.Source)
+		err = audit.Fault("-exec", "given beside -continue", "absent: the report is of the source "+plan.Source)
 	}
 	return plan, from, err
 }

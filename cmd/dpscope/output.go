@@ -59,7 +59,7 @@ func parseOutput(v string) (formatFile, error) {
 	}
 	name, ok := endings[strings.ToLower(filepath.Ext(v))]
 	if !ok {
-		return formatFile{}, input("output", fmt.Sprintf("%q", v), "FORMAT=FILE, or a file that ends in .html, .sarif, .json, .xml, .md, .txt or .svg", "for example -output markdown="+v)
+		return formatFile{}, audit.Fault("output", fmt.Sprintf("%q", v), "FORMAT=FILE, or a file that ends in .html, .sarif, .json, .xml, .md, .txt or .svg", "for example -output markdown="+v)
 	}
 	return formatFile{name, v}, nil
 }
@@ -72,19 +72,19 @@ func (f *formatFlags) check() error {
 	seen := map[string]bool{}
 	for _, out := range f.files {
 		if seen[out.path] {
-			return input("-output", fmt.Sprintf("%s twice", out.path), "a separate file for each format")
+			return audit.Fault("-output", fmt.Sprintf("%s twice", out.path), "a separate file for each format")
 		}
 		seen[out.path] = true
 		info, err := os.Stat(out.path)
 		switch {
 		case err == nil && info.IsDir():
-			return input("-output", out.path+", a folder", "a file")
+			return audit.Fault("-output", out.path+", a folder", "a file")
 		case err == nil && !info.Mode().IsRegular():
 			continue
 		}
 		probe, err := os.CreateTemp(filepath.Dir(out.path), ".dpscope-*")
 		if err != nil {
-			return input("-output", fmt.Sprintf("%s, which cannot be written (%v)", out.path, err), "a file in a folder that exists")
+			return audit.Fault("-output", fmt.Sprintf("%s, which cannot be written (%v)", out.path, err), "a file in a folder that exists")
 		}
 		probe.Close()
 		os.Remove(probe.Name())

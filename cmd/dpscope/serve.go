@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/dpscope/dpscope/audit"
 	sites "github.com/dpscope/dpscope/host/serve"
 	"github.com/dpscope/dpscope/internal/cli"
 )
@@ -32,9 +33,9 @@ func serve(s streams, args []string) error {
 	case *origin != "" && *store == "":
 		err = given("-origin", "absent without -store", "give a folder with -store too")
 	case *replays < 0:
-		err = input("-replay", replays.String(), "a duration such as 1h, or 0 for never")
+		err = audit.Fault("-replay", replays.String(), "a duration such as 1h, or 0 for never")
 	case *quota < 1:
-		err = input("-quota", fmt.Sprint(*quota), "at least 1 MiB")
+		err = audit.Fault("-quota", fmt.Sprint(*quota), "at least 1 MiB")
 	case err == nil:
 		handler, end := sites.Site(site, nil), func() {}
 		if *store != "" {

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/report"
@@ -43,7 +44,7 @@ func withStore(site http.Handler, dir, origin string, replays time.Duration, mos
 	if origin != "" {
 		u, err := url.Parse(origin)
 		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" {
-			return nil, nil, input("-origin", fmt.Sprintf("%q", origin), "the public address of this host, such as https://audits.example.org")
+			return nil, nil, audit.Fault("-origin", fmt.Sprintf("%q", origin), "the public address of this host, such as https://audits.example.org")
 		}
 		origin = strings.TrimSuffix(u.String(), "/")
 	}
@@ -153,7 +154,7 @@ func openCommand(s streams, args []string) error {
 		return err
 	}
 	if len(data) > 0 && data[0] != '{' {
-		return input("address", "that of code", "that of a report", "open it in the page, which runs it when you press Run")
+		return audit.Fault("address", "that of code", "that of a report", "open it in the page, which runs it when you press Run")
 	}
 	r, err := core.ParseReport(data)
 	if err != nil {

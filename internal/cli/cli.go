@@ -232,7 +232,7 @@ func (f *Flags) Parse(args []string, operands int) (code int, ok bool) {
 	}
 	if f.NArg() != operands {
 		want := audit.Pick(operands > 0, fmt.Sprintf("%d argument", operands), "no argument besides flags")
-		return f.fail(audit.Refuse(f.Name(), fmt.Sprintf("called with %q", f.Args()), "given "+want)), false
+		return f.fail(audit.Fault(f.Name(), fmt.Sprintf("called with %q", f.Args()), "given "+want)), false
 	}
 	return f.check()
 }
@@ -333,7 +333,7 @@ func (f *Flags) Workers(otherwise int, usage string) *int {
 	f.Check(func() error {
 		const most = 1024
 		if *n < 0 || *n > most {
-			return audit.Refuse("-workers", fmt.Sprint(*n), fmt.Sprintf("in [0, %d]", most), "0 means one per processor")
+			return audit.Fault("-workers", fmt.Sprint(*n), fmt.Sprintf("in [0, %d]", most), "0 means one per processor")
 		}
 		*n = cmp.Or(*n, runtime.GOMAXPROCS(0))
 		return nil

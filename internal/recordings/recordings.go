@@ -39,7 +39,7 @@ func (r *Reader) Read(path string, o recorded.Options) (*recorded.File, error) {
 		return nil, err
 	}
 	if before.IsDir() {
-		return nil, audit.Refuse(path, "a folder", "a file")
+		return nil, audit.Fault(path, "a folder", "a file")
 	}
 	if !before.Mode().IsRegular() {
 		return r.Stream(f, o)
@@ -52,7 +52,7 @@ func (r *Reader) Read(path string, o recorded.Options) (*recorded.File, error) {
 		return nil, failed
 	case after.Size() != before.Size() || !after.ModTime().Equal(before.ModTime()):
 		// This may be why it could not be read.
-		return nil, audit.Refuse(o.Name, "changed while it was read", "a complete file", "wait until the program that writes it has ended")
+		return nil, audit.Fault(o.Name, "changed while it was read", "a complete file", "wait until the program that writes it has ended")
 	}
 	return file, err
 }

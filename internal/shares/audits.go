@@ -42,7 +42,7 @@ func New(kind string, plan any, data []byte) (Search, error) {
 func (s Search) After(name string, open Opener) (Search, error) {
 	done, err := ReadSearch(name, open)
 	if err == nil && (done.Kind != s.Kind || !audit.EqualJSON(done.Plan, s.Plan) || !bytes.Equal(done.Data, s.Data)) {
-		err = audit.Refuse(name, "the search of another audit", "that of this audit", "give the flags of the search, or search again")
+		err = audit.Fault(name, "the search of another audit", "that of this audit", "give the flags of the search, or search again")
 	}
 	return done, err
 }
@@ -137,7 +137,7 @@ type todo struct {
 func (s Search) Audits(g core.Env) (*Audits, error) {
 	a, err := s.audits(g)
 	if err == nil && s.Found != nil && len(s.Found) != len(a.todo) {
-		err = audit.Refuse("partial: found", fmt.Sprintf("of %d audits", len(s.Found)), fmt.Sprintf("of the plan's %d", len(a.todo)))
+		err = audit.Fault("partial: found", fmt.Sprintf("of %d audits", len(s.Found)), fmt.Sprintf("of the plan's %d", len(a.todo)))
 	}
 	return a, err
 }
@@ -199,7 +199,7 @@ func (s Search) named(g core.Env) (core.Env, error) {
 func Dividable(file *suite.File, chosen []int) error {
 	for _, i := range chosen {
 		if e := file.Audits[i]; e.User != nil || e.Recorded != nil || e.Scores != nil || e.Trains() {
-			return audit.Refuse("-shards", "an audit of your own program, outputs or scores ("+e.Name+")", "mechanisms and sources of dpscope", "run that audit alone, with -only, on one machine")
+			return audit.Fault("-shards", "an audit of your own program, outputs or scores ("+e.Name+")", "mechanisms and sources of dpscope", "run that audit alone, with -only, on one machine")
 		}
 	}
 	return nil

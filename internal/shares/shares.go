@@ -54,18 +54,18 @@ func (f *Flags) Do(ctx context.Context, kind string, plan any, data []byte, g co
 	var index, of int
 	switch {
 	case f.to == "":
-		return audit.Refuse("-partial", audit.Absent, "the file that this part is written to", "for example -partial part-0")
+		return audit.Fault("-partial", audit.Absent, "the file that this part is written to", "for example -partial part-0")
 	case f.search == (f.shards != ""):
-		return audit.Refuse("-shards", fmt.Sprintf("%q with search-only %v", f.shards, f.search), "one of -shards I/N and -search-only")
+		return audit.Fault("-shards", fmt.Sprintf("%q with search-only %v", f.shards, f.search), "one of -shards I/N and -search-only")
 	case f.search && f.After != "":
-		return audit.Refuse("-after", "given with -search-only", "absent: it names the search that is done")
+		return audit.Fault("-after", "given with -search-only", "absent: it names the search that is done")
 	case !f.search:
 		i, n, ok := strings.Cut(f.shards, "/")
 		var err, err2 error
 		index, err = strconv.Atoi(i)
 		of, err2 = strconv.Atoi(n)
 		if !ok || err != nil || err2 != nil || index < 0 || of < 1 || of > Most || index >= of {
-			return audit.Refuse("-shards", strconv.Quote(f.shards), fmt.Sprintf("I/N with N from 1 to %d and I from 0 to N-1", Most), "-shards 0/64 is the first of 64 shares, -shards 63/64 the last")
+			return audit.Fault("-shards", strconv.Quote(f.shards), fmt.Sprintf("I/N with N from 1 to %d and I from 0 to N-1", Most), "-shards 0/64 is the first of 64 shares, -shards 63/64 the last")
 		}
 	}
 	s, err := New(kind, plan, data)
@@ -191,7 +191,7 @@ func read(name string, open Opener) (p partial, digest string, err error) {
 	body, end, _ := bytes.Cut(data, []byte("\n"))
 	digest = fmt.Sprintf("%x", sha256.Sum256(body))
 	refuse := func(found, want, remedy string) (partial, string, error) {
-		return p, "", audit.Refuse(name, found, want, remedy)
+		return p, "", audit.Fault(name, found, want, remedy)
 	}
 	start := []byte(`{"schema":"` + schema + `",`)
 	switch {
@@ -232,7 +232,7 @@ func ReadSearch(name string, open Opener) (Search, error) {
 		return Search{}, err
 	}
 	if p.Searched == nil {
-		return Search{}, audit.Refuse(name, fmt.Sprintf("share %d, which has no search", p.Index), "the file of -search-only, or share 0")
+		return Search{}, audit.Fault(name, fmt.Sprintf("share %d, which has no search", p.Index), "the file of -search-only, or share 0")
 	}
 	return *p.Searched, nil
 }
@@ -258,7 +258,7 @@ func Merge(ctx context.Context, names iter.Seq2[string, error], open Opener, g c
 	}
 	audits, err := m.search.Audits(g)
 	if err == nil && m.search.Found == nil {
-		err = audit.Refuse("partial: found", audit.Absent, "what its search found")
+		err = audit.Fault("partial: found", audit.Absent, "what its search found")
 	}
 	if err != nil {
 		return nil, err
@@ -311,23 +311,23 @@ func newMerge(ctx context.Context, names iter.Seq2[string, error], open Opener) 
 		twin, twice := m.shares[p.Index]
 		switch {
 		case p.Search != search:
-			return nil, audit.Refuse(name, "of another audit (its plan or its data) or another search than "+whose, "partials of one audit", "merge those together that were drawn with the same flags")
+			return nil, audit.Fault(name, "of another audit (its plan or its data) or another search than "+whose, "partials of one audit", "merge those together that were drawn with the same flags")
 		case p.Of == 0:
 			continue
 		case p.Of != m.of:
-			return nil, audit.Refuse(name, fmt.Sprintf("one of %d shares", p.Of), fmt.Sprintf("one of %d, as others are", m.of), "draw all shares with the same number after the slash")
+			return nil, audit.Fault(name, fmt.Sprintf("one of %d shares", p.Of), fmt.Sprintf("one of %d, as others are", m.of), "draw all shares with the same number after the slash")
 		case twice && twin.digest != digest:
-			return nil, audit.Refuse(fmt.Sprintf("share %d", p.Index), fmt.Sprintf("other counts in %s than in %s", name, twin.name), "the same counts each time", "one of the machines is faulty or runs another program: draw the share a third time")
+			return nil, audit.Fault(fmt.Sprintf("share %d", p.Index), fmt.Sprintf("other counts in %s than in %s", name, twin.name), "the same counts each time", "one of the machines is faulty or runs another program: draw the share a third time")
 		}
 		m.shares[p.Index] = held{name, digest}
 	}
 	switch missing := m.of - len(m.shares); {
 	case whose == "":
-		return nil, audit.Refuse("what was given", "empty", "the partials of all shares, or the folder that has them")
+		return nil, audit.Fault("what was given", "empty", "the partials of all shares, or the folder that has them")
 	case m.of == 0:
-		return nil, audit.Refuse("what was given", "the search alone", "the partials of all shares too")
+		return nil, audit.Fault("what was given", "the search alone", "the partials of all shares too")
 	case missing > 0:
-		return nil, audit.Refuse("what was given", fmt.Sprintf("without %d of %d shares: %s", missing, m.of, m.gaps()), "all shares", "draw them, with -shards I/"+fmt.Sprint(m.of))
+		return nil, audit.Fault("what was given", fmt.Sprintf("without %d of %d shares: %s", missing, m.of, m.gaps()), "all shares", "draw them, with -shards I/"+fmt.Sprint(m.of))
 	}
 	return m, nil
 }
@@ -359,9 +359,9 @@ func (m *merge) parts(k, pieces int) iter.Seq2[report.Part, error] {
 			switch {
 			case err != nil:
 			case digest != s.digest:
-				err = audit.Refuse(s.name, "different counts from those that were read first", "a file that nothing writes to while it is merged", "merge again")
+				err = audit.Fault(s.name, "different counts from those that were read first", "a file that nothing writes to while it is merged", "merge again")
 			case k >= len(p.Drawn) || p.Drawn[k].Pieces != pieces:
-				err = audit.Refuse(s.name, fmt.Sprintf("no share of the %d pieces of audit %d", pieces, k+1), "one of each audit of its plan")
+				err = audit.Fault(s.name, fmt.Sprintf("no share of the %d pieces of audit %d", pieces, k+1), "one of each audit of its plan")
 			}
 			if err != nil {
 				yield(report.Part{}, err)

@@ -114,16 +114,16 @@ func (c *Column) addText(cell string, o *Options) *fault {
 		return c.addSymbol(cell, o)
 	}
 	if cell == "" {
-		return audit.Refuse("", "empty", "a number", "fill in the value or leave out the row; if a missing value is an output, write it as a word and set the column's kind to mixed")
+		return audit.Fault("", "empty", "a number", "fill in the value or leave out the row; if a missing value is an output, write it as a word and set the column's kind to mixed")
 	}
 	if decimalComma(cell) {
 		return withDecimalComma(cell)
 	}
-	return audit.Refuse("", quoted(cell), "a number, as the other rows of this column", "set the column's kind to symbol if it holds names, to mixed if it holds numbers and names")
+	return audit.Fault("", quoted(cell), "a number, as the other rows of this column", "set the column's kind to symbol if it holds names, to mixed if it holds numbers and names")
 }
 
 func withDecimalComma(cell string) *fault {
-	return audit.Refuse("", quoted(cell)+", with a decimal comma", "a number with a decimal point", "write numbers with a decimal point, such as 1.5; if these are names, set the column's kind to symbol")
+	return audit.Fault("", quoted(cell)+", with a decimal comma", "a number with a decimal point", "write numbers with a decimal point, such as 1.5; if these are names, set the column's kind to symbol")
 }
 
 func (c *Column) addValue(v float64, o *Options) *fault {
@@ -154,7 +154,7 @@ func (c *Column) addWhole(n uint64, negative bool, o *Options) *fault {
 }
 
 func rounded(found string) *fault {
-	return audit.Refuse("", found+", whose last digits a float64 would round", "a whole number up to 2^53, or one that a float64 holds",
+	return audit.Fault("", found+", whose last digits a float64 would round", "a whole number up to 2^53, or one that a float64 holds",
 		"subtract the same number from all, or write the column as two, of x // 2**32 and of x % 2**32; set its kind to symbol if it holds names; write rounded numbers with an exponent (1.5e+40)")
 }
 
@@ -167,7 +167,7 @@ func (c *Column) addNumber(v float64) {
 
 func (c *Column) addNonFinite(v float64, found string, o *Options) *fault {
 	if o.NonFinite != AsSymbol {
-		return audit.Refuse("", found, "a finite number", `set nonfinite to "symbol" if NaN and infinities are outputs to be audited: they may leak`)
+		return audit.Fault("", found, "a finite number", `set nonfinite to "symbol" if NaN and infinities are outputs to be audited: they may leak`)
 	}
 	if c.Kind == audit.Real {
 		c.mix()
@@ -179,11 +179,11 @@ func (c *Column) addSymbol(s string, o *Options) *fault {
 	k, ok := c.index[s]
 	if !ok {
 		if len(c.Symbols) >= o.MaxSymbols {
-			return audit.Refuse("", fmt.Sprintf("symbol number %d of this column, %s", o.MaxSymbols+1, quoted(s)), fmt.Sprintf("one of at most %d symbols", o.MaxSymbols),
+			return audit.Fault("", fmt.Sprintf("symbol number %d of this column, %s", o.MaxSymbols+1, quoted(s)), fmt.Sprintf("one of at most %d symbols", o.MaxSymbols),
 				"set the column's kind to real if it holds numbers, to mixed if it holds numbers and names; otherwise merge rare names, or leave out the column")
 		}
 		if i := binaryByte(s); i >= 0 || !utf8.ValidString(s) {
-			return audit.Refuse("", quoted(s)+", which is not text", "text in UTF-8", "save the file as UTF-8")
+			return audit.Fault("", quoted(s)+", which is not text", "text in UTF-8", "save the file as UTF-8")
 		}
 		k = c.code(s)
 	}

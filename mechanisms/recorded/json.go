@@ -105,19 +105,19 @@ func (j *jsonText) fault(err error, want string) error {
 	var syntax *json.SyntaxError
 	switch {
 	case len(rest) == 0:
-		return audit.Refuse(place, "the end", want, again)
+		return audit.Fault(place, "the end", want, again)
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return audit.Refuse(place, found+", which is cut off at the end of the file", "the rest of it", again)
+		return audit.Fault(place, found+", which is cut off at the end of the file", "the rest of it", again)
 	case !errors.As(err, &syntax):
-		return audit.Refuse(place, found, want)
+		return audit.Fault(place, found, want)
 	case bytes.Contains(line, []byte("NaN")) || bytes.Contains(line, []byte("Infinity")):
-		return audit.Refuse(place, found+", an "+syntax.Error(), "JSON, which has no NaN and no infinity", `write them as strings, "NaN" or "-Infinity"`)
+		return audit.Fault(place, found+", an "+syntax.Error(), "JSON, which has no NaN and no infinity", `write them as strings, "NaN" or "-Infinity"`)
 	}
-	return audit.Refuse(place, found+", an "+syntax.Error(), "rows of JSON: numbers and strings")
+	return audit.Fault(place, found+", an "+syntax.Error(), "rows of JSON: numbers and strings")
 }
 
 func (j *jsonText) bad(found, want string) error {
-	return audit.Refuse(onLine(j.what, j.line()), found, want)
+	return audit.Fault(onLine(j.what, j.line()), found, want)
 }
 
 func (j *jsonText) arrays() ([]*Table, error) {
@@ -165,7 +165,7 @@ func (j *jsonText) array(name string) (*Table, error) {
 		return nil, err
 	}
 	if j.tab == nil {
-		return nil, audit.Refuse(j.what, "an empty array", "an array with rows")
+		return nil, audit.Fault(j.what, "an empty array", "an array with rows")
 	}
 	t, err := j.tab.close()
 	if err != nil {

@@ -72,7 +72,7 @@ func (p *parser) npy(what string, in io.Reader) (*Table, error) {
 		head = append(head, make([]byte, n)...)
 		n, err := io.ReadFull(in, head[from:])
 		if err != nil {
-			return audit.Refuse(what, fmt.Sprintf("cut off in its header, after %d bytes", from+n), "a whole NPY file", again)
+			return audit.Fault(what, fmt.Sprintf("cut off in its header, after %d bytes", from+n), "a whole NPY file", again)
 		}
 		return nil
 	}
@@ -80,13 +80,13 @@ func (p *parser) npy(what string, in io.Reader) (*Table, error) {
 		return nil, err
 	}
 	if string(head[:6]) != npyMagic {
-		return nil, audit.Refuse(place(0), quoted(head[:6]), fmt.Sprintf("%q, the beginning of an NPY file", npyMagic))
+		return nil, audit.Fault(place(0), quoted(head[:6]), fmt.Sprintf("%q, the beginning of an NPY file", npyMagic))
 	}
 	length := 2 // bytes of the header's size
 	if version := head[6]; version == 2 || version == 3 {
 		length = 4
 	} else if version != 1 {
-		return nil, audit.Refuse(place(6), fmt.Sprintf("NPY version %d.%d", version, head[7]), "version 1, 2 or 3")
+		return nil, audit.Fault(place(6), fmt.Sprintf("NPY version %d.%d", version, head[7]), "version 1, 2 or 3")
 	}
 	if err := more(length); err != nil {
 		return nil, err
@@ -94,13 +94,13 @@ func (p *parser) npy(what string, in io.Reader) (*Table, error) {
 	var size [4]byte
 	copy(size[:], head[8:])
 	if n := binary.LittleEndian.Uint32(size[:]); n > maxHead {
-		return nil, audit.Refuse(place(8), fmt.Sprintf("a header of %d bytes", n), fmt.Sprintf("at most %d", maxHead))
+		return nil, audit.Fault(place(8), fmt.Sprintf("a header of %d bytes", n), fmt.Sprintf("at most %d", maxHead))
 	} else if err := more(int(n)); err != nil {
 		return nil, err
 	}
 	h, err := parseHead(head[8+length:])
 	if err != nil {
-		return nil, audit.Refuse(place(8+length), "a header that cannot be read: "+err.Error(), "descr, fortran_order and shape, as NumPy writes them")
+		return nil, audit.Fault(place(8+length), "a header that cannot be read: "+err.Error(), "descr, fortran_order and shape, as NumPy writes them")
 	}
 	elem, err := parseElement(what+", dtype", h.Descr)
 	if err != nil {
@@ -115,7 +115,7 @@ func (p *parser) npy(what string, in io.Reader) (*Table, error) {
 	data, b := bufio.NewReaderSize(in, pieceBytes), make([]byte, elem.size)
 	for done := range total {
 		if n, err := io.ReadFull(data, b); err != nil {
-			return nil, audit.Refuse(place(len(head)+done*elem.size+n), fmt.Sprintf("the end, after %d of %d values", done, total),
+			return nil, audit.Fault(place(len(head)+done*elem.size+n), fmt.Sprintf("the end, after %d of %d values", done, total),
 				fmt.Sprintf("a file of %d bytes", len(head)+total*elem.size), again)
 		}
 		column := done % columns
@@ -129,7 +129,7 @@ func (p *parser) npy(what string, in io.Reader) (*Table, error) {
 		}
 	}
 	if _, err := data.ReadByte(); err == nil {
-		return nil, audit.Refuse(place(len(head)+total*elem.size), "more data", "the end of the file, after the array", "save several arrays with numpy.savez")
+		return nil, audit.Fault(place(len(head)+total*elem.size), "more data", "the end of the file, after the array", "save several arrays with numpy.savez")
 	}
 	return t, nil
 }
@@ -141,14 +141,14 @@ func (p *parser) shaped(field string, shape []int) (*Table, error) {
 	case 2:
 		columns = shape[1]
 	default:
-		return nil, audit.Refuse(field, fmt.Sprint(shape), "one or two dimensions: rows, or rows and columns", "reshape(len(a), -1) keeps the rows")
+		return nil, audit.Fault(field, fmt.Sprint(shape), "one or two dimensions: rows, or rows and columns", "reshape(len(a), -1) keeps the rows")
 	}
 	rows := shape[0]
 	switch {
 	case rows <= 0 || columns <= 0:
-		return nil, audit.Refuse(field, fmt.Sprint(shape), "an array with values")
+		return nil, audit.Fault(field, fmt.Sprint(shape), "an array with values")
 	case columns > MaxColumns:
-		return nil, audit.Refuse(field, fmt.Sprint(shape), fmt.Sprintf("at most %d columns; rows are the first dimension", MaxColumns))
+		return nil, audit.Fault(field, fmt.Sprint(shape), fmt.Sprintf("at most %d columns; rows are the first dimension", MaxColumns))
 	case rows > p.left/columns:
 		return nil, tooManyCells(field, rows*min(columns, math.MaxInt64/bytesEach/rows), &p.o)
 	}
@@ -164,7 +164,7 @@ func (p *parser) shaped(field string, shape []int) (*Table, error) {
 // parseElement reads a type such as "<f8".
 func parseElement(field string, is any) (element, error) {
 	other := func(found, remedy string) (element, error) {
-		return element{}, audit.Refuse(field, found, "float16, float32, float64, an integer type or bool", remedy)
+		return element{}, audit.Fault(field, found, "float16, float32, float64, an integer type or bool", remedy)
 	}
 	if _, fields := is.([]any); fields {
 		return other("a structured array", "save each field as an array of an NPZ, or save CSV")
@@ -248,7 +248,7 @@ func (p *parser) npz(in io.Reader) ([]*Table, error) {
 	}
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
-		return nil, audit.Refuse(name, fmt.Sprintf("a zip file that cannot be read (%s)", strings.TrimPrefix(err.Error(), "zip: ")), "a whole NPZ file", again)
+		return nil, audit.Fault(name, fmt.Sprintf("a zip file that cannot be read (%s)", strings.TrimPrefix(err.Error(), "zip: ")), "a whole NPZ file", again)
 	}
 	var arrays []*zip.File
 	var total uint64
@@ -260,11 +260,11 @@ func (p *parser) npz(in io.Reader) ([]*Table, error) {
 		}
 		arrays = append(arrays, f)
 		if total += f.UncompressedSize64; f.UncompressedSize64 > uint64(p.o.MaxExpanded) || total > uint64(p.o.MaxExpanded) {
-			return nil, audit.Refuse(fmt.Sprintf("%s, array %s", name, quoted(f.Name)), "beyond "+sizeWords(p.o.MaxExpanded)+" uncompressed, with the arrays before it",
+			return nil, audit.Fault(fmt.Sprintf("%s, array %s", name, quoted(f.Name)), "beyond "+sizeWords(p.o.MaxExpanded)+" uncompressed, with the arrays before it",
 				"at most that", "save fewer rows, or as float32")
 		}
 		if f.UncompressedSize64 > suspectExpand && f.UncompressedSize64/suspectRatio > f.CompressedSize64 {
-			return nil, audit.Refuse(fmt.Sprintf("%s, array %s", name, quoted(f.Name)),
+			return nil, audit.Fault(fmt.Sprintf("%s, array %s", name, quoted(f.Name)),
 				fmt.Sprintf("%s packed into %s", sizeWords(int64(f.UncompressedSize64)), sizeWords(int64(f.CompressedSize64))),
 				fmt.Sprintf("a ratio of at most %d for an array beyond %s", suspectRatio, sizeWords(suspectExpand)), "if the file is what you expect, save it with numpy.savez instead of savez_compressed")
 		}
@@ -275,9 +275,9 @@ func (p *parser) npz(in io.Reader) ([]*Table, error) {
 		if others != "" {
 			found = fmt.Sprintf("a zip file without arrays (it holds %s)", quoted(others))
 		}
-		return nil, audit.Refuse(name, found, "an NPZ file, a zip of .npy files", "save a spreadsheet as CSV")
+		return nil, audit.Fault(name, found, "an NPZ file, a zip of .npy files", "save a spreadsheet as CSV")
 	case len(arrays) > maxArrays:
-		return nil, audit.Refuse(name, fmt.Sprintf("%d arrays", len(arrays)), fmt.Sprintf("at most %d", maxArrays))
+		return nil, audit.Fault(name, fmt.Sprintf("%d arrays", len(arrays)), fmt.Sprintf("at most %d", maxArrays))
 	}
 	var tables []*Table
 	for _, f := range arrays {
@@ -286,7 +286,7 @@ func (p *parser) npz(in io.Reader) ([]*Table, error) {
 			return nil, err
 		}
 		if slices.ContainsFunc(tables, func(other *Table) bool { return other.Name == t.Name }) {
-			return nil, audit.Refuse(name, fmt.Sprintf("the array %q twice", t.Name), "each array once")
+			return nil, audit.Fault(name, fmt.Sprintf("the array %q twice", t.Name), "each array once")
 		}
 		tables = append(tables, t)
 	}
@@ -297,7 +297,7 @@ func (p *parser) array(f *zip.File) (*Table, error) {
 	name := strings.TrimSuffix(f.Name, ".npy")
 	what := fmt.Sprintf("%s, array %s", p.o.Name, quoted(name))
 	broken := func(err error) error {
-		return audit.Refuse(what, fmt.Sprintf("damaged (%s)", strings.TrimPrefix(err.Error(), "zip: ")), "a whole NPZ file", again)
+		return audit.Fault(what, fmt.Sprintf("damaged (%s)", strings.TrimPrefix(err.Error(), "zip: ")), "a whole NPZ file", again)
 	}
 	in, err := f.Open()
 	if err != nil {

@@ -104,7 +104,7 @@ func CheckSize(name string, size int64, o Options) error {
 		return err
 	}
 	if size > o.MaxBytes {
-		return audit.Refuse(name, sizeWords(size), "at most "+sizeWords(o.MaxBytes),
+		return audit.Fault(name, sizeWords(size), "at most "+sizeWords(o.MaxBytes),
 			"take a random sample of the rows, or use the command dpscope, which reads larger files")
 	}
 	return nil

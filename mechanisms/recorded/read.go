@@ -125,14 +125,14 @@ func (p *parser) read() ([]*Table, error) {
 	}
 	packed := &part{in: z, broken: p.damaged, each: func(n int64) error {
 		if n > p.o.MaxExpanded {
-			return audit.Refuse(p.o.Name, "beyond "+sizeWords(p.o.MaxExpanded)+" when it is unpacked", "at most that", "take fewer rows or columns")
+			return audit.Fault(p.o.Name, "beyond "+sizeWords(p.o.MaxExpanded)+" when it is unpacked", "at most that", "take fewer rows or columns")
 		}
 		return p.tell()
 	}}
 	in = bufio.NewReaderSize(packed, MaxLine)
 	head, _ = in.Peek(len(zipMagic))
 	if bytes.HasPrefix(head, []byte(gzipMagic)) || isZip(head) {
-		return nil, audit.Refuse(p.o.Name, "packed twice: a zip or gzip file in a gzip file", wantFormat, "unpack it once")
+		return nil, audit.Fault(p.o.Name, "packed twice: a zip or gzip file in a gzip file", wantFormat, "unpack it once")
 	}
 	tables, err := p.unpacked(in, 0)
 	p.format += ".gz"
@@ -140,7 +140,7 @@ func (p *parser) read() ([]*Table, error) {
 }
 
 func (p *parser) damaged(err error) error {
-	return audit.Refuse(p.o.Name, fmt.Sprintf("a damaged gzip file (%s)", strings.TrimPrefix(err.Error(), "gzip: ")), "a whole one", again)
+	return audit.Fault(p.o.Name, fmt.Sprintf("a damaged gzip file (%s)", strings.TrimPrefix(err.Error(), "gzip: ")), "a whole one", again)
 }
 
 // pieceBytes is how much is read between two calls of Options.Progress.
@@ -171,7 +171,7 @@ func (p *parser) unpacked(in *bufio.Reader, size int64) ([]*Table, error) {
 	head, _ := in.Peek(MaxLine)
 	switch {
 	case len(head) == 0:
-		return nil, audit.Refuse(p.o.Name, "empty", "a file with data", "was it still being written?")
+		return nil, audit.Fault(p.o.Name, "empty", "a file with data", "was it still being written?")
 	case bytes.HasPrefix(head, []byte(npyMagic)):
 		p.format = NPY
 		t, err := p.npy(p.o.Name, in)
@@ -182,13 +182,13 @@ func (p *parser) unpacked(in *bufio.Reader, size int64) ([]*Table, error) {
 	}
 	for _, k := range known {
 		if bytes.HasPrefix(head, []byte(k.magic)) {
-			return nil, audit.Refuse(p.o.Name, k.name, wantFormat, k.remedy)
+			return nil, audit.Fault(p.o.Name, k.name, wantFormat, k.remedy)
 		}
 	}
 	text := bytes.TrimPrefix(head, byteOrderMark)
 	mark := len(head) - len(text)
 	if at := binaryByte(text[:min(512, len(text))]); at >= 0 {
-		return nil, audit.Refuse(p.o.Name, fmt.Sprintf("not text (byte 0x%02x at offset %d) and of no known binary format", text[at], at+mark), wantFormat)
+		return nil, audit.Fault(p.o.Name, fmt.Sprintf("not text (byte 0x%02x at offset %d) and of no known binary format", text[at], at+mark), wantFormat)
 	}
 	if err := p.fits(text, size); err != nil {
 		return nil, err
@@ -255,5 +255,5 @@ func (b *bounded) Read(to []byte) (int, error) {
 }
 
 func longer(place string, remedy string) error {
-	return audit.Refuse(place, "longer than "+sizeWords(MaxLine), "shorter", remedy)
+	return audit.Fault(place, "longer than "+sizeWords(MaxLine), "shorter", remedy)
 }

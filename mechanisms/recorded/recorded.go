@@ -53,7 +53,7 @@ func (r *recorded) Recorded(seed uint64, side, at int, out []float64) error {
 func Replay(rec *audit.Recording, files []*File) (*Samples, error) {
 	if len(rec.Files) != len(files) {
 		names := audit.Each(rec.Files, func(f audit.RecordedFile) string { return f.Name })
-		return nil, audit.Refuse("samples", countFiles(len(files)), countFiles(len(rec.Files))+", as the report has: "+firstFew(names))
+		return nil, audit.Fault("samples", countFiles(len(files)), countFiles(len(rec.Files))+", as the report has: "+firstFew(names))
 	}
 	if len(files) == 2 && files[0].SHA256 == rec.Files[1].SHA256 {
 		files = []*File{files[1], files[0]}
@@ -62,7 +62,7 @@ func Replay(rec *audit.Recording, files []*File) (*Samples, error) {
 	for i, f := range files {
 		want := rec.Files[i]
 		if f.SHA256 != want.SHA256 {
-			return nil, audit.Refuse(f.Name, "another file, with SHA-256 "+f.SHA256, fmt.Sprintf("%s with SHA-256 %s, as the report says", want.Name, want.SHA256))
+			return nil, audit.Fault(f.Name, "another file, with SHA-256 "+f.SHA256, fmt.Sprintf("%s with SHA-256 %s, as the report says", want.Name, want.SHA256))
 		}
 		g := *f
 		g.Name = want.Name

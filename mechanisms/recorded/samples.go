@@ -79,7 +79,7 @@ func Pair(files []*File, r audit.Reading) (*Samples, error) {
 	}
 	for side, rows := range s.rows {
 		if len(rows) < MinRows {
-			return nil, audit.Refuse("samples, "+s.Datasets[side], fmt.Sprintf("of %d rows", len(rows)),
+			return nil, audit.Fault("samples, "+s.Datasets[side], fmt.Sprintf("of %d rows", len(rows)),
 				fmt.Sprintf("at least %d, the smallest useful number: half of them explore, half certify", MinRows), "run the mechanism more often")
 		}
 	}
@@ -99,12 +99,12 @@ func oneOrTwo(field string, files []*File, one func(*File) error, two func(a, b 
 	case 2:
 		for _, f := range files {
 			if len(f.Tables) != 1 {
-				return audit.Refuse(f.Name, "with the arrays "+arrayNames(f), "one array, as there are two files")
+				return audit.Fault(f.Name, "with the arrays "+arrayNames(f), "one array, as there are two files")
 			}
 		}
 		return two(files[0], files[1])
 	}
-	return audit.Refuse(field, fmt.Sprintf("%d files", len(files)), "one file or two")
+	return audit.Fault(field, fmt.Sprintf("%d files", len(files)), "one file or two")
 }
 
 func (s *Samples) note(format string, args ...any) {
@@ -120,7 +120,7 @@ func (s *Samples) oneFile(f *File) error {
 	if f.Table(s.datasetName()) != nil {
 		for _, t := range f.Tables {
 			if t.Rows() != f.Tables[0].Rows() {
-				return audit.Refuse(f.Name, fmt.Sprintf("the arrays %q with %d rows and %q with %d", f.Tables[0].Name, f.Tables[0].Rows(), t.Name, t.Rows()), "arrays of the same length")
+				return audit.Fault(f.Name, fmt.Sprintf("the arrays %q with %d rows and %q with %d", f.Tables[0].Name, f.Tables[0].Rows(), t.Name, t.Rows()), "arrays of the same length")
 			}
 		}
 		return s.split(f, &Table{Columns: f.Columns()})
@@ -132,7 +132,7 @@ func (s *Samples) oneFile(f *File) error {
 			s.note("of %d arrays only d0 and d1 are read", len(f.Tables))
 		}
 	case (d0 != nil || d1 != nil) || len(f.Tables) != 2:
-		return audit.Refuse(f.Name, "with the arrays "+arrayNames(f), fmt.Sprintf("d0 and d1, the outputs on two datasets, or an array %q beside arrays of the same length", s.datasetName()))
+		return audit.Fault(f.Name, "with the arrays "+arrayNames(f), fmt.Sprintf("d0 and d1, the outputs on two datasets, or an array %q beside arrays of the same length", s.datasetName()))
 	default:
 		d0, d1 = f.Tables[0], f.Tables[1]
 		s.note("the array %q is taken as the first dataset, %q as the second", d0.Name, d1.Name)
@@ -170,7 +170,7 @@ func (s *Samples) split(f *File, t *Table) error {
 		if two := f.TwoValued(); len(two) > 0 {
 			remedy = fmt.Sprintf("name the column that says which dataset a row is of (%s: two values), or give a file for each dataset", firstFew(two))
 		}
-		return audit.Refuse(f.Name, "one dataset: columns "+firstFew(t.names()),
+		return audit.Fault(f.Name, "one dataset: columns "+firstFew(t.names()),
 			fmt.Sprintf("outputs on two datasets: a column %q with 0 and 1, or a second file", name), remedy)
 	}
 	s.By = by.Name
@@ -218,7 +218,7 @@ func (c *Column) key(i int) float64 {
 // twoValues finds the two values of a column, the smaller number or word first.
 func twoValues(f *File, c *Column) (words [2]string, keys [2]float64, err error) {
 	refuse := func(found string, remedy ...string) ([2]string, [2]float64, error) {
-		return words, keys, audit.Refuse(c.of(f.Name), found, "two values, one for each dataset, such as 0 and 1", remedy...)
+		return words, keys, audit.Fault(c.of(f.Name), found, "two values, one for each dataset, such as 0 and 1", remedy...)
 	}
 	if c.Kind == audit.Mixed {
 		return refuse("of numbers and words")
@@ -253,7 +253,7 @@ func (s *Samples) twoFiles(a, b *File) error {
 		t := f.Tables[0]
 		if by := t.Column(s.datasetName()); by != nil {
 			if !by.constant(upTo(by.Len())) {
-				return audit.Refuse(by.of(f.Name), "of several values", "one value, as each of the two files is a dataset",
+				return audit.Fault(by.of(f.Name), "of several values", "one value, as each of the two files is a dataset",
 					"give one file with both datasets, or two files of one each")
 			}
 			s.note("%s: the column %q is ignored: it says which dataset this is", f.Name, by.Name)
@@ -273,13 +273,13 @@ func (s *Samples) twoFiles(a, b *File) error {
 
 func (s *Samples) join(a, b *Table) error {
 	if len(a.Columns) != len(b.Columns) {
-		return audit.Refuse("samples, "+s.Datasets[1], fmt.Sprintf("of %d columns (%s)", len(b.Columns), firstFew(b.names())),
+		return audit.Fault("samples, "+s.Datasets[1], fmt.Sprintf("of %d columns (%s)", len(b.Columns), firstFew(b.names())),
 			fmt.Sprintf("of %d, as %s (%s)", len(a.Columns), s.Datasets[0], firstFew(a.names())))
 	}
 	for _, c := range a.Columns {
 		d := b.Column(c.Name)
 		if d == nil {
-			return audit.Refuse("samples, "+s.Datasets[1], "with the columns "+firstFew(b.names()), fmt.Sprintf("those of %s: %s", s.Datasets[0], firstFew(a.names())),
+			return audit.Fault("samples, "+s.Datasets[1], "with the columns "+firstFew(b.names()), fmt.Sprintf("those of %s: %s", s.Datasets[0], firstFew(a.names())),
 				"if a file has no header, say so")
 		}
 		if err := unify(s, c, d); err != nil {
@@ -300,7 +300,7 @@ func unify(s *Samples, a, b *Column) error {
 		case a.Kind == audit.Mixed && b.Kind == audit.Real:
 			b.mix()
 		default:
-			return audit.Refuse(fmt.Sprintf("samples, column %q", a.Name), fmt.Sprintf("%s in %s and %s in %s", a.Kind, s.Datasets[0], b.Kind, s.Datasets[1]),
+			return audit.Fault(fmt.Sprintf("samples, column %q", a.Name), fmt.Sprintf("%s in %s and %s in %s", a.Kind, s.Datasets[0], b.Kind, s.Datasets[1]),
 				"of one kind", "set the column's kind: real, symbol or mixed")
 		}
 	}
@@ -345,7 +345,7 @@ func (s *Samples) chooseColumns() error {
 		s.Columns = append(s.Columns, out)
 	}
 	if len(s.columns[0]) == 0 {
-		return audit.Refuse("samples", "without a column of outputs", "at least one beside the dataset and row numbers")
+		return audit.Fault("samples", "without a column of outputs", "at least one beside the dataset and row numbers")
 	}
 	s.noteConstants()
 	return nil

@@ -59,7 +59,7 @@ func ReadScores(files []*File, columns ScoreColumns) (*Scores, error) {
 		s.Notes = append(s.Notes, f.Notes...)
 		for _, t := range f.Tables {
 			if t.Rows() == 0 { // all of its cells are empty
-				return nil, audit.Refuse(f.Name, "without a value", wantScores)
+				return nil, audit.Fault(f.Name, "without a value", wantScores)
 			}
 		}
 	}
@@ -107,11 +107,11 @@ func (s *Scores) arrays(f *File) error {
 	case in != nil && out != nil && score == nil:
 		return s.inOut(f.Name, in, out)
 	case in != nil && out == nil, out != nil && in == nil:
-		return audit.Refuse(f.Name, "one class of scores ("+arrayNames(f)+")", wantScores)
+		return audit.Fault(f.Name, "one class of scores ("+arrayNames(f)+")", wantScores)
 	case score != nil && member == nil:
-		return audit.Refuse(f.Name, "scores without membership ("+arrayNames(f)+")", wantScores, "add a column member: 1 where the canary was in, 0 where it was out")
+		return audit.Fault(f.Name, "scores without membership ("+arrayNames(f)+")", wantScores, "add a column member: 1 where the canary was in, 0 where it was out")
 	}
-	return audit.Refuse(f.Name, "with "+arrayNames(f), wantScores, "name the column of the scores and the column of membership; if a lower score means in, as for a loss, say so")
+	return audit.Fault(f.Name, "with "+arrayNames(f), wantScores, "name the column of the scores and the column of membership; if a lower score means in, as for a loss, say so")
 }
 
 // named finds the arrays of scores and of membership, nil for none of the usual name.
@@ -122,7 +122,7 @@ func (s *Scores) named(f *File) (score, member *Table, err error) {
 		}
 		t := f.Table(name)
 		if t == nil && err == nil {
-			err = audit.At("/"+setting, audit.Refuse(setting, quoted(name), "a column of "+f.Name+": "+arrayNames(f)))
+			err = audit.At("/"+setting, audit.Fault(setting, quoted(name), "a column of "+f.Name+": "+arrayNames(f)))
 		}
 		return t
 	}
@@ -135,7 +135,7 @@ func (s *Scores) twoFiles(a, b *File) error {
 	var tables [2]*Table
 	for i, f := range []*File{a, b} {
 		if tables[i] = f.Tables[0]; !tables[i].Matrix && len(tables[i].Columns) != 1 {
-			return audit.Refuse(f.Name, fmt.Sprintf("of %d columns", len(tables[i].Columns)), "one column of scores, as there are two files")
+			return audit.Fault(f.Name, fmt.Sprintf("of %d columns", len(tables[i].Columns)), "one column of scores, as there are two files")
 		}
 	}
 	s.Notes = append(s.Notes, "the first file is taken as the scores of canaries that were in, the second as those that were out")
@@ -144,10 +144,10 @@ func (s *Scores) twoFiles(a, b *File) error {
 
 func (s *Scores) inOut(name string, in, out *Table) error {
 	if in.Matrix != out.Matrix {
-		return audit.Refuse(name, "one array of one dimension and one of two", "both of one dimension, or both of two (runs, canaries)")
+		return audit.Fault(name, "one array of one dimension and one of two", "both of one dimension, or both of two (runs, canaries)")
 	}
 	if in.Matrix && in.Rows() != out.Rows() {
-		return audit.Refuse(name, fmt.Sprintf("%d runs in and %d out", in.Rows(), out.Rows()), "as many rows in both: a row is a run")
+		return audit.Fault(name, fmt.Sprintf("%d runs in and %d out", in.Rows(), out.Rows()), "as many rows in both: a row is a run")
 	}
 	classes := [2]*Table{In: in, Out: out}
 	m := &Matrix{Runs: max(in.Rows(), out.Rows()), Canaries: len(in.Columns) + len(out.Columns)}
@@ -169,7 +169,7 @@ func (s *Scores) inOut(name string, in, out *Table) error {
 
 func (s *Scores) scoreMember(name string, score, member *Table) error {
 	if score.Matrix != member.Matrix || len(score.Columns) != len(member.Columns) || score.Rows() != member.Rows() {
-		return audit.Refuse(name, fmt.Sprintf("score of %d x %d and member of %d x %d", score.Rows(), len(score.Columns), member.Rows(), len(member.Columns)), "both of the same shape")
+		return audit.Fault(name, fmt.Sprintf("score of %d x %d and member of %d x %d", score.Rows(), len(score.Columns), member.Rows(), len(member.Columns)), "both of the same shape")
 	}
 	m := &Matrix{Runs: score.Rows(), Canaries: len(score.Columns)}
 	for i := range m.Runs {
@@ -192,14 +192,14 @@ func (s *Scores) byRun(f *File, t *Table, split *File) error {
 		return err
 	}
 	if scores == nil || members == nil {
-		return audit.Refuse(f.Name, "with the columns "+firstFew(t.names()), "run, score and member")
+		return audit.Fault(f.Name, "with the columns "+firstFew(t.names()), "run, score and member")
 	}
 	run, score, member := t.Column("run"), scores.Columns[0], members.Columns[0]
 	if err := cmp.Or(t.checkEven(f.Name), score.areScores(f.Name, In)); err != nil {
 		return err
 	}
 	if run.Kind == audit.Mixed {
-		return audit.Refuse(f.Name+", column run", "of numbers and words", "one of both")
+		return audit.Fault(f.Name+", column run", "of numbers and words", "one of both")
 	}
 	rows := map[float64][]int{} // by run
 	var runs []float64
@@ -213,7 +213,7 @@ func (s *Scores) byRun(f *File, t *Table, split *File) error {
 	m := &Matrix{Runs: len(runs), Canaries: len(rows[runs[0]])}
 	for n, k := range runs {
 		if len(rows[k]) != m.Canaries {
-			return audit.Refuse(f.Name, fmt.Sprintf("run number %d with %d canaries, the first with %d", n+1, len(rows[k]), m.Canaries), "as many in every run")
+			return audit.Fault(f.Name, fmt.Sprintf("run number %d with %d canaries, the first with %d", n+1, len(rows[k]), m.Canaries), "as many in every run")
 		}
 		for _, i := range rows[k] {
 			in, err := isMember(f.Name, member, i)
@@ -253,9 +253,9 @@ func (s *Scores) take(m *Matrix, keep bool) {
 func (c *Column) areScores(name string, class int) error {
 	switch {
 	case c.Kind != audit.Real:
-		return audit.Refuse(c.of(name), "of words", "scores: finite numbers, higher for canaries that were in")
+		return audit.Fault(c.of(name), "of words", "scores: finite numbers, higher for canaries that were in")
 	case c.Len() == 0:
-		return audit.Refuse(c.of(name), "empty", "scores of canaries that were "+[]string{In: "in", Out: "out"}[class])
+		return audit.Fault(c.of(name), "empty", "scores of canaries that were "+[]string{In: "in", Out: "out"}[class])
 	}
 	return nil
 }
@@ -270,7 +270,7 @@ func isMember(name string, c *Column, i int) (bool, error) {
 	}
 	in, ok := memberWords[strings.ToLower(strings.TrimSpace(c.Text(i)))]
 	if !ok {
-		return false, audit.Refuse(fmt.Sprintf("%s, row %d", c.of(name), i+1), quoted(c.Text(i)), "1 (in) or 0 (out)")
+		return false, audit.Fault(fmt.Sprintf("%s, row %d", c.of(name), i+1), quoted(c.Text(i)), "1 (in) or 0 (out)")
 	}
 	return in, nil
 }
@@ -280,7 +280,7 @@ func (s *Scores) check() error {
 	in, out := len(s.Sorted[In]), len(s.Sorted[Out])
 	for class, other := range []string{In: "out", Out: "in"} {
 		if len(s.Sorted[class]) == 0 {
-			return audit.Refuse("scores", "of one class: all canaries were "+other, "of canaries that were in and of canaries that were out")
+			return audit.Fault("scores", "of one class: all canaries were "+other, "of canaries that were in and of canaries that were out")
 		}
 	}
 	if in != out {

@@ -61,7 +61,7 @@ func (t *Table) Column(name string) *Column {
 func (t *Table) checkEven(name string) error {
 	for _, c := range t.Columns {
 		if c.Len() != t.Rows() {
-			return audit.Refuse(c.of(name), fmt.Sprintf("of %d values", c.Len()), fmt.Sprintf("of %d, as the longest", t.Rows()))
+			return audit.Fault(c.of(name), fmt.Sprintf("of %d values", c.Len()), fmt.Sprintf("of %d, as the longest", t.Rows()))
 		}
 	}
 	return nil
@@ -125,15 +125,15 @@ func (t *tabulator) place(line, column int) string {
 
 func (t *tabulator) setNames(line int, names []string, named bool) error {
 	if len(names) > MaxColumns {
-		return audit.Refuse(onLine(t.what, line), fmt.Sprintf("%d columns", len(names)), fmt.Sprintf("at most %d", MaxColumns))
+		return audit.Fault(onLine(t.what, line), fmt.Sprintf("%d columns", len(names)), fmt.Sprintf("at most %d", MaxColumns))
 	}
 	seen := map[string]int{}
 	for i, n := range names {
 		if binaryByte([]byte(n)) >= 0 || !utf8.ValidString(n) || len(n) > maxName {
-			return audit.Refuse(t.place(line, i), quoted(n), fmt.Sprintf("a name in UTF-8 of at most %d bytes", maxName))
+			return audit.Fault(t.place(line, i), quoted(n), fmt.Sprintf("a name in UTF-8 of at most %d bytes", maxName))
 		}
 		if j, twice := seen[n]; twice {
-			return audit.Refuse(t.place(line, i), fmt.Sprintf("%q, the name of column %d too", n, j+1),
+			return audit.Fault(t.place(line, i), fmt.Sprintf("%q, the name of column %d too", n, j+1),
 				"a unique name", "rename one of them; if the first line holds no names, say that the file has no header")
 		}
 		seen[n] = i
@@ -150,7 +150,7 @@ func (t *tabulator) setNames(line int, names []string, named bool) error {
 // row adds a row. It keeps no reference to the slice.
 func (t *tabulator) row(cells []string) error {
 	if len(cells) != len(t.names) {
-		return audit.Refuse(onLine(t.what, t.line()), fmt.Sprintf("of %d cells", len(cells)), fmt.Sprintf("of %d", len(t.names)),
+		return audit.Fault(onLine(t.what, t.line()), fmt.Sprintf("of %d cells", len(cells)), fmt.Sprintf("of %d", len(t.names)),
 			"every row has as many cells as the first; quote a cell that holds the separator")
 	}
 	if t.table != nil {
@@ -207,7 +207,7 @@ func (t *tabulator) add(cells []string, line func() int) error {
 				continue
 			}
 			if t.ended[i] > 0 {
-				return audit.Refuse(t.place(t.ended[i], i), fmt.Sprintf("empty, but line %d is not", line()), "a number, or empty to the end of the file")
+				return audit.Fault(t.place(t.ended[i], i), fmt.Sprintf("empty, but line %d is not", line()), "a number, or empty to the end of the file")
 			}
 		}
 		if bad := c.addText(cell, t.o); bad != nil {
@@ -230,7 +230,7 @@ func tooManyCells(place string, n int, o *Options) error {
 	if n > 0 {
 		found = fmt.Sprintf("of about %.3g numbers, which would take %s of memory", float64(n), sizeWords(bytesEach*int64(n)))
 	}
-	return audit.Refuse(place, found, fmt.Sprintf("at most %d cells", o.MaxCells),
+	return audit.Fault(place, found, fmt.Sprintf("at most %d cells", o.MaxCells),
 		"take a random sample of the rows, for example by awk 'NR == 1 || rand() < 0.1', or fewer columns")
 }
 

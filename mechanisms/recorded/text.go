@@ -70,7 +70,7 @@ func numbersWithCommas(cells []string) bool {
 
 func (t *textReader) close() (*Table, error) {
 	if t.first == nil {
-		return nil, audit.Refuse(t.p.o.Name, "without any row", "a file with data")
+		return nil, audit.Fault(t.p.o.Name, "without any row", "a file with data")
 	}
 	if t.p.tab == nil {
 		if err := t.settleHeader(nil); err != nil {
@@ -79,7 +79,7 @@ func (t *textReader) close() (*Table, error) {
 	}
 	tab := t.p.tab
 	if tab.table == nil && len(tab.held) == 0 {
-		return nil, audit.Refuse(t.p.o.Name, "a header without rows", "a header and rows",
+		return nil, audit.Fault(t.p.o.Name, "a header without rows", "a header and rows",
 			"if the first line is a row and no header, say that the file has none")
 	}
 	table, err := tab.close()
@@ -103,7 +103,7 @@ func (t *textReader) record(cells []string) error {
 	}
 	t.blank = cmp.Or(t.blank, t.cut.Blank)
 	if t.blank > 0 && t.first != nil {
-		return audit.Refuse(onLine(t.p.o.Name, t.blank), "blank", "a row; blank lines are allowed only at the end")
+		return audit.Fault(onLine(t.p.o.Name, t.blank), "blank", "a row; blank lines are allowed only at the end")
 	}
 	t.blank = 0 // before the first
 	if t.p.tab != nil {
@@ -131,7 +131,7 @@ func (t *textReader) settleHeader(second []string) error {
 	if len(cells) == 1 && t.separator == ',' {
 		if f := strings.Fields(cells[0]); len(f) > 1 && second != nil && len(strings.Fields(second[0])) == len(f) {
 			if _, class := parse(strings.Fields(second[0])[0]); class != textCell {
-				return audit.Refuse(onLine(t.p.o.Name, t.cut.Line), "cells separated by spaces", "cells separated by commas or tabs",
+				return audit.Fault(onLine(t.p.o.Name, t.cut.Line), "cells separated by spaces", "cells separated by commas or tabs",
 					`numpy.savetxt(..., delimiter=",") writes commas`)
 			}
 		}
@@ -161,7 +161,7 @@ func (t *textReader) settleHeader(second []string) error {
 	if header {
 		for i, c := range cells {
 			if strings.Contains(c, "\n") {
-				return audit.Refuse(onLine(t.p.o.Name, t.first.line)+fmt.Sprintf(", column %d", i+1), "a name over several lines", "a name on one line")
+				return audit.Fault(onLine(t.p.o.Name, t.first.line)+fmt.Sprintf(", column %d", i+1), "a name over several lines", "a name on one line")
 			}
 		}
 		return nil

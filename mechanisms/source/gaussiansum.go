@@ -95,7 +95,7 @@ func sevenDigits(x float64) float64 {
 
 func checkSum(s *Setup) error {
 	if s.K > mostCanaries || s.M > mostCanaries {
-		return audit.Refuse("k", fmt.Sprintf("%d with m = %d", s.K, s.M), fmt.Sprintf("at most %d each", mostCanaries))
+		return audit.Fault("k", fmt.Sprintf("%d with m = %d", s.K, s.M), fmt.Sprintf("at most %d each", mostCanaries))
 	}
 	// Under add-remove the last canary need not be orthogonal to fresh ones: they are tested
 	// on the dataset without it.
@@ -104,7 +104,7 @@ func checkSum(s *Setup) error {
 		need = s.K + s.M
 	}
 	if s.Design == Orthogonal && need > d {
-		return audit.Refuse("k", fmt.Sprintf("%d with m = %d", s.K, s.M),
+		return audit.Fault("k", fmt.Sprintf("%d with m = %d", s.K, s.M),
 			fmt.Sprintf("so few that %d orthogonal canaries fit into d = %d dimensions", need, d),
 			fmt.Sprintf("lower k or m, raise d, or use the design %q", Sphere))
 	}
@@ -112,7 +112,7 @@ func checkSum(s *Setup) error {
 		return nil
 	}
 	if s.Pool.Tail != 0 {
-		return audit.Refuse("tail", fmt.Sprint(s.Pool.Tail), fmt.Sprintf("absent except for the design %q", TailSingular))
+		return audit.Fault("tail", fmt.Sprint(s.Pool.Tail), fmt.Sprintf("absent except for the design %q", TailSingular))
 	}
 	if known := []string{string(UnitNorm), string(MedianNorm)}; !slices.Contains(known, string(s.Pool.Scale)) {
 		return audit.UnknownName("scale", string(s.Pool.Scale), known)
@@ -279,13 +279,13 @@ func (g *gaussianSum) OneRun(st *stream.Stream, scores []float64, member []bool)
 
 func checkSumOneRun(s *Setup, given audit.Params) error {
 	if s.Design == Sphere && s.K > mostCanaries {
-		return audit.Refuse("m", fmt.Sprint(s.K), fmt.Sprintf("at most %d on the sphere", mostCanaries), fmt.Sprintf("use the design %q", Orthogonal))
+		return audit.Fault("m", fmt.Sprint(s.K), fmt.Sprintf("at most %d on the sphere", mostCanaries), fmt.Sprintf("use the design %q", Orthogonal))
 	}
 	if s.Design != Orthogonal || s.K <= s.Params.Int("d") {
 		return nil
 	}
 	if _, ok := given["d"]; ok || s.K > mostDimensions {
-		return audit.Refuse("m", fmt.Sprint(s.K), fmt.Sprintf("at most d = %d: canaries are orthogonal", s.Params.Int("d")),
+		return audit.Fault("m", fmt.Sprint(s.K), fmt.Sprintf("at most d = %d: canaries are orthogonal", s.Params.Int("d")),
 			fmt.Sprintf("lower m, raise d, or use the design %q", Sphere))
 	}
 	s.Params["d"] = audit.ParamValue{Number: float64(s.K)}

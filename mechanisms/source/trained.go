@@ -17,7 +17,7 @@ func checkTrainedOneRun(s *Setup, _ audit.Params) error {
 		return err
 	}
 	if s.K > train.CanariesMost {
-		return audit.Refuse("m", fmt.Sprint(s.K), fmt.Sprintf("at most %d canaries in one training", train.CanariesMost))
+		return audit.Fault("m", fmt.Sprint(s.K), fmt.Sprintf("at most %d canaries in one training", train.CanariesMost))
 	}
 	s.Params["sigma"] = audit.ParamValue{Number: c.Sigma}
 	// The rest of the limit depends on the model, which is cheap to make but for the

@@ -51,10 +51,10 @@ func (t Trainer) Limitations() []string {
 // Check refuses what no program is.
 func (t Trainer) Check() error {
 	if t.Command == "" {
-		return audit.At("/trainer/command", audit.Refuse("trainer.command", `""`, "the command line of a program that trains (docs/training.md)"))
+		return audit.At("/trainer/command", audit.Fault("trainer.command", `""`, "the command line of a program that trains (docs/training.md)"))
 	}
 	if known := []Repeats{"", SameScores, OtherScores}; !slices.Contains(known, t.Repeats) {
-		return audit.At("/trainer/repeats", audit.Refuse("trainer.repeats", fmt.Sprintf("%q", t.Repeats), fmt.Sprintf("%q, %q or absent", SameScores, OtherScores)))
+		return audit.At("/trainer/repeats", audit.Fault("trainer.repeats", fmt.Sprintf("%q", t.Repeats), fmt.Sprintf("%q, %q or absent", SameScores, OtherScores)))
 	}
 	return nil
 }
@@ -79,7 +79,7 @@ func TrainerSpec(train Training) Spec {
 		ShardRuns: 1, Runs: 128, OneRunDesigns: []Design{Own},
 		Check: func(s *Setup) error {
 			if s.K+s.M > MaxCanaries {
-				return audit.Refuse("k", fmt.Sprintf("%d with m = %d", s.K, s.M), fmt.Sprintf("at most %d together, which are scored in each training", MaxCanaries))
+				return audit.Fault("k", fmt.Sprintf("%d with m = %d", s.K, s.M), fmt.Sprintf("at most %d together, which are scored in each training", MaxCanaries))
 			}
 			return nil
 		},
@@ -111,7 +111,7 @@ func FirstTraining(draw func(Spec) error) (members []bool, seed uint64, err erro
 
 // Undrawn is the error of an audit whose training program is only named.
 func (t *Trainer) Undrawn() error {
-	return audit.Refuse("-exec", audit.Absent, fmt.Sprintf("the program again, if you trust it: this report or plan names %q", t.Command),
+	return audit.Fault("-exec", audit.Absent, fmt.Sprintf("the program again, if you trust it: this report or plan names %q", t.Command),
 		"nothing runs that only a plan or a report names; dpscope verify -quick checks what follows from the counts without it")
 }
 

@@ -39,19 +39,19 @@ func parseVectors(file []byte) ([][]float64, error) {
 		case header:
 			return nil
 		case bad >= 0:
-			return audit.Refuse(fmt.Sprintf("%s, column %d", place, bad+1), fmt.Sprintf("%q", strings.TrimSpace(cells[bad])), "a finite number")
+			return audit.Fault(fmt.Sprintf("%s, column %d", place, bad+1), fmt.Sprintf("%q", strings.TrimSpace(cells[bad])), "a finite number")
 		case len(row) > mostDimensions:
-			return audit.Refuse(place, fmt.Sprintf("of %d numbers", len(row)), fmt.Sprintf("of at most %d", mostDimensions))
+			return audit.Fault(place, fmt.Sprintf("of %d numbers", len(row)), fmt.Sprintf("of at most %d", mostDimensions))
 		case len(rows) > 0 && len(row) != len(rows[0]):
-			return audit.Refuse(place, fmt.Sprintf("of %d numbers", len(row)), fmt.Sprintf("of %d, as the lines before", len(rows[0])))
+			return audit.Fault(place, fmt.Sprintf("of %d numbers", len(row)), fmt.Sprintf("of %d, as the lines before", len(rows[0])))
 		case (len(rows)+1)*len(row) > maxCells:
-			return audit.Refuse("vectors", fmt.Sprintf("of more than %d numbers", maxCells), "fewer", "give fewer vectors, or of fewer dimensions")
+			return audit.Fault("vectors", fmt.Sprintf("of more than %d numbers", maxCells), "fewer", "give fewer vectors, or of fewer dimensions")
 		}
 		rows = append(rows, row)
 		return nil
 	})
 	if err == nil && len(rows) == 0 {
-		err = audit.Refuse("vectors", "empty", "a CSV file with one vector a line")
+		err = audit.Fault("vectors", "empty", "a CSV file with one vector a line")
 	}
 	return rows, err
 }
@@ -65,13 +65,13 @@ func canaryVectors(file []byte, scale Scale) ([][]float64, error) {
 	norms, to := make([]float64, len(rows)), 1.0
 	for i, row := range rows {
 		if norms[i] = math.Sqrt(linalg.Dot(row, row)); !(norms[i] > 0) {
-			return nil, audit.Refuse(fmt.Sprintf("vectors: vector %d", i+1), "zero", "one that has a direction", "remove it")
+			return nil, audit.Fault(fmt.Sprintf("vectors: vector %d", i+1), "zero", "one that has a direction", "remove it")
 		}
 	}
 	if scale == MedianNorm {
 		sorted := slices.Sorted(slices.Values(norms))
 		if to = sorted[(len(sorted)-1)/2]; to > 1 {
-			return nil, audit.Refuse("vectors", fmt.Sprintf("with a median norm of %v", to), "at most 1, as the sum is over the unit ball",
+			return nil, audit.Fault("vectors", fmt.Sprintf("with a median norm of %v", to), "at most 1, as the sum is over the unit ball",
 				fmt.Sprintf("use the scale %q, or divide all vectors by the same number", UnitNorm))
 		}
 	}

@@ -20,7 +20,7 @@ type Call func(d audit.Dataset, seed uint64, out []float64) error
 // Columns names the columns of an output c1, c2, ... Their kind is that of kinds, or usual, or real.
 func Columns(width int, usual audit.ColumnKind, kinds map[string]audit.ColumnKind) ([]audit.Column, error) {
 	if width < 1 || width > MostColumns {
-		return nil, audit.Refuse("numbers of one output", fmt.Sprint(width), fmt.Sprintf("in [1, %d]", MostColumns))
+		return nil, audit.Fault("numbers of one output", fmt.Sprint(width), fmt.Sprintf("in [1, %d]", MostColumns))
 	}
 	columns := make([]audit.Column, width)
 	named := 0
@@ -32,12 +32,12 @@ func Columns(width int, usual audit.ColumnKind, kinds map[string]audit.ColumnKin
 		}
 		c.Kind = cmp.Or(c.Kind, audit.Real)
 		if c.Kind != audit.Real && c.Kind != audit.Symbol {
-			return nil, audit.Refuse("kind of column "+c.Name, string(c.Kind), "real or symbol, as outputs are numbers")
+			return nil, audit.Fault("kind of column "+c.Name, string(c.Kind), "real or symbol, as outputs are numbers")
 		}
 		columns[i] = c
 	}
 	if named < len(kinds) {
-		return nil, audit.Refuse("columns whose kinds are given", fmt.Sprintf("%d, of which %d are there", len(kinds), named), fmt.Sprintf("of c1 to c%d", width))
+		return nil, audit.Fault("columns whose kinds are given", fmt.Sprintf("%d, of which %d are there", len(kinds), named), fmt.Sprintf("of c1 to c%d", width))
 	}
 	return columns, nil
 }
@@ -95,10 +95,10 @@ func Telling(rows []float64, width int) bool {
 func Judge(one, two []float64, width int) error {
 	switch alike := same(one, two[:len(one)]); {
 	case alike && Telling(one, width):
-		return audit.Refuse("outputs for two seeds", "the same", "different, because the outputs for one seed differ among themselves",
+		return audit.Fault("outputs for two seeds", "the same", "different, because the outputs for one seed differ among themselves",
 			"the mechanism ignores its seed and would repeat its outputs: seed the generator with the whole seed of each request, or not at all, as numpy.random.default_rng() does")
 	case !alike && Changes(one, width)+Changes(two, width) == 0:
-		return audit.Refuse("outputs for one seed", "one output, repeated, and another one for another seed", "of independent runs of the mechanism", "draw new noise for each output")
+		return audit.Fault("outputs for one seed", "one output, repeated, and another one for another seed", "of independent runs of the mechanism", "draw new noise for each output")
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ export interface CalibrationOffer {
 
 /** Plan is what is to be measured. */
 export interface CalibrationPlan {
-  /** of a cell whose audits are cheap; see Plan.Cells */
+  /** of a cell whose audits are cheap */
   runs: number;
   samples: number;
   explore: number;
@@ -46,7 +46,7 @@ export interface CalibrationPlan {
   seed: number;
   /** without learners that take more than a tenth of a second */
   cheap?: boolean;
-  /** Mechanisms are names; where they are given, no other is audited. */
+  /** names; where they are given, no other is audited */
   mechanisms?: string[];
   /** Learners and Finders are names; where either is given, nothing else is measured. */
   learners?: string[];
@@ -99,7 +99,6 @@ export interface Claim {
   mu?: number;
   /** zcdp; > 0 */
   rho?: number;
-  /** profile */
   profile?: PrivacyProfile;
 }
 
@@ -182,7 +181,6 @@ export interface Mechanism {
   claim: Claim;
   claimWords: string;
   truth: string;
-  /** what a learner trains */
   learns?: Learning;
   library?: string;
   samples?: number;
@@ -199,9 +197,8 @@ export interface NamedListing {
   source: string;
   /** ByName: a learner that no portfolio trains. */
   byName?: boolean;
-  /** Settings are those of a learner, which stand behind its name. */
   settings?: ParamSpec[];
-  /** Attacks are the learners that a finder is for; absent: it is for any mechanism. */
+  /** Attacks are the learners that a finder is for; absent: any mechanism. */
   attacks?: Learning[];
 }
 
@@ -225,7 +222,7 @@ export interface ParamSpec {
   fault?: boolean;
 }
 
-/** PrivacyProfile is a claim as a curve: at each of its points the mechanism claims to be (Epsilon, Delta) private. Nothing else is claimed but what they imply, at larger epsilons. So what refutes one point refutes the claim, and nothing else does. */
+/** PrivacyProfile is a claim as a curve: at each of its points the mechanism claims to be (Epsilon, Delta) private. What refutes one point refutes the claim, and nothing else. */
 export interface PrivacyProfile {
   /** by epsilon, increasing; 1 to 4096 */
   points: ProfilePoint[];

@@ -62,7 +62,7 @@ func (r *Reader) Read() ([]string, error) {
 	r.at = r.in.InputOffset()
 	for _, c := range cells {
 		if strings.IndexByte(c, '\r') >= 0 {
-			return nil, audit.Refuse(fmt.Sprintf("%s, line %d", r.what, r.Line), "with a carriage return in it", "ended by LF or CRLF", "save the file with one of these line endings")
+			return nil, audit.Fault(fmt.Sprintf("%s, line %d", r.what, r.Line), "with a carriage return in it", "ended by LF or CRLF", "save the file with one of these line endings")
 		}
 	}
 	return cells, nil
@@ -75,9 +75,9 @@ func (r *Reader) fault(err error) error {
 	}
 	const twice = "a quote inside a quoted cell is written twice"
 	if errors.Is(p.Err, csv.ErrBareQuote) {
-		return audit.Refuse(fmt.Sprintf("%s, line %d, character %d", r.what, p.Line, p.Column), "a quote inside a cell without quotes", "the whole cell in quotes", twice)
+		return audit.Fault(fmt.Sprintf("%s, line %d, character %d", r.what, p.Line, p.Column), "a quote inside a cell without quotes", "the whole cell in quotes", twice)
 	}
-	return audit.Refuse(fmt.Sprintf("%s, line %d", r.what, p.StartLine), fmt.Sprintf("with a quote that is not closed, or with text after a closing quote (seen in line %d, character %d)", p.Line, p.Column),
+	return audit.Fault(fmt.Sprintf("%s, line %d", r.what, p.StartLine), fmt.Sprintf("with a quote that is not closed, or with text after a closing quote (seen in line %d, character %d)", p.Line, p.Column),
 		"quoted cells that end before the separator or the end of the line", twice)
 }
 

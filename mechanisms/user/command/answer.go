@@ -51,7 +51,7 @@ func outputsOf(n int) asked {
 
 // not is the error of an answer of another number of things.
 func (a asked) not(found string) error {
-	return audit.Refuse("its answer", "of "+found+" "+a.things, a.want)
+	return audit.Fault("its answer", "of "+found+" "+a.things, a.want)
 }
 
 // outputs are those of an answer, as many as were asked for. frames: it offers frames.
@@ -132,7 +132,7 @@ func (s *scanner) fault(want string) error {
 	} else if len(rest) > 0 {
 		found = fmt.Sprintf("%q", rest)
 	}
-	return audit.Refuse(fmt.Sprintf("its answer, character %d", at+1), found, want)
+	return audit.Fault(fmt.Sprintf("its answer, character %d", at+1), found, want)
 }
 
 func (s *scanner) end() error {
@@ -155,7 +155,7 @@ func scan(line []byte, of asked) (rows [][]cell, frames bool, err error) {
 	case json.Delim('{'):
 		rows, err = s.object(of)
 	default:
-		err = audit.Refuse("what it printed", shown(line), `an answer: {"outputs": [...]}, or the array alone`,
+		err = audit.Fault("what it printed", shown(line), `an answer: {"outputs": [...]}, or the array alone`,
 			"write everything else to standard error")
 	}
 	if err == nil {

@@ -141,7 +141,7 @@ func (p *Program) ask(x *worker, d audit.Dataset, n int, seed uint64) (rows [][]
 		} else if !first {
 			remedy = fmt.Sprintf("-exec-timeout allows more; %d outputs at the start took %v", probeRows, p.slowest.Round(time.Millisecond))
 		}
-		err = audit.Refuse(fmt.Sprintf("the answer to a request for %d outputs", n), fmt.Sprintf("not there after %v", p.timeout), "there by then", remedy)
+		err = audit.Fault(fmt.Sprintf("the answer to a request for %d outputs", n), fmt.Sprintf("not there after %v", p.timeout), "there by then", remedy)
 	}
 	if errors.As(err, new(*user.Failed)) && p.Mechanism != nil && p.deaths.Add(1) > mostDeaths {
 		err = &audit.SpentError{InputError: audit.InputError{Field: "its runs that failed", Found: fmt.Sprintf("more than %d process exits: %v", mostDeaths, err), Want: "fewer, because each needs a new process", Remedy: `catch the error, and print {"error": "..."} instead of ending`}}
@@ -174,7 +174,7 @@ func (p *Program) note(seed uint64, out []float64) error {
 		return nil
 	}
 	if other, repeated := p.seen.note(seed, out); repeated {
-		return audit.Refuse("its answer", fmt.Sprintf("the same %d outputs for the seeds %d and %d", len(out)/width, other, seed), "different outputs for another seed, because outputs must be independent",
+		return audit.Fault("its answer", fmt.Sprintf("the same %d outputs for the seeds %d and %d", len(out)/width, other, seed), "different outputs for another seed, because outputs must be independent",
 			"seed the generator with the whole seed in each request, or once from the system")
 	}
 	return nil

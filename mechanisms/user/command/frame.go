@@ -67,11 +67,11 @@ func (w *worker) read() (kind string, body []byte, err error) {
 	switch kind = string(head[:4]); kind {
 	case frameFloats, frameInts, frameJSON, frameFail:
 	default:
-		return "", nil, audit.Refuse("what it wrote", fmt.Sprintf("%q", head), fmt.Sprintf("a frame, which begins with %q, %q, %q or %q", frameFloats, frameInts, frameJSON, frameFail),
+		return "", nil, audit.Fault("what it wrote", fmt.Sprintf("%q", head), fmt.Sprintf("a frame, which begins with %q, %q, %q or %q", frameFloats, frameInts, frameJSON, frameFail),
 			"once frames are in use, nothing else may go to standard output; print to standard error")
 	}
 	if size > maxAnswer {
-		return "", nil, audit.Refuse("its frame "+strconv.Quote(kind), fmt.Sprintf("of %d bytes", size), fmt.Sprintf("at most %d MiB", maxAnswer>>20), "the length is a little-endian uint32")
+		return "", nil, audit.Fault("its frame "+strconv.Quote(kind), fmt.Sprintf("of %d bytes", size), fmt.Sprintf("at most %d MiB", maxAnswer>>20), "the length is a little-endian uint32")
 	}
 	if cap(w.line) < size {
 		w.line = make([]byte, size)
@@ -84,7 +84,7 @@ func (w *worker) read() (kind string, body []byte, err error) {
 // block reads outputs from the body of a frame of numbers.
 func block(kind string, body []byte) ([][]cell, error) {
 	fault := func(found, want, remedy string) ([][]cell, error) {
-		return nil, audit.Refuse("its frame "+strconv.Quote(kind), found, want, remedy)
+		return nil, audit.Fault("its frame "+strconv.Quote(kind), found, want, remedy)
 	}
 	if len(body) < blockHead {
 		return fault(fmt.Sprintf("of %d bytes", len(body)), fmt.Sprintf("at least %d: how many outputs and how many columns, as uint32", blockHead), "")

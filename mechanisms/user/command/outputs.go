@@ -48,7 +48,7 @@ func checkWidth(i int, cells []cell, want int) error {
 	if len(cells) == want {
 		return nil
 	}
-	return audit.Refuse(fmt.Sprintf("output %d of its answer", i+1), fmt.Sprintf("of %d values", len(cells)), fmt.Sprintf("of %d, as the first output it ever gave", want))
+	return audit.Fault(fmt.Sprintf("output %d of its answer", i+1), fmt.Sprintf("of %d values", len(cells)), fmt.Sprintf("of %d, as the first output it ever gave", want))
 }
 
 func failedRun(cells []cell) bool { return len(cells) == 1 && cells[0].form == failed }
@@ -56,10 +56,10 @@ func failedRun(cells []cell) bool { return len(cells) == 1 && cells[0].form == f
 func (p *Program) put(c int, x cell, out []float64) (int, error) {
 	column := p.columns[c]
 	if x.form == nonFinite && column.Kind != audit.Symbol && p.o.NonFinite == recorded.Refuse {
-		return 0, audit.Refuse(column.Name, x.word, "a finite number", "without -nonfinite refuse it is an outcome, which may leak")
+		return 0, audit.Fault(column.Name, x.word, "a finite number", "without -nonfinite refuse it is an outcome, which may leak")
 	}
 	if x.form == long && column.Kind != audit.Symbol {
-		return 0, audit.Refuse(column.Name, shown(x.word), "a number that float64 does not round: a whole one up to 2^53, or one with an exponent",
+		return 0, audit.Fault(column.Name, shown(x.word), "a number that float64 does not round: a whole one up to 2^53, or one with an exponent",
 			fmt.Sprintf("print it as two columns, its high and its low part; if it is a name, print it in quotes, or -kind %s=symbol", column.Name))
 	}
 	switch column.Kind {
@@ -105,7 +105,7 @@ func (p *Program) learnColumns(answers [][][]cell) error {
 			}
 			if kinds == nil {
 				if len(cells) == 0 {
-					return audit.Refuse("output 1 of its answer", "an empty array", "at least one value")
+					return audit.Fault("output 1 of its answer", "an empty array", "at least one value")
 				}
 				kinds = make([]seen, len(cells))
 			}
@@ -134,7 +134,7 @@ func (p *Program) learnColumns(answers [][][]cell) error {
 	}
 	if p.o.Columns != nil {
 		if len(p.o.Columns) != len(kinds) {
-			return audit.Refuse("an output", fmt.Sprintf("of %d values", len(kinds)), fmt.Sprintf("of %d, as the report says", len(p.o.Columns)))
+			return audit.Fault("an output", fmt.Sprintf("of %d values", len(kinds)), fmt.Sprintf("of %d, as the report says", len(p.o.Columns)))
 		}
 		p.columns = slices.Clone(p.o.Columns)
 		return nil
@@ -151,7 +151,7 @@ func (p *Program) learnColumns(answers [][][]cell) error {
 		case ok:
 			c.Kind = given
 		case !k.names && len(k.quoted) > mostQuoted:
-			return audit.Refuse(c.Name, fmt.Sprintf("numbers in quotes, such as %q", slices.Sorted(maps.Keys(k.quoted))[0]), "numbers, or a few names", fmt.Sprintf("print numbers without quotes; if they are names, -kind %s=symbol", c.Name))
+			return audit.Fault(c.Name, fmt.Sprintf("numbers in quotes, such as %q", slices.Sorted(maps.Keys(k.quoted))[0]), "numbers, or a few names", fmt.Sprintf("print numbers without quotes; if they are names, -kind %s=symbol", c.Name))
 		case !k.numbers:
 			c.Kind = audit.Symbol
 		case !k.words && p.o.NonFinite != recorded.AsSymbol:
@@ -160,7 +160,7 @@ func (p *Program) learnColumns(answers [][][]cell) error {
 		p.columns[i] = c
 	}
 	for name := range unknown {
-		return audit.Refuse("-kind", fmt.Sprintf("of a column %q", name), fmt.Sprintf("of one of the %d columns of an output: c1, c2, ...", len(kinds)))
+		return audit.Fault("-kind", fmt.Sprintf("of a column %q", name), fmt.Sprintf("of one of the %d columns of an output: c1, c2, ...", len(kinds)))
 	}
 	p.learnLabels(all)
 	return nil
@@ -192,7 +192,7 @@ func checkColumns(columns []audit.Column) error {
 	for i, c := range columns {
 		for _, l := range c.Labels {
 			if l.Value != audit.SymbolOf(l.Text) && !(c.Kind == audit.Mixed && l == audit.Label{Text: recorded.NumberSymbol}) {
-				return audit.Refuse(fmt.Sprintf("report: inputs.brought.columns[%d].labels", i), fmt.Sprintf("the word %q for %v", l.Text, l.Value), "the number of the word")
+				return audit.Fault(fmt.Sprintf("report: inputs.brought.columns[%d].labels", i), fmt.Sprintf("the word %q for %v", l.Text, l.Value), "the number of the word")
 			}
 		}
 	}
@@ -281,7 +281,7 @@ func (p *Program) probe() error {
 		switch {
 		case !again && side == 0 && user.Telling(o[0], width) && slices.Equal(o[0], o[3]):
 			// Only the first answer of each process shows a generator that each starts alike.
-			return p.fault(nil, audit.Refuse("its first answer", "the same in two processes, although outputs do not depend on the seed", "different outputs in another process",
+			return p.fault(nil, audit.Fault("its first answer", "the same in two processes, although outputs do not depend on the seed", "different outputs in another process",
 				"seed the generator in each request with the request's seed, or outputs of two processes are not independent"))
 		case !again:
 			p.unseeded = againDiffers

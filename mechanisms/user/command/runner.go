@@ -49,7 +49,7 @@ func newRunner(ctx context.Context, command string, parent *Parent, timeout time
 		if strings.Contains(argv[0], "=") {
 			remedy = fmt.Sprintf("no shell reads the line; to set a variable, write -exec 'env %s ...'", argv[0])
 		}
-		return nil, audit.Refuse("-exec", fmt.Sprintf("%q, whose program %q is not found (%v)", command, argv[0], errors.Unwrap(err)), "a program that can be run", remedy)
+		return nil, audit.Fault("-exec", fmt.Sprintf("%q, whose program %q is not found (%v)", command, argv[0], errors.Unwrap(err)), "a program that can be run", remedy)
 	}
 	return r, nil
 }

@@ -143,7 +143,7 @@ func (t *Trainer) ask(x *worker, members []bool, seed uint64, check func() error
 		t.drop(x, err)
 		return got, quit.error
 	case errors.Is(err, errTimeout):
-		err = audit.Refuse(fmt.Sprintf("the answer to a training with %d canaries", len(members)), fmt.Sprintf("not there after %v", t.timeout), "there by then",
+		err = audit.Fault(fmt.Sprintf("the answer to a training with %d canaries", len(members)), fmt.Sprintf("not there after %v", t.timeout), "there by then",
 			"-exec-timeout allows more; does it write a whole line, and flush it (flush=True in Python)?")
 	case err == nil:
 		got.diverged, err = scanTraining(answer, seed, got.scores)
@@ -179,14 +179,14 @@ func distinct(scores []float64) int {
 }
 
 func errSameScores(n int, a, b uint64) error {
-	return audit.Refuse("its answer", fmt.Sprintf("the same %d scores for the seeds %d and %d", n, a, b), "different scores for another seed, because trainings must be independent",
+	return audit.Fault("its answer", fmt.Sprintf("the same %d scores for the seeds %d and %d", n, a, b), "different scores for another seed, because trainings must be independent",
 		"draw canaries, batches and noise from the seed of each request, or seed them from the system once")
 }
 
 func scanTraining(line []byte, seed uint64, scores []float64) (diverged bool, err error) {
 	s := newScanner(line)
 	if t, _ := s.next(""); t != json.Delim('{') {
-		return false, audit.Refuse("what it printed", shown(line), `an answer: {"seed": ..., "scores": [...]}`, "write everything else to standard error")
+		return false, audit.Fault("what it printed", shown(line), `an answer: {"seed": ..., "scores": [...]}`, "write everything else to standard error")
 	}
 	found := map[json.Token]bool{}
 	err = s.pairs("a key", func(key json.Token) error {
@@ -206,7 +206,7 @@ func scanTraining(line []byte, seed uint64, scores []float64) (diverged bool, er
 		case key == "error":
 			return fmt.Errorf("it refuses the request: %s", v.text())
 		case key == "seed" && (v.form != numeral || v.value != float64(seed)):
-			return audit.Refuse("its answer", fmt.Sprintf("for the seed %s", v.text()), fmt.Sprintf("for the request's, %d", seed), "return the request's seed unchanged")
+			return audit.Fault("its answer", fmt.Sprintf("for the seed %s", v.text()), fmt.Sprintf("for the request's, %d", seed), "return the request's seed unchanged")
 		case key == "diverged" && v.form != truth:
 			return s.fault("true or false for diverged")
 		case key == "diverged":
@@ -235,7 +235,7 @@ func (s *scanner) scores(into []float64) error {
 	for i, cells := range rows {
 		x := cells[0]
 		if x.form == text || x.form == truth {
-			return audit.Refuse(fmt.Sprintf("score %d of %d in its answer", i+1, n), shown(x.word), "a number")
+			return audit.Fault(fmt.Sprintf("score %d of %d in its answer", i+1, n), shown(x.word), "a number")
 		}
 		into[i] = audit.Pick(x.form == nonFinite, math.NaN(), x.value)
 	}

@@ -16,14 +16,14 @@ const header = "\x00asm"
 func Check(name string, data []byte) error {
 	switch {
 	case len(data) == 0:
-		return audit.Refuse(name, "empty", "a WebAssembly module")
+		return audit.Fault(name, "empty", "a WebAssembly module")
 	case len(data) > MostBytes:
-		return audit.Refuse(name, fmt.Sprintf("%d bytes", len(data)), fmt.Sprintf("a module of at most %d", MostBytes))
+		return audit.Fault(name, fmt.Sprintf("%d bytes", len(data)), fmt.Sprintf("a module of at most %d", MostBytes))
 	case !strings.HasPrefix(string(data[:min(len(data), 4)]), header):
 		remedy := audit.Pick(strings.Contains(string(data[:min(len(data), 4096)]), "(module"), "this is its text form: assemble it with wat2wasm", "")
-		return audit.Refuse(name, "of another format: it does not begin with \\0asm", "a WebAssembly module in binary form", remedy)
+		return audit.Fault(name, "of another format: it does not begin with \\0asm", "a WebAssembly module in binary form", remedy)
 	case len(data) < 8 || data[4] != 1 || string(data[5:8]) != "\x00\x00\x00":
-		return audit.Refuse(name, "of another version or kind", "a WebAssembly module of version 1", "components are wrapped modules: build a plain one")
+		return audit.Fault(name, "of another version or kind", "a WebAssembly module of version 1", "components are wrapped modules: build a plain one")
 	}
 	return nil
 }
@@ -61,7 +61,7 @@ const withoutBindgen = "build it without wasm-bindgen: plain extern \"C\" functi
 func Imports(name string, imports []string) error {
 	for _, r := range remedies {
 		if slices.ContainsFunc(imports, func(name string) bool { return strings.HasPrefix(name, r[0]) }) {
-			return audit.Refuse(name+": imports", listed(imports, 5), "none: a mechanism has no access to anything outside", r[1])
+			return audit.Fault(name+": imports", listed(imports, 5), "none: a mechanism has no access to anything outside", r[1])
 		}
 	}
 	return nil

@@ -46,11 +46,11 @@ func compile(name string, data []byte, patience time.Duration) (m *engine, err e
 	m = &engine{name: name, patience: patience, runtime: wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCloseOnContextDone(true).WithMemoryLimitPages(mostPages))}
 	defer func() {
 		if why := recover(); why != nil {
-			m, err = nil, audit.Refuse(name, "more than its compiler can take: "+firstLine(fmt.Errorf("%v", why)), "a module of WebAssembly 2.0")
+			m, err = nil, audit.Fault(name, "more than its compiler can take: "+firstLine(fmt.Errorf("%v", why)), "a module of WebAssembly 2.0")
 		}
 	}()
 	if m.compiled, err = m.runtime.CompileModule(ctx, data); err != nil {
-		return nil, audit.Refuse(name, "not valid: "+firstLine(err), fmt.Sprintf("a module of WebAssembly 2.0 with one memory, not shared and of at most %d pages", mostPages))
+		return nil, audit.Fault(name, "not valid: "+firstLine(err), fmt.Sprintf("a module of WebAssembly 2.0 with one memory, not shared and of at most %d pages", mostPages))
 	}
 	if err := m.check(); err != nil {
 		return nil, err
@@ -83,15 +83,15 @@ func (m *engine) check() error {
 		remedy = "it exports " + listed(names, 12)
 	}
 	if memories["memory"] == nil {
-		return audit.Refuse(m.name+": export memory", audit.Absent, "the module's memory", remedy)
+		return audit.Fault(m.name+": export memory", audit.Absent, "the module's memory", remedy)
 	}
 	for _, w := range wanted {
 		f := functions[w.name]
 		if f == nil && w.name != initialize {
-			return audit.Refuse(m.name+": export "+w.name, audit.Absent, "a function "+w.is, remedy)
+			return audit.Fault(m.name+": export "+w.name, audit.Absent, "a function "+w.is, remedy)
 		}
 		if f != nil && signature(f) != w.is {
-			return audit.Refuse(m.name+": export "+w.name, "a function "+signature(f), "a function "+w.is)
+			return audit.Fault(m.name+": export "+w.name, "a function "+signature(f), "a function "+w.is)
 		}
 	}
 	return nil
@@ -123,7 +123,7 @@ func (m *engine) call(d audit.Dataset, seed uint64, out []float64) error {
 			return err
 		}
 		if code := int32(code); code != 0 {
-			return audit.Refuse(m.name+": sample", fmt.Sprintf("the error code %d, for %d rows of %d columns", code, d.Len(), d.Columns), "0", "the module defines its meaning; check that the domain is what the module expects")
+			return audit.Fault(m.name+": sample", fmt.Sprintf("the error code %d, for %d rows of %d columns", code, d.Len(), d.Columns), "0", "the module defines its meaning; check that the domain is what the module expects")
 		}
 		bytes, _ = in.memory().Read(place, uint32(8*len(out))) // memories never shrink
 		_, err = binary.Decode(bytes, binary.LittleEndian, out)
@@ -179,7 +179,7 @@ func (in *instance) alloc(bytes int, given uint32, size int) (uint32, error) {
 		if given != 0 {
 			want += fmt.Sprintf(", apart from the %d at %d", size, given)
 		}
-		err = audit.Refuse(in.m.name+": alloc", fmt.Sprintf("the address %d for %d bytes, in a memory of %d", at, bytes, have), want, "docs/abi.md describes alloc")
+		err = audit.Fault(in.m.name+": alloc", fmt.Sprintf("the address %d for %d bytes, in a memory of %d", at, bytes, have), want, "docs/abi.md describes alloc")
 	}
 	return uint32(at), err
 }
@@ -188,12 +188,12 @@ func (in *instance) alloc(bytes int, given uint32, size int) (uint32, error) {
 func (in *instance) failure(what string, err error) error {
 	var exit *sys.ExitError
 	if errors.As(err, &exit) && in.ctx.Err() != nil {
-		return audit.Refuse(in.m.name+": "+what, fmt.Sprintf("still running after %v", in.m.patience), fmt.Sprintf("done sooner: a request is for at most %d outputs", audit.BlockRows), "is there an endless loop?")
+		return audit.Fault(in.m.name+": "+what, fmt.Sprintf("still running after %v", in.m.patience), fmt.Sprintf("done sooner: a request is for at most %d outputs", audit.BlockRows), "is there an endless loop?")
 	}
 	if in.Module == nil && strings.Contains(err.Error(), "not instantiated") { // a table or a global that is imported
-		return audit.Refuse(in.m.name+": "+what, "not possible: "+firstLine(err), "possible without imports", remedies[len(remedies)-1][1])
+		return audit.Fault(in.m.name+": "+what, "not possible: "+firstLine(err), "possible without imports", remedies[len(remedies)-1][1])
 	}
-	return &user.Failed{Err: audit.Refuse(in.m.name+": "+what, "ended by a trap: "+firstLine(err), "a result")}
+	return &user.Failed{Err: audit.Fault(in.m.name+": "+what, "ended by a trap: "+firstLine(err), "a result")}
 }
 
 // firstLine is an error without its stack, but with the function where it happened.

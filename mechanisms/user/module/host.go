@@ -85,7 +85,7 @@ func host(in *gob.Decoder, out *gob.Encoder) error {
 func faulty(err error) answer {
 	var in *audit.InputError
 	if !errors.As(err, &in) {
-		in = audit.Refuse("the module", "at fault: "+err.Error(), "")
+		in = audit.Fault("the module", "at fault: "+err.Error(), "")
 	}
 	return answer{Fault: in, Trapped: errors.As(err, new(*user.Failed))}
 }

@@ -48,7 +48,7 @@ func Open(ctx context.Context, name string, data []byte, o Options) (*Module, er
 	o.CompilePatience = cmp.Or(max(0, o.CompilePatience), CompilePatience)
 	m := &Module{o: o, ctx: ctx, job: job{name, data, o.Patience}, sum: fmt.Sprintf("%x", sha256.Sum256(data))}
 	if o.SHA256 != "" && o.SHA256 != m.sum {
-		return nil, audit.Refuse(name, "another module, with SHA-256 "+m.sum, "the one with SHA-256 "+o.SHA256+", as the report says")
+		return nil, audit.Fault(name, "another module, with SHA-256 "+m.sum, "the one with SHA-256 "+o.SHA256+", as the report says")
 	}
 	if err := m.prepare(); err != nil {
 		m.Close()
@@ -88,7 +88,7 @@ func (m *Module) call(d audit.Dataset, seed uint64, out []float64) error {
 	// A host ends the call itself where it can, at the next turn of a loop, and says where.
 	const more = 3 * time.Second
 	a, err := m.ask(h, question{d.Values, d.Columns, len(out) / h.width, seed}, m.o.Patience+more,
-		audit.Refuse(m.job.Name, fmt.Sprintf("still running after %v", m.o.Patience), fmt.Sprintf("done sooner: a request is for at most %d outputs", audit.BlockRows), "is there endless recursion?"))
+		audit.Fault(m.job.Name, fmt.Sprintf("still running after %v", m.o.Patience), fmt.Sprintf("done sooner: a request is for at most %d outputs", audit.BlockRows), "is there endless recursion?"))
 	if err != nil && !errors.As(err, new(*user.Failed)) {
 		m.pool.Drop(h)
 		return err
@@ -109,7 +109,7 @@ func (m *Module) start() (*hosted, error) {
 		return nil, fmt.Errorf("the process that runs the module does not start: %w", err)
 	}
 	h := &hosted{Child: p}
-	a, err := m.ask(h, m.job, m.o.CompilePatience, audit.Refuse(m.job.Name, fmt.Sprintf("not compiled and started after %v", m.o.CompilePatience), "a module that is compiled sooner", "are its functions very large, or their blocks nested deeply?"))
+	a, err := m.ask(h, m.job, m.o.CompilePatience, audit.Fault(m.job.Name, fmt.Sprintf("not compiled and started after %v", m.o.CompilePatience), "a module that is compiled sooner", "are its functions very large, or their blocks nested deeply?"))
 	if err != nil {
 		p.End(0)
 		return nil, err
@@ -128,9 +128,9 @@ func (m *Module) ask(h *hosted, question any, within time.Duration, late error) 
 	case m.ctx.Err() != nil:
 		return a, m.ctx.Err()
 	case errors.As(err, &lost) && lost.Memory:
-		return a, audit.Refuse(m.job.Name, fmt.Sprintf("taking more than %d MiB to be compiled and run", mostMemory>>20), "a module that is compiled and run within its limits", "are its functions or its tables very large?")
+		return a, audit.Fault(m.job.Name, fmt.Sprintf("taking more than %d MiB to be compiled and run", mostMemory>>20), "a module that is compiled and run within its limits", "are its functions or its tables very large?")
 	case errors.As(err, &lost):
-		return a, audit.Refuse(m.job.Name, "too much for the process that runs it: "+lost.How, "a module that is compiled and run within its limits")
+		return a, audit.Fault(m.job.Name, "too much for the process that runs it: "+lost.How, "a module that is compiled and run within its limits")
 	case err != nil:
 		return a, err
 	case a.Trapped:
