@@ -9,7 +9,7 @@ const groups = [
   ["Mechanism", [["laplace-count", "Noisy count", ""], ["randomised-response", "Randomised response", ""], ["laplace-mean", "Noisy mean", ""]]],
   ["Broken classics", [["svt4", "Sparse vector", "too little noise"], ["noisy-max-value-laplace", "Noisy max", "tells its value"], ["noisy-histogram-wrong-scale", "Histogram", "wrong scale"], ["laplace-mean-raw-count", "Mean", "leaks the count"]]],
 ];
-/** What is shown by itself, in 20 seconds. @type {[mechanism: string, mended: boolean, ms: number, title: string, text: string][]} */
+/** What is shown by itself. @type {[mechanism: string, mended: boolean, title: string, text: string][]} */
 const tour = [
   ["laplace-count", false, "A count with noise", "With and without Ada the answers differ, but by no more than the claim allows: the marks stay between the dashed lines."],
   ["svt4", false, "A published technique that adds too little noise", "One answer comes too often without Ada. Its mark leaves the lines, and the claim is refuted."],
