@@ -262,12 +262,8 @@ func candidateFeatures(ex audit.Exploration) (list []feature, carriers []float64
 func tallySymbols(ex audit.Exploration) (seen [][]*tallied, all map[float64]int, carriers []float64) {
 	columns := ex.First.Columns
 	all = map[float64]int{}
-	seen = make([][]*tallied, len(columns))
+	seen = symbolsOf(ex)
 	for i, c := range columns {
-		if c.Kind == audit.Real {
-			continue
-		}
-		seen[i] = tally(ex, i)
 		for _, s := range seen[i] {
 			all[s.symbol] += s.count
 			if c.Kind == audit.Mixed && s.varies && !slices.Contains(carriers, s.symbol) && len(carriers) < mostSymbols {

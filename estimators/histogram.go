@@ -36,17 +36,17 @@ type histogramModel struct {
 
 func learnHistogram(ex audit.Exploration) *histogramModel {
 	columns := ex.First.Columns
-	bins := min(histogramBins, binsFor(ex))
+	bins, symbols := min(histogramBins, binsFor(ex)), symbolsOf(ex)
 	best, gain := 0, 0.0
 	if len(columns) > 1 {
 		for i := range columns {
-			_, g := fitHistogram(ex, i, min(bins, screeningBins))
+			_, g := fitHistogram(ex, i, symbols, min(bins, screeningBins))
 			if i == 0 || g > gain {
 				best, gain = i, g
 			}
 		}
 	}
-	m, _ := fitHistogram(ex, best, bins)
+	m, _ := fitHistogram(ex, best, symbols, bins)
 	return m
 }
 
@@ -62,9 +62,9 @@ func binsFor(ex audit.Exploration) int {
 
 // fitHistogram learns from one column. The gain, in nats an output, is how much better than no guess
 // the scores guess the side of outputs that they were not learnt from.
-func fitHistogram(ex audit.Exploration, column, bins int) (*histogramModel, float64) {
+func fitHistogram(ex audit.Exploration, column int, symbols [][]*tallied, bins int) (*histogramModel, float64) {
 	columns := ex.First.Columns
-	p := fitPartition(ex, column, func(pool []float64) []float64 { return quantileEdges(pool, bins, true) })
+	p := fitPartition(ex, column, symbols, func(pool []float64) []float64 { return quantileEdges(pool, bins, true) })
 	m := &histogramModel{Column: column, Partition: p}
 	m.prepare(columns)
 	folds, all := m.count(ex)
@@ -168,7 +168,7 @@ var histogramTester = settable([]audit.ParamSpec{
 
 func learnHistogramTester(ex audit.Exploration, bins int) *histogramModel {
 	columns := ex.First.Columns
-	p := fitPartition(ex, 0, func(pool []float64) []float64 { return equalEdges(pool, bins) })
+	p := fitPartition(ex, 0, symbolsOf(ex), func(pool []float64) []float64 { return equalEdges(pool, bins) })
 	m := &histogramModel{Partition: p}
 	m.prepare(columns)
 	_, counts := m.count(ex)

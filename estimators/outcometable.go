@@ -90,12 +90,12 @@ func learnTable(ex audit.Exploration) *tableModel {
 
 // tablePartitions divides columns so that an outcome has some forty training outputs.
 func tablePartitions(ex audit.Exploration) []partition {
-	columns := ex.First.Columns
+	columns, symbols := ex.First.Columns, symbolsOf(ex)
 	parts := make([]partition, len(columns))
 	numbers := false
 	for i, c := range columns {
 		if c.Kind != audit.Real {
-			parts[i] = fitPartition(ex, i, nil)
+			parts[i] = fitPartition(ex, i, symbols, nil)
 		}
 		numbers = numbers || c.Kind == audit.Real || slices.Contains(parts[i].Carries, true)
 	}
@@ -110,7 +110,7 @@ func tablePartitions(ex audit.Exploration) []partition {
 	}
 	for i, c := range columns {
 		if c.Kind == audit.Real || slices.Contains(parts[i].Carries, true) {
-			parts[i] = fitPartition(ex, i, func(pool []float64) []float64 { return quantileEdges(pool, bins, carried == 1) })
+			parts[i] = fitPartition(ex, i, symbols, func(pool []float64) []float64 { return quantileEdges(pool, bins, carried == 1) })
 		}
 	}
 	return parts

@@ -135,18 +135,15 @@ func checked(ex *audit.Exploration, i int) {
 }
 
 // fitPartition divides a column: symbols as they occur, numbers at edges of both sides' pool, if any.
-func fitPartition(ex audit.Exploration, column int, edges func(sorted []float64) []float64) (p partition) {
+func fitPartition(ex audit.Exploration, column int, symbols [][]*tallied, edges func(sorted []float64) []float64) (p partition) {
 	var carriers []float64
 	kind := ex.First.Columns[column].Kind
-	if kind != audit.Real {
-		seen := tally(ex, column)
-		for _, s := range seen {
-			p.Symbols = append(p.Symbols, s.symbol)
-			if kind == audit.Mixed {
-				p.Carries = append(p.Carries, s.varies)
-				if s.varies {
-					carriers = append(carriers, s.symbol)
-				}
+	for _, s := range symbols[column] {
+		p.Symbols = append(p.Symbols, s.symbol)
+		if kind == audit.Mixed {
+			p.Carries = append(p.Carries, s.varies)
+			if s.varies {
+				carriers = append(carriers, s.symbol)
 			}
 		}
 	}
@@ -168,32 +165,48 @@ func eachBlock(ex audit.Exploration, width int, do func(side, start int, rows []
 	}
 }
 
-// tally counts the most frequent symbols of a column, ascending.
-func tally(ex audit.Exploration, column int) []*tallied {
-	seen := map[float64]*tallied{}
-	var recent [64]*tallied // by their bits: most outputs repeat a few symbols
-	offset := audit.Offsets(ex.First.Columns)[column]
-	second := ex.First.Columns[column].Width() - 1 // where the value is; the symbol itself in a symbol column
-	for _, side := range sides(ex) {
-		w, n := audit.Width(side.Columns), side.Len()
-		for i := range n {
-			checked(&ex, i)
-			at := i*w + offset
-			symbol, value := side.Rows[at]+0, side.Rows[at+second] // -0 is 0
-			slot := math.Float64bits(symbol) * hashFactor >> 58
-			e := recent[slot]
-			if e == nil || e.symbol != symbol {
-				if e = seen[symbol]; e == nil {
-					e = &tallied{symbol: symbol, value: value}
-					seen[symbol] = e
-				}
-				recent[slot] = e
+// symbolsOf counts the most frequent symbols of each column, ascending; nil for columns of numbers.
+func symbolsOf(ex audit.Exploration) [][]*tallied {
+	columns := ex.First.Columns
+	offsets, width := audit.Offsets(columns), audit.Width(columns)
+	counts := make([]symbolCount, len(columns))
+	eachBlock(ex, width, func(_, _ int, rows []float64) {
+		for c, column := range columns {
+			if column.Kind != audit.Real { // in a symbol column the value is the symbol itself
+				counts[c].add(rows, width, offsets[c], offsets[c]+column.Width()-1)
 			}
-			e.count++
-			e.varies = e.varies || e.value != value
 		}
+	})
+	return audit.Each(counts, symbolCount.frequent)
+}
+
+type symbolCount struct {
+	seen   map[float64]*tallied
+	recent [64]*tallied // by their bits: most outputs repeat a few symbols
+}
+
+func (s *symbolCount) add(rows []float64, width, symbolAt, valueAt int) {
+	for at := 0; at < len(rows); at += width {
+		symbol, value := rows[at+symbolAt]+0, rows[at+valueAt] // -0 is 0
+		slot := math.Float64bits(symbol) * hashFactor >> 58
+		e := s.recent[slot]
+		if e == nil || e.symbol != symbol {
+			if e = s.seen[symbol]; e == nil {
+				e = &tallied{symbol: symbol, value: value}
+				if s.seen == nil {
+					s.seen = map[float64]*tallied{}
+				}
+				s.seen[symbol] = e
+			}
+			s.recent[slot] = e
+		}
+		e.count++
+		e.varies = e.varies || e.value != value
 	}
-	all := slices.SortedFunc(maps.Values(seen), func(a, b *tallied) int {
+}
+
+func (s symbolCount) frequent() []*tallied {
+	all := slices.SortedFunc(maps.Values(s.seen), func(a, b *tallied) int {
 		return cmp.Or(b.count-a.count, cmp.Compare(a.symbol, b.symbol))
 	})
 	all = all[:min(mostSymbols, len(all))]
