@@ -294,15 +294,14 @@ type Cost struct {
 }
 
 // CostOf is the cost of replaying a report; none where what is given does not suffice to draw it.
-func CostOf(r report.View, g Env) Cost {
-	if _, recorded := r.(scores.Report); recorded && g.Scores == nil {
-		return Cost{}
+func CostOf(r report.View, g Env) (cost Cost) {
+	if _, recorded := r.(scores.Report); recorded { // nothing is drawn
+		return cost
 	}
-	a, err := Resolve(PlanOf(r), g)
-	if err != nil {
-		return Cost{}
+	if a, err := Resolve(PlanOf(r), g); err == nil {
+		cost = a.Cost()
 	}
-	return a.Cost()
+	return cost
 }
 
 // Within refuses what costs more than most.

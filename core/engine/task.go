@@ -107,11 +107,9 @@ func (c Codecs) Task(data []byte) (Task, error) {
 	if err := audit.DecodeStrict(data, "task", &form); err != nil {
 		return nil, err
 	}
-	if form.Version != TaskVersion {
-		return nil, &audit.InputError{Field: "task: field version", Found: fmt.Sprint(form.Version), Want: fmt.Sprint(TaskVersion)}
-	}
-	x, err := c.find(form.Kind)
-	if err != nil {
+	x, unknown := c.find(form.Kind)
+	version := audit.Require(form.Version == TaskVersion, "task: field version", form.Version, "%d", TaskVersion)
+	if err := audit.First(version, unknown); err != nil {
 		return nil, err
 	}
 	return x.task(form.Task)

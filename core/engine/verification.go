@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 )
 
@@ -89,28 +90,21 @@ func groupOf(part string) string {
 		return Settings
 	case "trials", "evidence.pair", "evidence.witness", "evidence.learners", "evidence.edges", "evidence.prepared", "evidence.explored":
 		return Search
-	case "sequential":
+	}
+	if part == "sequential" || strings.HasPrefix(part, "evidence") {
 		return Counts
 	}
-	switch {
-	case strings.HasPrefix(part, "evidence"):
-		return Counts
-	case strings.HasPrefix(part, "error and seed of "):
-		return Settings
-	}
-	return Bounds
+	return audit.Pick(strings.HasPrefix(part, "error and seed of "), Settings, Bounds)
 }
 
 func (v Verification) Groups() (all []Part) {
+	fields := map[string]int{}
+	for _, p := range v.Checked {
+		fields[groupOf(p.Name)] += p.Fields
+	}
 	for _, name := range groups {
-		fields := 0
-		for _, p := range v.Checked {
-			if groupOf(p.Name) == name {
-				fields += p.Fields
-			}
-		}
-		if fields > 0 {
-			all = append(all, Part{name, fields})
+		if fields[name] > 0 {
+			all = append(all, Part{name, fields[name]})
 		}
 	}
 	return all

@@ -66,10 +66,7 @@ func newArms(s *search, candidates []audit.Pair) *arms {
 	}
 	left := max(1, budget(s.problem)-len(candidates))
 	opening := left - left/3
-	for i := range a.arms {
-		if opening == 0 {
-			break
-		}
+	for i := 0; i < len(a.arms) && opening > 0; i++ {
 		if p, ok := a.pull(i, nil); ok {
 			a.first = append(a.first, p)
 			opening--
@@ -158,15 +155,12 @@ func (a *arms) pull(i int, history []audit.Trial) (p audit.Pair, ok bool) {
 // pullLargest is the first family's pair of most rows, where the opening has none as large.
 func (a *arms) pullLargest() (p audit.Pair, ok bool) {
 	rows := func(p audit.Pair) int { return max(p.First.Len(), p.Second.Len()) }
-	most := func(list []audit.Pair) int {
-		all := audit.Each(list, rows)
-		return slices.Index(all, slices.Max(all))
-	}
-	left, opening := a.arms[0].left, a.first
-	if len(left) == 0 || len(opening) == 0 || rows(left[most(left)]) <= rows(opening[most(opening)]) {
+	left := a.arms[0].left
+	sizes, opening := audit.Each(left, rows), audit.Each(a.first, rows)
+	if len(sizes) == 0 || len(opening) == 0 || slices.Max(sizes) <= slices.Max(opening) {
 		return p, false
 	}
-	at := most(left)
+	at := slices.Index(sizes, slices.Max(sizes))
 	left[0], left[at] = left[at], left[0]
 	return a.pull(0, nil)
 }
@@ -212,9 +206,7 @@ func (a *arms) Scan() []audit.Pair {
 	}
 	fewest, most := smallerSizes(r, d)
 	stay := min(most, max(fewest, scanned-1)) // rows that both datasets have
-	if r != audit.AddRemove {
-		stay = max(0, stay-1)
-	}
+	stay = audit.Pick(r == audit.AddRemove, stay, max(0, stay-1))
 	apart := (scanned + stay) / (stay + 1)
 	row := func(share float64) []float64 {
 		return audit.Listed(d.Columns, func(c int) float64 { return along(d, c, share) })

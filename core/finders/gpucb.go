@@ -127,16 +127,15 @@ func (s *space) near(r *stream.Stream, u []float64) []float64 {
 	v := slices.Clone(u)
 	must := r.Intn(len(v))
 	for i := range v {
-		if i != must && r.Intn(len(v)) > 0 {
-			continue
-		}
-		if r.Intn(3) == 0 {
+		switch {
+		case i != must && r.Intn(len(v)) > 0:
+		case r.Intn(3) == 0:
 			v[i] = onLattice(r.Float64())
-			continue
+		default:
+			var z [1]float64
+			r.Gaussian(z[:], 0.15)
+			v[i] = onLattice(v[i] + z[0])
 		}
-		var z [1]float64
-		r.Gaussian(z[:], 0.15)
-		v[i] = onLattice(v[i] + z[0])
 	}
 	return v
 }

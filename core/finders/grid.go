@@ -36,9 +36,7 @@ var grid = audit.FinderSpec{
 
 const assumedTrials = 50
 
-func budget(p audit.FinderProblem) int {
-	return cmp.Or(max(p.Trials, 0), assumedTrials)
-}
+func budget(p audit.FinderProblem) int { return cmp.Or(max(p.Trials, 0), assumedTrials) }
 
 type gridAxis struct {
 	at     int
@@ -102,7 +100,7 @@ func golden(k int) float64 {
 }
 
 func (s *space) gridPoint(axes []gridAxis, k int) []float64 {
-	u := make([]float64, s.dim())
+	u := make([]float64, len(s.axes))
 	switch {
 	case s.relation != audit.LInfinity && s.placeAt >= 0:
 		u[s.placeAt] = 1

@@ -60,19 +60,13 @@ var answerPatterns = []answerPattern{
 	{"all above", func(int, int) (float64, float64) { return 1, 2 }},
 	{"one below, the rest above", func(i, _ int) (float64, float64) { return 1, audit.Pick(i == 0, 0.0, 2) }},
 	{"one alone, the rest at the lower end", func(i, _ int) (float64, float64) {
-		if i > 0 {
-			return outOfTheRace, outOfTheRace
-		}
-		return 0, 1
+		return audit.Pick(i == 0, 0, outOfTheRace), audit.Pick(i == 0, 1, outOfTheRace)
 	}},
 	{"half below, half above", func(i, m int) (float64, float64) { return 1, audit.Pick(2*i < m, 0.0, 2) }},
 	{"one above, the rest below", func(i, _ int) (float64, float64) { return 1, audit.Pick(i == 0, 2.0, 0) }},
 	// A technique that stops at the first positive answer has its rarest event here.
 	{"the last above, the rest below", func(i, m int) (float64, float64) {
-		if i == m-1 {
-			return 0, 1
-		}
-		return 1, 0
+		return audit.Pick(i == m-1, 0.0, 1), audit.Pick(i == m-1, 1.0, 0)
 	}},
 	{"one above", func(i, _ int) (float64, float64) { return 1, audit.Pick(i == 0, 2.0, 1) }},
 	{"three below, two above, the rest at the lower end", func(i, _ int) (float64, float64) {
@@ -94,8 +88,8 @@ var answerLevels = []float64{0.5, 0, 1, 0.25, 0.75}
 
 // Where the rest stand inside, no clip has cut off what the record moves; see [space.openings]. Near the
 // end, a mechanism that ranks outputs among records prefers the few below, and then the many above.
-var (
-	addedPatterns = []recordPattern{ // one of them in the middle early: rounding shows between the ends alone
+var recordPatterns = map[audit.Relation][]recordPattern{
+	audit.AddRemove: { // one of them in the middle early: rounding shows between the ends alone
 		{"at the upper end", 0, 0, 0, 1, 0},
 		{"one below", 1, 1, 1, 0, 1},
 		{"one above", 0, 0, 0, 1, 1},
@@ -108,8 +102,8 @@ var (
 		{"across the middle", 0.5, 0.5, 0, 1, 1},
 		{"all below", 0, 0, 0.5, 0, 1},
 		{"half below, half above, one above", 0, 1, 0, 1, 2},
-	}
-	replacedPatterns = []recordPattern{
+	},
+	audit.Replace: {
 		{"one above", 0, 0, 0, 1, 1},
 		{"one above", 0, 0, 0, 1, 2},
 		{"one below", 1, 1, 1, 0, 2},
@@ -120,8 +114,8 @@ var (
 		{"all below", 0, 0, 0.5, 0, 1},
 		{"across the middle", 0.5, 0.5, 0, 1, 2},
 		{"one below others inside", 1 - inside, 1 - inside, 1, 0, 2},
-	}
-	movedPatterns = []recordPattern{
+	},
+	audit.BoundedReplace: {
 		{"in the middle", 0.5, 0.5, 0.5, 1, 1},
 		{"one above", 0, 0, 0, 1, 1},
 		{"one below", 1, 1, 1, 0, 1},
@@ -130,8 +124,8 @@ var (
 		{"half below, half above, one in the middle", 0, 1, 0.5, 1, 3},
 		{"in the middle, others at the lower end", 0, 0, 0.5, 1, 2},
 		{"in the middle, others at the upper end", 1, 1, 0.5, 1, 2},
-	}
-)
+	},
+}
 
 func (a answerPattern) pairs(d audit.Domain) (pairs []audit.Pair) {
 	fewest, most := smallerSizes(audit.LInfinity, d)
@@ -145,30 +139,18 @@ func (a answerPattern) pairs(d audit.Domain) (pairs []audit.Pair) {
 
 // families are the pairs of each pattern, the most telling first: some no neighbours, some twice.
 func families(r audit.Relation, d audit.Domain) [][]audit.Pair {
-	fewest, most := smallerSizes(r, d)
-	var out [][]audit.Pair
-	records := addedPatterns
-	switch r {
-	case audit.LInfinity:
-		for _, f := range answerPatterns {
-			out = append(out, f.pairs(d))
-		}
-		return out
-	case audit.Replace:
-		records = replacedPatterns
-	case audit.BoundedReplace:
-		records = movedPatterns
+	if r == audit.LInfinity {
+		return audit.Each(answerPatterns, func(a answerPattern) []audit.Pair { return a.pairs(d) })
 	}
-	for _, f := range records {
-		var pairs []audit.Pair
+	fewest, most := smallerSizes(r, d)
+	return audit.Each(recordPatterns[r], func(f recordPattern) (pairs []audit.Pair) {
 		for _, n := range []int{f.least, f.least + 1, most, 5, 10, fewest} {
 			if n = min(max(n, fewest), most); n >= f.least {
 				pairs = append(pairs, f.pair(r, d, n))
 			}
 		}
-		out = append(out, pairs)
-	}
-	return out
+		return pairs
+	})
 }
 
 // pair puts the published 0 and 1 half a reach below and above a level, a share of the way up the
@@ -207,10 +189,7 @@ func (a recordPattern) pair(r audit.Relation, d audit.Domain, n int) audit.Pair 
 			return audit.Pick(d.Integer, math.Floor(v), v)
 		})
 	}
-	stay := n
-	if r != audit.AddRemove {
-		stay--
-	}
+	stay := audit.Pick(r == audit.AddRemove, n, n-1)
 	rest := make([]float64, 0, stay*d.Columns)
 	for i := range stay {
 		rest = append(rest, row(audit.Pick(2*i < stay, a.first, a.others))...)

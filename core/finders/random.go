@@ -165,17 +165,10 @@ func move(r *stream.Stream, d audit.Domain, values []float64) {
 		case pattern == 2 && i >= cut:
 			step = -whole
 		case pattern == 3:
-			switch r.Intn(4) {
-			case 0:
-				step = reach
-			case 1:
-				step = -reach
-			case 2:
-				if step = float64((float64(2*r.Float64()) - 1) * reach); d.Integer {
-					step = math.Trunc(step)
-				}
-			default:
-				step = 0
+			way := r.Intn(4)
+			if step = [4]float64{reach, -reach}[way]; way == 2 {
+				step = float64((float64(2*r.Float64()) - 1) * reach)
+				step = audit.Pick(d.Integer, math.Trunc(step), step)
 			}
 		}
 		values[i] = toward(d, i%d.Columns, from, from+step)

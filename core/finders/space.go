@@ -114,8 +114,6 @@ func Points(r audit.Relation, d audit.Domain) (openings [][]float64, pair func([
 	return s.openings(), s.pair, nil
 }
 
-func (s *space) dim() int { return len(s.axes) }
-
 func onLattice(x float64) float64 {
 	return min(max(float64(math.Floor(float64(x/lattice)+0.5)*lattice), 0), 1)
 }
@@ -156,9 +154,7 @@ func (s *space) shape(u []float64) shapeOf {
 	sh.runs = min(sh.runs, sh.rows)
 	switch {
 	case s.placeAt < 0:
-		if s.relation != audit.LInfinity {
-			sh.place = 0
-		}
+		sh.place = audit.Pick(s.relation == audit.LInfinity, -1, 0)
 	case s.relation == audit.AddRemove:
 		sh.place = step(stretched(u[s.placeAt], placeMargin), sh.rows+1)
 	case s.relation != audit.LInfinity:
@@ -212,11 +208,7 @@ func (s *space) pair(u []float64) (audit.Pair, bool) {
 }
 
 func (s *space) rowAt(run int) int {
-	width := s.columns
-	if s.relation == audit.LInfinity {
-		width *= 2
-	}
-	return s.rowsAt + run*width
+	return s.rowsAt + run*audit.Pick(s.relation == audit.LInfinity, 2*s.columns, s.columns)
 }
 
 func (s *space) sharedBy(c int) int { return c * s.columns / s.domain.Columns }
@@ -245,7 +237,7 @@ func mix(a, b, t float64) float64 { return float64(a*(1-t)) + float64(b*t) }
 // features are coordinates in [0, 1] in which points of one pair are close; 1/2 where it does not matter.
 func (s *space) features(u []float64) []float64 {
 	sh := s.shape(u)
-	f := make([]float64, s.dim())
+	f := make([]float64, len(s.axes))
 	for i, a := range s.axes {
 		switch {
 		case i == s.sizeAt:
@@ -266,7 +258,7 @@ func (s *space) features(u []float64) []float64 {
 }
 
 func (s *space) anywhere(r *stream.Stream) []float64 {
-	return audit.Listed(s.dim(), func(i int) float64 { return onLattice(r.Float64()) })
+	return audit.Listed(len(s.axes), func(i int) float64 { return onLattice(r.Float64()) })
 }
 
 // inside is how far a record inside is, as a share of the domain, from the end away from what changes.
@@ -285,14 +277,11 @@ func (s *space) openings() [][]float64 {
 		u[s.runsAt] = 0
 	}
 	s.setRows(u, 1)
-	if s.relation == audit.LInfinity {
-		if s.placeAt >= 0 {
-			u[s.placeAt] = 0
-		}
-		return [][]float64{u}
-	}
 	if s.placeAt >= 0 {
-		u[s.placeAt] = 1
+		u[s.placeAt] = audit.Pick(s.relation == audit.LInfinity, 0.0, 1)
+	}
+	if s.relation == audit.LInfinity {
+		return [][]float64{u}
 	}
 	put := func(u []float64, at int, t float64) { // a record that share of the way up the domain
 		x := unstretched(t, recordMargin)
@@ -325,11 +314,8 @@ func (s *space) openings() [][]float64 {
 		if stand > 0 && (s.most < 1 || s.relation == audit.Replace && s.most < 2) {
 			break // there is no rest
 		}
-		for _, above := range []bool{true, false} {
-			from, to, rest := 0.0, 1.0, stand
-			if !above {
-				from, to, rest = 1, 0, 1-stand
-			}
+		for _, to := range []float64{1, 0} {
+			rest := audit.Pick(to == 1, stand, 1-stand)
 			v := slices.Clone(u)
 			put(v, s.changedAt, to)
 			for run := range s.runs {
@@ -338,7 +324,7 @@ func (s *space) openings() [][]float64 {
 			if stand > 0 && s.relation == audit.Replace {
 				s.setRows(v, 2)
 				v[s.runsAt] = 1.5 / float64(s.runs) // two: the last row of the second is replaced
-				put(v, s.rowAt(1), from)
+				put(v, s.rowAt(1), 1-to)
 			}
 			points = append(points, v)
 		}
@@ -364,7 +350,7 @@ func (s *space) setRows(u []float64, n int) {
 func (s *space) spread(r *stream.Stream, n int) [][]float64 {
 	points := s.openings()
 	n -= min(len(points), 2)
-	rest := audit.Listed(n, func(int) []float64 { return make([]float64, s.dim()) })
+	rest := audit.Listed(n, func(int) []float64 { return make([]float64, len(s.axes)) })
 	for i := range s.axes {
 		for k, part := range r.Perm(n) {
 			rest[k][i] = onLattice((float64(part) + r.Float64()) / float64(n))

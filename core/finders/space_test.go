@@ -46,7 +46,7 @@ func TestEveryPointIsAPairOfNeighbours(t *testing.T) {
 			}
 			t.Skip(err)
 		}
-		u := make([]float64, s.dim())
+		u := make([]float64, len(s.axes))
 		for i := range u {
 			u[i] = onLattice(rapid.OneOf(rapid.SampledFrom([]float64{0, 0.5, 1}), rapid.Float64Range(0, 1)).Draw(t, "u"))
 		}
@@ -101,7 +101,7 @@ func TestFeaturesTellThePair(t *testing.T) {
 // each other, one record added at the end, at every size.
 func TestSpaceHoldsKnownShapes(t *testing.T) {
 	s := must.Get(newSpace(audit.LInfinity, audit.Domain{Columns: 1, MinRows: 10, MaxRows: 10, Lower: []float64{-4.5}, Upper: []float64{5.5}, Reach: 1}))(t)
-	u := slices.Repeat([]float64{0.5}, s.dim())
+	u := slices.Repeat([]float64{0.5}, len(s.axes))
 	u[s.runsAt], u[s.placeAt] = 1.5/4, 0
 	u[s.rowAt(0)+1], u[s.rowAt(1)+1] = 0, 1
 	p, ok := s.pair(u)

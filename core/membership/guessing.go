@@ -120,10 +120,7 @@ func (g *GuessPlan) Resolve(m int, rule Rule) error {
 }
 
 func (g Guessing) aside() int {
-	if g.Sides == ChosenSides {
-		return bounds.OneRunAside(g.M)
-	}
-	return 0
+	return audit.Pick(g.Sides == ChosenSides, bounds.OneRunAside(g.M), 0)
 }
 
 func (g Guessing) rest() int { return g.M - g.aside() }

@@ -84,10 +84,7 @@ type Aim struct {
 
 // Choose sweeps thresholds by what they are predicted to certify, and tunes the stakes.
 func (e *Explored) Choose(a Aim) Gathered {
-	least, most := 1, len(e.pooled)-1
-	if len(e.pooled) > 0 {
-		least, most = e.rankRange(a.Quantile)
-	}
+	least, most := e.rankRange(a.Quantile)
 	c := SweepCuts(e.pooled, least, most, func(at float64) (float64, float64, float64) { return e.value(a, at) })
 	t := e.Table(c.At)
 	return Gathered{Threshold: c.At, Ties: c.Ties, Stakes: bounds.TuneCanary(t, a.Runs, a.Delta, a.Beta), Explored: Counted{Table: &t}}

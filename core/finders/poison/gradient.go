@@ -52,7 +52,7 @@ type fit struct {
 
 // train is the twin without noise. Its first error, or [problem.fit]'s, is kept: what follows is void.
 func (q *problem) train(d audit.Dataset) []float64 {
-	w, err := q.table.Train(d)
+	w, err := q.Table.Train(d)
 	if err != nil {
 		q.failed, w = cmp.Or(q.failed, err), make([]float64, q.d)
 	}
@@ -63,7 +63,7 @@ func (q *problem) fit(d audit.Dataset) *fit {
 	w := q.train(d)
 	h := make([]float64, q.d*q.d)
 	for j := range q.d {
-		h[j*q.d+j] = float64(float64(d.Len()) * q.table.Ridge)
+		h[j*q.d+j] = float64(float64(d.Len()) * q.Table.Ridge)
 	}
 	for i := range d.Len() {
 		x := q.seen(d.Row(i)[:q.d])
@@ -115,7 +115,7 @@ func (f *fit) slope(x []float64, y float64, g []float64) {
 // summit that moves coefficients trained anew most (step 3). A second proposal takes the place of the row
 // whose removal moves them on.
 func influence(q *problem) []point {
-	f := q.fit(q.table.Base)
+	f := q.fit(q.Table.Base)
 	lower, upper := slices.Clone(q.x[0]), slices.Clone(q.x[0])
 	for _, x := range q.x {
 		for j, v := range x {
@@ -159,7 +159,7 @@ func influence(q *problem) []point {
 // coefficient descends to the row with which the coefficients, trained anew at each step, lie nearest
 // to a target of the same norm at right angles to them, on either side.
 func coefficient(q *problem) []point {
-	f := q.fit(q.table.Base)
+	f := q.fit(q.Table.Base)
 	// Across w: the axis along which w is shortest, less its part along w.
 	sizes := audit.Each(f.w, math.Abs)
 	at, square := slices.Index(sizes, slices.Min(sizes)), linalg.Dot(f.w, f.w)
@@ -207,17 +207,17 @@ const (
 
 // shadow moves a random row to where its loss is largest, by models of random halves of the table.
 func shadow(q *problem) []point {
-	q.failed = audit.Require(q.table.Probability != nil && q.table.Train != nil, "finder", `"shadow"`, "another for a learner that predicts no probability")
+	q.failed = audit.Require(q.Table.Probability != nil && q.Table.Train != nil, "finder", `"shadow"`, "another for a learner that predicts no probability")
 	var models [][]float64
 	for len(models) < shadows && q.failed == nil {
 		half := audit.Dataset{Columns: q.d + 1}
 		for i := range q.n {
 			if q.Stream.Intn(2) == 1 {
-				half.Values = append(half.Values, q.table.Base.Row(i)...)
+				half.Values = append(half.Values, q.Table.Base.Row(i)...)
 			}
 		}
 		if half.Len() == 0 {
-			half = q.table.Base
+			half = q.Table.Base
 		}
 		models = append(models, q.train(half))
 	}
@@ -229,7 +229,7 @@ func shadow(q *problem) []point {
 	loss := func(x []float64) float64 {
 		sum := 0.0
 		for _, m := range models {
-			p := q.table.Probability(m, x)
+			p := q.Table.Probability(m, x)
 			if y == 0 {
 				p = 1 - p
 			}

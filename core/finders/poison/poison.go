@@ -99,7 +99,6 @@ func (a attack) spec() audit.FinderSpec {
 
 type problem struct {
 	audit.FinderProblem
-	table  *audit.Table
 	n, d   int         // rows, features
 	x      [][]float64 // features as the learner sees them
 	y      []float64   // labels, 0 or 1
@@ -119,7 +118,7 @@ func (a attack) pairs(p audit.FinderProblem) ([]audit.Pair, error) {
 		return nil, refuse("relation", fmt.Sprintf("%q", p.Relation), "replace or add-remove, to poison a row")
 	}
 
-	q := &problem{FinderProblem: p, table: p.Table, n: p.Table.Base.Len(), d: p.Table.Base.Columns - 1}
+	q := &problem{FinderProblem: p, n: p.Table.Base.Len(), d: p.Table.Base.Columns - 1}
 	room := audit.Pick(p.Relation == audit.AddRemove, p.Domain.MaxRows-q.n, q.n)
 	for k := 1; k <= min(room, max(1, p.Group)); k *= 2 {
 		q.copies = append(q.copies, k)
@@ -153,7 +152,7 @@ func (a attack) pairs(p audit.FinderProblem) ([]audit.Pair, error) {
 }
 
 func (q *problem) pair(at point, copies int) audit.Pair {
-	base := q.table.Base
+	base := q.Table.Base
 	row := slices.Clone(at.row)
 	for j := range row {
 		row[j] = min(max(row[j], q.Domain.Lower[j]), q.Domain.Upper[j])
@@ -185,11 +184,9 @@ func (q *problem) with(row []float64, out []int) audit.Dataset {
 // seen are features as the learner sees them: within the radius.
 func (q *problem) seen(x []float64) []float64 {
 	x = slices.Clone(x)
-	if r := q.table.Radius; r > 0 {
-		if norm := math.Sqrt(linalg.Dot(x, x)); norm > r {
-			for j := range x {
-				x[j] = float64(x[j] * r / norm)
-			}
+	if r, norm := q.Table.Radius, math.Sqrt(linalg.Dot(x, x)); r > 0 && norm > r {
+		for j := range x {
+			x[j] = float64(x[j] * r / norm)
 		}
 	}
 	return x
@@ -205,7 +202,7 @@ func (q *problem) project(x []float64) {
 
 // reach is about how far features may lie from each other.
 func (q *problem) reach() float64 {
-	if r := q.table.Radius; r > 0 {
+	if r := q.Table.Radius; r > 0 {
 		return r
 	}
 	sum := 0.0
@@ -241,11 +238,7 @@ func (q *problem) alike(i int) []int {
 
 func (q *problem) near(x []float64, y float64) []int {
 	return q.nearest(func(k int) float64 {
-		away := squared(q.x[k], x)
-		if q.y[k] != y {
-			away += 1e12
-		}
-		return away
+		return squared(q.x[k], x) + audit.Pick(q.y[k] != y, 1e12, 0)
 	})
 }
 

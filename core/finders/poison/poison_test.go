@@ -56,7 +56,7 @@ func looked(t testing.TB, p audit.FinderProblem) *problem {
 // fitted is the fit of the learner's own table.
 func fitted(t testing.TB, q *problem) *fit {
 	t.Helper()
-	f := q.fit(q.table.Base)
+	f := q.fit(q.Table.Base)
 	if q.failed != nil {
 		t.Fatal(q.failed)
 	}
@@ -106,13 +106,13 @@ func TestInfluenceIsTheDerivative(t *testing.T) {
 	for _, table := range []string{"iris", "stretched"} {
 		q := looked(t, at(t, "logistic-output", table, 1))
 		f := fitted(t, q)
-		many := audit.Dataset{Columns: q.d + 1, Values: slices.Repeat(q.table.Base.Values, 200)}
-		before := must.Get(q.table.Train(many))(t)
+		many := audit.Dataset{Columns: q.d + 1, Values: slices.Repeat(q.Table.Base.Values, 200)}
+		before := must.Get(q.Table.Train(many))(t)
 		for i, x := range [][]float64{{0.9, 0, 0, 0}, {0, -0.3, 0.5, 0.1}, {-0.2, 0.1, 0, 0.9}} {
 			y := float64(i % 2)
 			changed := audit.Dataset{Columns: many.Columns, Values: slices.Clone(many.Values)}
 			copy(changed.Row(i), append(slices.Clone(x), y))
-			after := must.Get(q.table.Train(changed))(t)
+			after := must.Get(q.Table.Train(changed))(t)
 			got, want := less(f.influence(x, y), f.influence(q.x[i], q.y[i])), less(after, before)
 			floats.Scale(200, want)
 			if away := norm(less(got, want)); away > 0.03*norm(want) {
@@ -132,7 +132,7 @@ func TestInfluenceFindsTheLargest(t *testing.T) {
 	pairs := proposed(t, "influence", p)
 	_, to := change(t, pairs[0])
 	distance := func(d audit.Dataset) float64 {
-		w := must.Get(q.table.Train(d))(t)
+		w := must.Get(q.Table.Train(d))(t)
 		return norm(less(w, f.w))
 	}
 	most, moved := 0.0, 0.0
@@ -167,10 +167,10 @@ func TestInfluenceFindsTheLargest(t *testing.T) {
 func TestCoefficientsAreDrawn(t *testing.T) {
 	p := at(t, "logistic-output", "iris-petals", 1)
 	q := looked(t, p)
-	w := must.Get(q.table.Train(q.table.Base))(t)
+	w := must.Get(q.Table.Train(q.Table.Base))(t)
 	targets := [][]float64{{-w[1], w[0]}, {w[1], -w[0]}}
 	nearest := func(d audit.Dataset) (best [2]float64) {
-		to := must.Get(q.table.Train(d))(t)
+		to := must.Get(q.Table.Train(d))(t)
 		for k, target := range targets {
 			best[k] = norm(less(to, target))
 		}
@@ -362,7 +362,7 @@ func TestClipBKDIsTheLeastAxis(t *testing.T) {
 	if got, want := norm(to[:2]), norms[len(norms)/2]; math.Abs(got-want) > 1e-3 {
 		t.Errorf("it is %v long, the median row %v", got, want)
 	}
-	w := must.Get(q.table.Train(q.table.Base))(t)
+	w := must.Get(q.Table.Train(q.Table.Base))(t)
 	if likely := linalg.Dot(w, to[:2]) > 0; likely == (to[2] == 1) {
 		t.Errorf("the label of %v is the likelier one", to)
 	}

@@ -26,7 +26,7 @@ func (q *problem) cornered(lower, upper []float64) []int {
 
 // flipped is row i with the other label, in the place of itself and of those like it.
 func (q *problem) flipped(what string, i int) point {
-	row := slices.Clone(q.table.Base.Row(i))
+	row := slices.Clone(q.Table.Base.Row(i))
 	row[q.d] = 1 - q.y[i]
 	return point{what, row, q.alike(i)}
 }
@@ -63,8 +63,7 @@ func cornerMean(q *problem) []point {
 // farthestFlip flips the label of the row most distant from the nearest other, or from all. "To
 // increase this chance we target points which are likely to be solitary in each leaf" (section 4.1).
 func farthestFlip(q *problem) []point {
-	far := func(i int, start float64, join func(sum, v float64) float64) float64 {
-		sum := start
+	far := func(i int, sum float64, join func(sum, v float64) float64) float64 {
 		for k := range q.n {
 			if k != i {
 				sum = join(sum, away(q.x[i], q.x[k]))
@@ -121,13 +120,9 @@ func rowSwap(q *problem) []point {
 	var points []point
 	for range most {
 		i := q.Stream.Intn(q.n)
-		var others []int
-		for k := range q.n {
-			if q.y[k] != q.y[i] {
-				others = append(others, k)
-			}
-		}
-		row := slices.Clone(q.table.Base.Row(others[q.Stream.Intn(len(others))]))
+		others := audit.Listed(q.n, func(k int) int { return k })
+		others = slices.DeleteFunc(others, func(k int) bool { return q.y[k] == q.y[i] })
+		row := slices.Clone(q.Table.Base.Row(others[q.Stream.Intn(len(others))]))
 		row[q.d] = q.y[i]
 		points = append(points, point{"a row with the features of one of the other class", row, q.alike(i)})
 	}
@@ -167,15 +162,13 @@ func (q *problem) least() []float64 {
 // clipBKD is a row along the axis of least variance, as long as the median row, with the label that the
 // model without noise finds unlikelier, or either.
 func clipBKD(q *problem) []point {
-	x := q.least()
 	norms := audit.Each(q.x, func(row []float64) float64 { return math.Sqrt(linalg.Dot(row, row)) })
 	slices.Sort(norms)
-	median := norms[q.n/2]
-	x = audit.Each(x, func(v float64) float64 { return float64(v * median) })
+	x := audit.Each(q.least(), func(v float64) float64 { return float64(v * norms[q.n/2]) })
 	q.project(x)
 	labels := []float64{0, 1}
-	if q.table.Probability != nil && q.table.Train != nil {
-		if model := q.train(q.table.Base); q.failed == nil && q.table.Probability(model, x) < 0.5 {
+	if q.Table.Probability != nil && q.Table.Train != nil {
+		if model := q.train(q.Table.Base); q.failed == nil && q.Table.Probability(model, x) < 0.5 {
 			labels = []float64{1, 0}
 		}
 		labels = labels[:1]
