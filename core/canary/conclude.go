@@ -2,7 +2,6 @@ package canary
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"math"
 	"slices"
@@ -43,12 +42,13 @@ func (a *Audit) Conclude(ev *Evidence, end audit.Termination) (Report, error) {
 		basis = membership.OpenRuns
 		r.boundSequential(ev)
 	case ev.Runs.Certified.Table != nil:
-		t := *ev.Runs.Certified.Table
-		r.Termination.SamplesUsed = t.Runs()
-		r.In, r.Out = side(t.In()), side(t.Out())
+		r.Termination.SamplesUsed = ev.Runs.Certified.Table.Runs()
 		if end.Reason == audit.Completed {
 			r.bound(ev.Runs)
 		}
+	}
+	if ev != nil && ev.Runs != nil && ev.Runs.Certified.Table != nil {
+		r.In, r.Out = side(ev.Runs.Certified.Table.In()), side(ev.Runs.Certified.Table.Out())
 	}
 	if r.Evidence = ev; ev != nil && ev.Membership != nil && len(r.Tables) > 0 {
 		r.Tables = append(r.Tables, ev.Membership.Table(r.Claim, p.Relation, basis, p.Beta))
@@ -87,9 +87,6 @@ func (r *Report) boundSequential(ev *Evidence) {
 	s, err := ev.Sequential.follow(p, nil)
 	if err != nil {
 		panic("canary: evidence that was not checked: " + err.Error())
-	}
-	if t := ev.Runs.Certified.Table; t != nil {
-		r.In, r.Out = side(t.In()), side(t.Out())
 	}
 	row := membership.NewRow(p.Interval, p.Claim.Epsilon)
 	row.Title, row.Assumption = "paired betting, after every training", "none: bets against the mean of each training's X/K - e^epsilon Y/M - delta, with event and stake learnt from the trainings before it"
@@ -149,23 +146,20 @@ func Continue(data []byte) (*Parent, error) {
 	if err != nil {
 		return nil, err
 	}
-	refuse := func(found, want, remedy string) (*Parent, error) {
-		return nil, &audit.InputError{Field: "continue", Found: found, Want: want, Remedy: remedy}
-	}
 	switch {
 	case !r.Plan.sequential():
-		return refuse("a report of a fixed audit", "one of a sequential audit", "a bound for a fixed number of runs does not hold when more are added; run the audit with -sequential")
+		return nil, audit.Fault("continue", "a report of a fixed audit", "one of a sequential audit", "a bound for a fixed number of runs does not hold when more are added; run the audit with -sequential")
 	case r.Evidence == nil:
-		return refuse("a report without a training", "one of a run with trainings", "run the audit again")
+		return nil, audit.Fault("continue", "a report without a training", "one of a run with trainings", "run the audit again")
 	case r.Evidence.Sequential.Scores == nil:
-		return refuse("a report without the scores of its trainings", "one with them", fmt.Sprintf("a report keeps scores up to %d MiB, K + M numbers a training; beyond that a run cannot be continued, so start with as many runs as you want", mostScores>>20))
+		return nil, audit.Fault("continue", "a report without the scores of its trainings", "one with them", fmt.Sprintf("a report keeps scores up to %d MiB, K + M numbers a training; beyond that a run cannot be continued, so start with as many runs as you want", mostScores>>20))
 	}
-	b, sum := r.Evidence.Sequential, sha256.Sum256(data)
-	l, ev, err := replayed(r.Plan, b.Scores, r.Evidence.Runs.Certified.Diverged)
+	scores := r.Evidence.Sequential.Scores
+	l, ev, err := replayed(r.Plan, scores, r.Evidence.Runs.Certified.Diverged)
 	if err != nil {
 		return nil, err
 	}
-	p := &Parent{r, hex.EncodeToString(sum[:]), l, membership.UnpackFloats(b.Scores)}
+	p := &Parent{r, fmt.Sprintf("%x", sha256.Sum256(data)), l, membership.UnpackFloats(scores)}
 	return p, audit.Remedy("dpscope verify says what differs",
 		audit.Require(audit.EqualJSON(ev, r.Evidence), "continue", "a report whose bets do not follow from its scores", "a report as it was written"))
 }
@@ -182,17 +176,12 @@ func (p *Parent) Plan() Plan {
 // Resume is [Plan.Resolve] of an audit that goes on from a report; from may be nil.
 func (p Plan) Resume(sources []source.Spec, file []byte, from *Parent) (*Audit, error) {
 	a, err := p.Resolve(sources, file)
-	if err == nil && from != nil {
-		a.from, err = from, from.check(a.Plan)
+	if err != nil || from == nil {
+		return a, err
 	}
-	return a, err
-}
-
-func (p *Parent) check(is Plan) error {
-	was := p.report.Plan
-	was.Runs, was.Mode = is.Runs, is.Mode
-	n := p.leader.trained()
-	return audit.First(
+	is, was, n := a.Plan, from.report.Plan, from.leader.trained()
+	was.Runs, was.Mode, a.from = is.Runs, is.Mode, from
+	return a, audit.First(
 		audit.Remedy("start a new audit for other settings",
 			audit.Require(is.sequential() && audit.EqualJSON(was, is), "continue", "a plan that differs from the report's", "the same except for -n and -until-refuted")),
 		audit.At("n", audit.Require(is.Runs > n, "runs", is.Runs, "more than the %d trainings that the report has: it is their number in all", n)),

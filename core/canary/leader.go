@@ -1,6 +1,7 @@
 package canary
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -28,7 +29,7 @@ type leader struct {
 
 func newLeader(p Plan) *leader {
 	l := &leader{k: p.K, m: p.M, claim: p.Claim.Epsilon, delta: p.Claim.Delta, sequence: p.sequence(), next: 1}
-	l.begin(0, bounds.CanarySums{})
+	l.begin(candidate{})
 	return l
 }
 
@@ -36,9 +37,9 @@ func (p Plan) sequence() *bounds.CanarySequence {
 	return bounds.NewCanarySequence(p.K, p.M, p.Claim.Epsilon, p.Claim.Delta, p.Beta)
 }
 
-func (l *leader) begin(threshold float64, past bounds.CanarySums) {
-	l.sequence.Epoch(past)
-	l.Epochs = append(l.Epochs, Epoch{First: l.sequence.Runs(), Threshold: threshold, Learnt: past})
+func (l *leader) begin(event candidate) {
+	l.sequence.Epoch(event.past)
+	l.Epochs = append(l.Epochs, Epoch{First: l.sequence.Runs(), Threshold: event.at, Learnt: event.past})
 }
 
 func (l *leader) trained() int { return len(l.runs) / (l.k + l.m) }
@@ -74,7 +75,7 @@ const (
 // choose is the next epoch's event, and the past at it: that by which the claim is refuted soonest; or,
 // where it is refuted already or far from it, that by which the largest epsilon is rejected if as many
 // trainings come as there were.
-func (l *leader) choose() (threshold float64, past bounds.CanarySums) {
+func (l *leader) choose() candidate {
 	candidates := l.candidates()
 	best := func(eps float64) (at int, growth float64) {
 		th := stream.Exp(eps)
@@ -94,16 +95,12 @@ func (l *leader) choose() (threshold float64, past bounds.CanarySums) {
 	if l.sequence.Refuted() {
 		hi = max(lo, stream.Log(float64(n*float64(l.m))))
 	} else if at, ok := within(l.claim, float64(patience*n)); ok {
-		return candidates[at].at, candidates[at].past
+		return candidates[at]
 	}
 	at, growth := best(lo)
 	if growth == 0 { // nothing shows anything: what separates the rates most
-		gaps := audit.Listed(len(candidates), func(i int) float64 {
-			past := candidates[i].past
-			return float64(past.X)/float64(l.k) - float64(past.Y)/float64(l.m)
-		})
-		at = slices.Index(gaps, slices.Max(gaps))
-		return candidates[at].at, candidates[at].past
+		gap := func(c candidate) float64 { return float64(c.past.X)/float64(l.k) - float64(c.past.Y)/float64(l.m) }
+		return slices.MaxFunc(candidates, func(a, b candidate) int { return cmp.Compare(gap(a), gap(b)) })
 	}
 	for range halvings {
 		mid := float64((lo + hi) / 2)
@@ -113,7 +110,7 @@ func (l *leader) choose() (threshold float64, past bounds.CanarySums) {
 			hi = mid
 		}
 	}
-	return candidates[at].at, candidates[at].past
+	return candidates[at]
 }
 
 type candidate struct {
@@ -187,19 +184,6 @@ type Epoch struct {
 
 const mostScores = 3 << 20
 
-func (e Epoch) each(k, m int, take func(x, y int)) error {
-	for b := e.Counts; len(b) > 0; {
-		x, i := binary.Uvarint(b)
-		y, j := binary.Uvarint(b[max(i, 0):])
-		if i <= 0 || j <= 0 || x > uint64(k) || y > uint64(m) {
-			return &audit.InputError{Field: "report: evidence.sequential.epochs.counts", Found: "something else", Want: fmt.Sprintf("pairs of counts, at most %d and %d", k, m)}
-		}
-		take(int(x), int(y))
-		b = b[i+j:]
-	}
-	return nil
-}
-
 // follow bets again as the epochs say. tell, which may be nil, hears every training bet on.
 func (b *Bets) follow(p Plan, tell func(x, y int)) (*bounds.CanarySequence, error) {
 	s := p.sequence()
@@ -214,13 +198,17 @@ func (b *Bets) follow(p Plan, tell func(x, y int)) (*bounds.CanarySequence, erro
 			return nil, err
 		}
 		s.Epoch(e.Learnt)
-		err = e.each(p.K, p.M, func(x, y int) {
-			if s.Observe(x, y); i > 0 && tell != nil {
-				tell(x, y)
+		for b := e.Counts; len(b) > 0; {
+			x, xn := binary.Uvarint(b)
+			y, yn := binary.Uvarint(b[max(xn, 0):])
+			if xn <= 0 || yn <= 0 || x > uint64(p.K) || y > uint64(p.M) {
+				return nil, audit.Fault("report: evidence.sequential.epochs.counts", "something else",
+					fmt.Sprintf("pairs of counts, at most %d and %d", p.K, p.M))
 			}
-		})
-		if err != nil {
-			return nil, err
+			if s.Observe(int(x), int(y)); i > 0 && tell != nil {
+				tell(int(x), int(y))
+			}
+			b = b[xn+yn:]
 		}
 	}
 	return s, audit.Require(s.Runs() <= p.Runs, "report: evidence.sequential", fmt.Sprintf("%d trainings", s.Runs()), "at most %d, as the plan says", p.Runs)

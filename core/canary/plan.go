@@ -3,7 +3,6 @@ package canary
 import (
 	"cmp"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"math"
 	"slices"
@@ -73,11 +72,9 @@ type Plan struct {
 // ParsePlan reads a plan from JSON; unknown fields are refused.
 func ParsePlan(data []byte) (Plan, error) {
 	var p Plan
-	if err := audit.DecodeStrict(data, "canary plan", &p); err != nil {
-		return Plan{}, err
-	}
+	err := audit.DecodeStrict(data, "canary plan", &p)
 	report.ReadDefaultDelta(data, p.Claim, &p.DeltaDefaulted)
-	return p, nil
+	return p, err
 }
 
 // Audit is a plan that was checked and whose defaults are filled in.
@@ -158,8 +155,7 @@ func (a *Audit) takeFile(file []byte) error {
 	p, spec, s := &a.Plan, a.Spec, &a.Setup
 	found, sum, vectors := audit.Absent, "", s.Design == source.Vectors
 	if file != nil {
-		hash := sha256.Sum256(file)
-		sum = hex.EncodeToString(hash[:])
+		sum = fmt.Sprintf("%x", sha256.Sum256(file))
 		found = "a file with SHA-256 " + sum
 	}
 	same := audit.Require(p.Data == "" || p.Data == sum, "data", found, "the file with SHA-256 %s", p.Data)
@@ -209,17 +205,11 @@ func (p Plan) twoStaged() bool {
 }
 
 // UsualRuns is how many runs a plan has that names neither a mode nor a number.
-func UsualRuns(s source.Spec) int {
-	return audit.Pick(s.Cheap, s.Runs, 2*s.Runs)
-}
+func UsualRuns(s source.Spec) int { return audit.Pick(s.Cheap, s.Runs, 2*s.Runs) }
 
 func (a *Audit) resolveMode() error {
 	p := &a.Plan
-	if p.Mode == "" {
-		if p.Mode = Sequential; a.Spec.Cheap || p.twoStaged() {
-			p.Mode = Fixed
-		}
-	}
+	p.Mode = cmp.Or(p.Mode, audit.Pick(a.Spec.Cheap || p.twoStaged(), Fixed, Sequential))
 	guesses := p.Sides != "" || len(p.Guesses)+len(p.GDPGuesses) > 0
 	without := func(holds bool, what, remedy string) error {
 		return audit.Remedy(remedy, audit.Require(holds, "mode", fmt.Sprintf("%q with %s", p.Mode, what), "without them"))
@@ -427,15 +417,13 @@ func (p *Plan) pool() *source.Pool {
 // Reproduce says how to run the audit again.
 func (a *Audit) Reproduce() audit.Reproduce {
 	p, keys, command := a.Plan, Keys(), "canaries"
-	otherwise := Plan{Design: a.Spec.Designs[0], Pool: &source.Pool{Scale: source.UnitNorm}, M: p.K, Interval: bounds.CanaryPairedBetting, Beta: 0.05}
+	otherwise := Plan{Design: a.Spec.Designs[0], Pool: &source.Pool{Scale: source.UnitNorm}, M: p.K,
+		Explore: audit.Pick(p.Mode == Fixed, p.Runs, 0), Interval: bounds.CanaryPairedBetting, Beta: 0.05}
 	switch {
 	case p.Mode == OneRun:
 		keys, command, otherwise.GuessPlan = OneRunKeys(), "one-run", p.guessing().Otherwise()
 	case (p.Mode == Fixed) == a.Spec.Cheap && p.Mode != UntilRefuted:
 		otherwise.Mode = p.Mode // it goes without saying
-	}
-	if p.Mode == Fixed {
-		otherwise.Explore = p.Runs
 	}
 	if p.Trainer != nil {
 		keys = append(settings.Without(keys, "source"), TrainerKey())

@@ -82,22 +82,16 @@ func newState(a *Audit, on *engine.Runner, tell func(Progress), ev *Evidence) *s
 
 func (a *Audit) Run(ctx context.Context, on *engine.Runner, tell func(Progress)) (*Evidence, audit.Termination, error) {
 	s := newState(a, on, tell, nil)
-	err := s.do(ctx)
+	var err error
+	if a.Plan.Mode == Fixed {
+		err = on.Timed(&on.Timing.Explore, func() error { return s.explore(ctx) })
+	}
+	if err == nil {
+		spent := audit.Pick(s.leader != nil, &on.Timing.Bet, &on.Timing.Certify)
+		err = on.Timed(spent, func() error { return s.certify(ctx) })
+	}
 	end, err := report.Ended(ctx, err)
 	return s.evidence, end, err
-}
-
-func (s *state) do(ctx context.Context) error {
-	spent := &s.on.Timing.Certify
-	switch {
-	case s.leader != nil:
-		spent = &s.on.Timing.Bet
-	case s.Plan.Mode == Fixed:
-		if err := s.on.Timed(&s.on.Timing.Explore, func() error { return s.explore(ctx) }); err != nil {
-			return err
-		}
-	}
-	return s.on.Timed(spent, func() error { return s.certify(ctx) })
 }
 
 func (s *state) tell() {
@@ -115,7 +109,7 @@ func (s *state) tell() {
 func (s *state) explore(ctx context.Context) error {
 	p := s.Plan
 	s.evidence = &Evidence{Runs: &membership.Gathered{}}
-	all, err := s.draw(ctx, Exploring, 0, p.Explore, 0, nil)
+	all, err := s.draw(ctx, Exploring, 0, p.Explore, 0, func(*Drawn) {})
 	if err != nil {
 		return err
 	}
@@ -133,17 +127,13 @@ func (s *state) over() bool { return s.Plan.Mode == UntilRefuted && s.leader.seq
 
 // certify draws the runs that certify. Trainings beyond the one that refuted a claim are not counted.
 func (s *state) certify(ctx context.Context) error {
-	first, most, before := 0, cmp.Or(s.most, s.Plan.Runs), s.Plan.Explore
-	if s.leader != nil {
-		first = s.leader.trained()
-		before = first
-	}
+	first, most := s.certified(), cmp.Or(s.most, s.Plan.Runs)
 	if s.over() {
 		most = first // the run that this goes on from has all
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	_, err := s.draw(ctx, s.Plan.Mode.phase(), first, most, before, func(d *Drawn) {
+	_, err := s.draw(ctx, s.Plan.Mode.phase(), first, most, first+s.Plan.Explore, func(d *Drawn) {
 		if s.take(d); s.over() {
 			cancel(errRefuted)
 		}
@@ -158,12 +148,9 @@ func (s *state) take(d *Drawn) {
 		s.sum.add(d)
 		s.diverged += len(d.Diverged)
 	}
-	for size := s.Plan.K + s.Plan.M; s.leader != nil && !s.over(); {
-		n := s.leader.trained()
-		d := s.waiting[n]
-		if d == nil {
-			break
-		}
+	size := s.Plan.K + s.Plan.M
+	for d := s.waiting[s.certified()]; d != nil && !s.over(); d = s.waiting[s.certified()] {
+		n := s.certified()
 		delete(s.waiting, n)
 		for i := 0; i < d.Runs && !s.over(); i++ {
 			run := d.Scores[i*size:][:size]
@@ -211,20 +198,16 @@ func (s *state) counted(most int, err error) error {
 
 // look computes the live bounds: of many runs now and then.
 func (s *state) look() {
-	p, n, step := s.Plan, s.certified(), s.Plan.Runs/Looks
-	if s.leader != nil {
-		step /= 8
-	}
+	p, n, step := s.Plan, s.certified(), s.Plan.Runs/audit.Pick(s.leader != nil, 8*Looks, Looks)
 	s.progress.Certified, s.progress.Diverged = n, s.diverged
 	if s.told == nil || p.Mode == OneRun || n == s.looked || n < p.Runs && n-s.looked < step {
 		return
 	}
-	s.looked = n
+	s.looked, s.progress.Bounds = n, nil
 	if s.leader != nil {
 		s.progress.Bounds = []LiveBound{{bounds.CanaryPairedBetting, math.Max(0, bounds.RoundDown(s.leader.sequence.LowerBound()))}}
 		return
 	}
-	s.progress.Bounds = nil
 	for _, kind := range bounds.CanaryIntervals() {
 		if kind.Check(p.K, p.M, n, p.Claim.Delta, p.Beta) == nil {
 			s.progress.Bounds = append(s.progress.Bounds, LiveBound{kind, math.Max(0, bounds.CanaryEpsilon(kind, *s.sum.Table, p.Claim.Delta, p.Beta, s.evidence.Runs.Stakes))})
@@ -247,8 +230,8 @@ func (s *state) show(d *Drawn) {
 // fewRuns is how many runs a task of a cheap source has at least.
 const fewRuns = 16
 
-// draw returns the runs in [first, end), drawn in tasks of the source's grain; done, which may be nil,
-// hears each as it comes. before are the runs drawn before.
+// draw returns the runs in [first, end), drawn in tasks of the source's grain; done hears each as it comes.
+// before are the runs drawn before.
 func (s *state) draw(ctx context.Context, phase Phase, first, end, before int, done func(*Drawn)) ([]*Drawn, error) {
 	s.progress.Phase, s.progress.Holds, s.looked = phase, phase == Betting, 0
 	grain := max(1, s.Spec.ShardRuns)
@@ -273,9 +256,7 @@ func (s *state) draw(ctx context.Context, phase Phase, first, end, before int, d
 				bad = err
 				cancel(err)
 			} else if bad == nil {
-				if done != nil {
-					done(d)
-				}
+				done(d)
 				s.show(d)
 			}
 			s.tell()
@@ -322,14 +303,12 @@ func (a *Audit) Pieces(ev *Evidence) (int, error) {
 		return 0, &audit.InputError{Field: "search", Found: "of another audit", Want: "explored runs of a fixed audit, the one run of one in one run, nothing of a sequential audit"}
 	case ev == nil:
 		return p.Runs, nil
-	case p.Mode == OneRun:
-		return 0, ev.check(p)
 	}
-	return p.Runs, ev.check(p)
+	return audit.Pick(p.Mode == OneRun, 0, p.Runs), ev.check(p)
 }
 
 func (a *Audit) Draw(ctx context.Context, on *engine.Runner, tell func(Progress), ev *Evidence, first, end int) (any, error) {
-	all, err := newState(a, on, tell, ev).draw(ctx, a.Plan.Mode.phase(), first, end, a.Plan.Explore, nil)
+	all, err := newState(a, on, tell, ev).draw(ctx, a.Plan.Mode.phase(), first, end, a.Plan.Explore, func(*Drawn) {})
 	if err != nil {
 		return nil, err
 	}

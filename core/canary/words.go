@@ -31,8 +31,11 @@ func (r *Report) Reword() {
 	bound := func() string { return fmt.Sprintf("epsilon >= %s%s", phrase.Bound(*r.LowerBound, eps), at) }
 	sure := func() string { return bound() + " with " + phrase.Percent(r.Confidence) + " confidence" }
 	runs := phrase.Grouped(p.Runs) + " runs"
-	used := phrase.Grouped(r.Termination.SamplesUsed)
-	further := r.furtherWords()
+	used, further := phrase.Grouped(r.Termination.SamplesUsed), ""
+	if e := r.Evidence; e != nil && e.Sequential != nil {
+		further = "The bound is valid however often you look" +
+			audit.Pick(e.Sequential.Scores == nil, ".", ", and more trainings can be added: dpscope canaries -continue.")
+	}
 	switch {
 	case p.sequential() && r.Verdict == audit.Violation:
 		r.Say(fmt.Sprintf("Violation: %s after %s trainings; %s.", sure(), used, claimed), further)
@@ -48,21 +51,13 @@ func (r *Report) Reword() {
 	case r.Verdict == audit.Invalid:
 		r.SayInvalid()
 	case r.LowerBound == nil:
-		r.Say(fmt.Sprintf("Inconclusive: stopped after %s of %s certification runs; no bound is certified.", phrase.Grouped(r.Termination.SamplesUsed), phrase.Grouped(p.Runs)),
+		r.Say(fmt.Sprintf("Inconclusive: stopped after %s of %s certification runs; no bound is certified.", used, phrase.Grouped(p.Runs)),
 			fmt.Sprintf("Claimed epsilon = %s%s.", phrase.Number(eps), at))
 	case *r.LowerBound > eps:
 		r.Say(fmt.Sprintf("Inconclusive: the %s interval gives %s against %s, but it holds asymptotically only and refutes nothing.", title, bound(), claimed), fmt.Sprintf("Use %s.", bounds.CanaryPairedBetting))
 	default:
 		r.SayTooSmall(runs+", whatever the number of canaries,", "epsilon", at)
 	}
-}
-
-func (r Report) furtherWords() string {
-	if e := r.Evidence; e == nil || e.Sequential == nil {
-		return ""
-	}
-	return "The bound is valid however often you look" +
-		audit.Pick(r.Evidence.Sequential.Scores == nil, ".", ", and more trainings can be added: dpscope canaries -continue.")
 }
 
 func (r Report) cautions() []string {

@@ -15,10 +15,11 @@ import (
 )
 
 func (a *Audit) Conclude(ev *Evidence, _ audit.Termination) (Report, error) {
-	p, files := a.Plan, a.files
+	p := a.Plan
+	subject := strings.Join(audit.Each(a.files, func(f ScoreFile) string { return f.Name }), " and ")
 	h, eps := ev.Shape, p.Claim.Epsilon
-	r := Report{Report: report.New(Kind, subject(files), p.statedClaim(), p.Beta), Plan: p,
-		Files: append([]ScoreFile{}, files...), Notes: append([]string{}, a.notes...), Evidence: ev}
+	r := Report{Report: report.New(Kind, subject, p.statedClaim(), p.Beta), Plan: p,
+		Files: append([]ScoreFile{}, a.files...), Notes: append([]string{}, a.notes...), Evidence: ev}
 	r.Quantity, r.Termination = string(report.Epsilon), audit.Termination{Reason: audit.Completed, SamplesUsed: h.In + h.Out}
 	r.Power = &report.Power{Largest: math.Max(0, h.largest(p, p.Method)), Needed: h.needed(p, p.Method, eps), Unit: h.unit(p.Method)}
 	r.Reproduce, r.Limitations, r.References = reproduce(p, h), limitations(p, h), references(h)
@@ -35,12 +36,9 @@ func (a *Audit) Conclude(ev *Evidence, _ audit.Termination) (Report, error) {
 	}
 	r.Tables = []report.Table{{Name: report.Bounds, Title: membership.Title(p.Beta), Rows: rows}}
 	if ev.Membership != nil {
-		basis := membership.OwnTrainings
-		switch {
-		case h.Runs > 0:
+		basis := audit.Pick(byCoins(p.Method), membership.OneTraining, membership.OwnTrainings)
+		if h.Runs > 0 {
 			basis = membership.FixedRuns
-		case byCoins(p.Method):
-			basis = membership.OneTraining
 		}
 		r.Tables = append(r.Tables, ev.Membership.Table(*p.Claim, p.Relation, basis, p.Beta))
 	}
@@ -118,10 +116,8 @@ func runRows(p Plan, ev *Evidence) []report.Row {
 	for i := range rows {
 		row := &rows[i]
 		more := row.Assumption
-		row.Trainings, row.Assumption = report.EachRow, report.ByRuns[p.Relation]
-		if p.Relation == audit.AddRemove {
-			row.Trainings = report.EachRowByCoins
-		}
+		row.Trainings = audit.Pick(p.Relation == audit.AddRemove, report.EachRowByCoins, report.EachRow)
+		row.Assumption = report.ByRuns[p.Relation]
 		if more != "none" && !strings.HasPrefix(more, "none:") {
 			row.Assumption += "; " + more
 		}
@@ -143,8 +139,6 @@ func (h Shape) coins() string {
 		return bounds.LowerProportion(x, n, level/2) > p || bounds.UpperProportion(x, n, level/2) < p
 	}
 	by := fmt.Sprintf("which fair coins give with probability below %s", phrase.Number(fairLevel))
-	half := h.Canaries / 2
-	ofHalf := chanceOfHalf(h.Canaries)
 	const level = fairLevel / 3
 	switch {
 	case h.Runs == 0 && unfair(h.In, m, 0.5, fairLevel):
@@ -154,8 +148,8 @@ func (h Shape) coins() string {
 		return "the same canaries were in in every run: no coin was thrown"
 	case unfair(h.In, m, 0.5, level):
 		return fmt.Sprintf("%s of %s memberships were in, %s", phrase.Grouped(h.In), phrase.Grouped(m), by)
-	case h.Canaries > 1 && unfair(h.Half, h.Runs, ofHalf, level):
-		return fmt.Sprintf("%s of %s canaries were in in %s of %s runs, %s", phrase.Grouped(half), phrase.Grouped(h.Canaries), phrase.Grouped(h.Half), phrase.Grouped(h.Runs), by)
+	case h.Canaries > 1 && unfair(h.Half, h.Runs, chanceOfHalf(h.Canaries), level):
+		return fmt.Sprintf("%s of %s canaries were in in %s of %s runs, %s", phrase.Grouped(h.Canaries/2), phrase.Grouped(h.Canaries), phrase.Grouped(h.Half), phrase.Grouped(h.Runs), by)
 	case unfair(h.Farthest, h.Runs, 0.5, level/float64(h.Canaries)):
 		return fmt.Sprintf("a canary was in in %s of %s runs, %s", phrase.Grouped(h.Farthest), phrase.Grouped(h.Runs), by)
 	}
@@ -226,9 +220,6 @@ func (s Shape) needed(p Plan, m report.Method, eps float64) int {
 		return membership.Needed(m, p.rule(), eps)
 	case s.Runs > 0:
 		kind := bounds.CanaryInterval(m)
-		if k, m, _, _ := s.counted(p.Relation, c.Delta); min(k, m) < max(1, kind.Order()) {
-			return 0
-		}
 		return report.Least(1, source.MaxRuns, func(n int) bool {
 			_, n = halves(n)
 			return s.ceiling(kind, p.Relation, n, n*s.Canaries/2, c.Delta, beta) > eps
@@ -241,11 +232,5 @@ func (s Shape) needed(p Plan, m report.Method, eps float64) int {
 }
 
 func (s Shape) unit(m report.Method) string {
-	switch {
-	case byCoins(m):
-		return "canaries"
-	case s.Runs > 0:
-		return "runs"
-	}
-	return "scores of each class"
+	return audit.Pick(byCoins(m), "canaries", audit.Pick(s.Runs > 0, "runs", "scores of each class"))
 }

@@ -18,13 +18,8 @@ import (
 func (s Scores) content() string {
 	h := sha256.New()
 	for _, scores := range [][]float64{s.In, s.Out} {
-		row := make([]byte, 8)
-		for _, v := range scores {
-			binary.BigEndian.PutUint64(row, math.Float64bits(v))
-			h.Write(row)
-		}
-		binary.BigEndian.PutUint64(row, uint64(len(scores)))
-		h.Write(row)
+		binary.Write(h, binary.BigEndian, scores)
+		binary.Write(h, binary.BigEndian, uint64(len(scores)))
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
@@ -58,11 +53,7 @@ func (s Scores) sides(p Plan, below bool) (explore, certify side) {
 // events chooses events for single trainings on one half, and counts them in the other.
 func (s Scores) events(p Plan) []ScoreEvent {
 	delta, beta := p.Claim.Delta, p.Beta
-	out := []ScoreEvent{
-		{Methods: []report.Method{report.MethodExact, report.MethodClopperPearson}},
-		{Methods: []report.Method{report.MethodPaired}},
-		{Methods: []report.Method{report.MethodGaussian}},
-	}
+	out := audit.Each(eventMethods(), func(m []report.Method) ScoreEvent { return ScoreEvent{Methods: m} })
 	best := make([]float64, len(out))
 	for _, name := range []string{Above, Below} {
 		explore, certify := s.sides(p, name == Below)
@@ -84,7 +75,7 @@ func (s Scores) events(p Plan) []ScoreEvent {
 			}
 			switch method {
 			case report.MethodExact:
-				e.Split = roundTo(bounds.TuneSplit(e.Explored, h.n1, h.n0, delta, beta), 1e-6)
+				e.Split = math.Round(bounds.TuneSplit(e.Explored, h.n1, h.n0, delta, beta)/1e-6) * 1e-6
 			case report.MethodPaired:
 				e.Stakes, e.Pairs = new(bounds.TuneCanary(h.pairs(c.At), min(h.n1, h.n0), delta, beta)), certify.pairs(c.At)
 			}
@@ -92,8 +83,6 @@ func (s Scores) events(p Plan) []ScoreEvent {
 	}
 	return out
 }
-
-func roundTo(x, step float64) float64 { return float64(math.Round(float64(x/step)) * step) }
 
 // pairs counts events in random pairs of x and y.
 func (s side) pairs(cut float64) *bounds.CanaryTable {
@@ -210,9 +199,7 @@ func (s Scores) byRuns(p Plan, h Shape) *membership.Gathered {
 		portrayed = scores[0]
 	}
 	kind := bounds.CanaryInterval(p.Method)
-	if !h.byRuns(p.Method) || min(k, m) < kind.Order() {
-		kind = bounds.CanaryPairedBetting
-	}
+	kind = audit.Pick(h.byRuns(p.Method) && min(k, m) >= kind.Order(), kind, bounds.CanaryPairedBetting)
 	chosen := membership.NewExplored(k, m, scores[0]).Choose(membership.Aim{Interval: kind, Delta: delta, Beta: p.Beta, Runs: certify})
 	rest := membership.NewExplored(k, m, scores[1]).Table(chosen.Threshold)
 	chosen.Certified.Table, chosen.ScoreSample = &rest, membership.Portray(h.K, h.M, portrayed)
@@ -239,11 +226,8 @@ func (s Scores) drawn(to []float64, p Plan, h Shape, i int) []float64 {
 func (s Scores) both(to []float64, i int) []float64 {
 	for _, side := range []bool{true, false} {
 		for k := range s.Canaries {
-			x := s.Score[i*s.Canaries+k]
-			if s.Member[i*s.Canaries+k] != side {
-				x = -math.MaxFloat64
-			}
-			to = append(to, x)
+			at := i*s.Canaries + k
+			to = append(to, audit.Pick(s.Member[at] == side, s.Score[at], -math.MaxFloat64))
 		}
 	}
 	return to

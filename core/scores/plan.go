@@ -111,7 +111,6 @@ func (p Plan) resolve(s Shape, files []ScoreFile) (Plan, error) {
 }
 
 func (s Shape) enough(p Plan) error {
-	c, beta := *p.Claim, p.Beta
 	if s.In < 2 || s.Out < 2 {
 		return &audit.InputError{Field: "scores", Path: "/data", Found: fmt.Sprintf("%d in and %d out", s.In, s.Out), Want: "at least two of each class: half of them choose the threshold"}
 	}
@@ -131,7 +130,7 @@ func (s Shape) enough(p Plan) error {
 	default:
 		want += " of each class"
 	}
-	return &audit.InputError{Field: "scores", Path: "/data", Found: found, Want: want + fmt.Sprintf(": no outcome of fewer certifies any epsilon above 0 by the method %s at delta = %v, beta = %v", p.Method, c.Delta, beta)}
+	return &audit.InputError{Field: "scores", Path: "/data", Found: found, Want: want + fmt.Sprintf(": no outcome of fewer certifies any epsilon above 0 by the method %s at delta = %v, beta = %v", p.Method, p.Claim.Delta, p.Beta)}
 }
 
 // Keys are the settings, in the order in which a report names them.

@@ -118,6 +118,11 @@ type ScoreEvent struct {
 	Stakes *bounds.CanaryStakes `json:"stakes,omitempty" same:"near"`
 }
 
+// eventMethods are the methods of each event.
+func eventMethods() [][]report.Method {
+	return [][]report.Method{{report.MethodExact, report.MethodClopperPearson}, {report.MethodPaired}, {report.MethodGaussian}}
+}
+
 // Shape is what is known of scores without their values.
 type Shape struct {
 	In   int `json:"in"` // scores of each class
@@ -189,7 +194,7 @@ func (ev Evidence) check(p Plan) error {
 			audit.Require(e.Explored.Table != nil && e.Certified.Table != nil && e.Certified.Table.Runs() == certify, "runs", "not all counted", "%d certification runs", certify),
 		)
 	}
-	want := [][]report.Method{{report.MethodExact, report.MethodClopperPearson}, {report.MethodPaired}, {report.MethodGaussian}}
+	want := eventMethods()
 	err = audit.First(err, audit.Require(h.Runs > 0 || len(ev.Events) == len(want), "events", len(ev.Events), "%d", len(want)))
 	if err != nil {
 		return err

@@ -61,9 +61,8 @@ func (s Scores) sorted() (*Scores, error) {
 		s.In, s.Out = membership.Split(s.Score, s.Member)
 	}
 	for i, list := range []*[]float64{&s.In, &s.Out} {
-		name := []string{"in", "out"}[i]
-		if i := audit.NonFinite(*list); i >= 0 {
-			return nil, &audit.InputError{Field: fmt.Sprintf("score number %d of those %s", i+1, name), Path: "/data", Found: fmt.Sprint((*list)[i]), Want: "finite",
+		if at := audit.NonFinite(*list); at >= 0 {
+			return nil, &audit.InputError{Field: fmt.Sprintf("score number %d of those %s", at+1, []string{"in", "out"}[i]), Path: "/data", Found: fmt.Sprint((*list)[at]), Want: "finite",
 				Remedy: "a training that diverged counts with the lowest score; to leave it out would bias the bound"}
 		}
 		*list = audit.Ascending(*list)

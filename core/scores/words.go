@@ -95,16 +95,14 @@ func limitations(p Plan, h Shape) []string {
 	}
 	switch {
 	case h.Runs > 0 && p.Relation == audit.AddRemove:
-		l = append(l, "All bounds are for add-remove. They assume that a separate fair coin put each canary in or left it out, in every run.")
+		return append(l, "All bounds are for add-remove. They assume that a separate fair coin put each canary in or left it out, in every run.")
 	case h.Runs > 0:
-		l = append(l, "Bounds by runs are for replace: they compare canaries in and out of the same run. They assume that each run draws at random which canaries are in, or draws all canaries anew from one distribution.",
+		return append(l, "Bounds by runs are for replace: they compare canaries in and out of the same run. They assume that each run draws at random which canaries are in, or draws all canaries anew from one distribution.",
 			"A mechanism that is private under add-remove may have twice its epsilon under replace: these bounds refute no claim of adding or removing a record.")
 	case p.Relation == audit.AddRemove:
-		l = append(l, "All bounds are for add-remove: those of single trainings assume that a canary that was out was left out, with no other record in its place.")
-	default:
-		l = append(l, "Bounds of single trainings are for replace: they assume that another record took the place of a canary that was out. A mechanism that is private under add-remove may have twice its epsilon there.")
+		return append(l, "All bounds are for add-remove: those of single trainings assume that a canary that was out was left out, with no other record in its place.")
 	}
-	return l
+	return append(l, "Bounds of single trainings are for replace: they assume that another record took the place of a canary that was out. A mechanism that is private under add-remove may have twice its epsilon there.")
 }
 
 func references(h Shape) []string {
@@ -151,8 +149,7 @@ func (r Report) Facts() []audit.FactRow {
 		if p.Relation == audit.AddRemove {
 			shares = fmt.Sprintf("a share of %.6g of all memberships was in and above, %.6g out and above", x, y)
 		}
-		runs := phrase.Grouped(e.Certified.Table.Runs())
-		add("Event", "score > %s: %s, over %s runs", phrase.Number(e.Threshold), shares, runs)
+		add("Event", "score > %s: %s, over %s runs", phrase.Number(e.Threshold), shares, phrase.Grouped(e.Certified.Table.Runs()))
 	}
 	p.guessing(h).Facts(add, ev.Guessed, "")
 	add("Seed", "%d, for the split into halves, the pairing and the order of equal scores", p.Seed)
@@ -164,8 +161,4 @@ func (r Report) Head() report.Report {
 	h := r.Report
 	h.Warnings = append(slices.Clone(r.Notes), h.Warnings...)
 	return h
-}
-
-func subject(files []ScoreFile) string {
-	return strings.Join(audit.Each(files, func(f ScoreFile) string { return f.Name }), " and ")
 }
