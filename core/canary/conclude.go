@@ -150,7 +150,8 @@ func Continue(data []byte) (*Parent, error) {
 	case !r.Plan.sequential():
 		return nil, audit.Fault("continue", "a report of a fixed audit", "one of a sequential audit", "a bound for a fixed number of runs does not hold when more are added; run the audit with -sequential")
 	case r.Evidence == nil:
-		return nil, audit.Fault("continue", "a report without a training", "one of a run with trainings", "run the audit again")
+		return nil, audit.Fault("continue", "a report without a training", "one of a run with trainings",
+			"run the audit again")
 	case r.Evidence.Sequential.Scores == nil:
 		return nil, audit.Fault("continue", "a report without the scores of its trainings", "one with them", fmt.Sprintf("a report keeps scores up to %d MiB, K + M numbers a training; beyond that a run cannot be continued, so start with as many runs as you want", mostScores>>20))
 	}

@@ -172,13 +172,11 @@ func (ev Evidence) check(p Plan) error {
 		audit.Require(h.Runs == 0 || fits, "shape", "a matrix that does not fit", "runs times canaries, in and out together"),
 		audit.Require(h.Runs > 0 || h == Shape{In: h.In, Out: h.Out}, "shape", "a matrix without runs", "none"),
 	)
+	if err == nil && ev.Membership != nil {
+		err = ev.Membership.Check(h.In, h.Out)
+	}
 	if err != nil {
 		return err
-	}
-	if ev.Membership != nil {
-		if err := ev.Membership.Check(h.In, h.Out); err != nil {
-			return err
-		}
 	}
 	tk, tm, runs, _ := h.counted(p.Relation, 0)
 	shaped := (ev.Runs != nil) == (h.Runs > 0 && runs > 1) && (len(ev.Events) > 0) == (h.Runs == 0)

@@ -149,7 +149,8 @@ func (r Report) Facts() []audit.FactRow {
 		if p.Relation == audit.AddRemove {
 			shares = fmt.Sprintf("a share of %.6g of all memberships was in and above, %.6g out and above", x, y)
 		}
-		add("Event", "score > %s: %s, over %s runs", phrase.Number(e.Threshold), shares, phrase.Grouped(e.Certified.Table.Runs()))
+		add("Event", "score > %s: %s, over %s runs", phrase.Number(e.Threshold), shares,
+			phrase.Grouped(e.Certified.Table.Runs()))
 	}
 	p.guessing(h).Facts(add, ev.Guessed, "")
 	add("Seed", "%d, for the split into halves, the pairing and the order of equal scores", p.Seed)
