@@ -86,7 +86,7 @@ var codeTemplate = sync.OnceValue(func() *template.Template {
 <meta property="og:title" content="{{.Page.Title}}"/>
 <meta property="og:description" content="{{.Page.Description}}"/>
 <meta property="og:url" content="{{.Page.Address}}"/>
-<style>` + format.Style() + `</style>
+<style>` + format.Style + `</style>
 </head>
 <body>
 <header><h1>dpscope</h1>

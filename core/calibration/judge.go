@@ -140,9 +140,6 @@ func (c *Count) estimate() {
 }
 
 func (c *Count) judge(beta, level float64) {
-	if c.Of == 0 {
-		return
-	}
 	c.estimate()
 	c.Most = sort.Search(c.Of, func(k int) bool { return bounds.LowerProportion(k+1, c.Of, level) > beta })
 	c.Above = c.Alarms > c.Most
@@ -201,18 +198,12 @@ func (c Count) Sentence(beta float64) string {
 
 // RateWords is the rate in percent; "–" without any run.
 func (c Count) RateWords() string {
-	if c.Of == 0 {
-		return "–"
-	}
-	return rounded(c.Rate, math.Round) + "\u00a0%"
+	return audit.Pick(c.Of == 0, "–", rounded(c.Rate, math.Round)+"\u00a0%")
 }
 
 // IntervalWords is the 99 % interval of the rate in percent, rounded outwards.
 func (c Count) IntervalWords() string {
-	if c.Of == 0 {
-		return "–"
-	}
-	return rounded(c.Lower, math.Floor) + " to " + rounded(c.Upper, math.Ceil) + "\u00a0%"
+	return audit.Pick(c.Of == 0, "–", rounded(c.Lower, math.Floor)+" to "+rounded(c.Upper, math.Ceil)+"\u00a0%")
 }
 
 // Percent is a share that is no estimate.
@@ -253,7 +244,6 @@ func Keys() []settings.Key[Plan] {
 		{Name: "beta", Always: true, At: settings.Number(func(p *Plan) *float64 { return &p.Beta }), Range: settings.In(1e-9, 0.5), Preset: "0.05",
 			Usage: "allowed error of an audit"},
 		{Name: "seed", Always: true, At: settings.Whole(func(p *Plan) *uint64 { return &p.Seed }), Range: settings.In(0, audit.MaxSeed), Preset: "1",
-			Usage: "seed of all randomness",
-			Form:  &settings.Form{Label: "Seed", Hint: "Another seed gives other audits."}},
+			Usage: "seed of all randomness", Form: &settings.Form{Label: "Seed", Hint: "Another seed gives other audits."}},
 	}
 }

@@ -1,6 +1,7 @@
 package calibration
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,12 +66,9 @@ func (p Plan) Cells(cat audit.Catalogue) (cells []Cell, left []string, err error
 	}
 	for _, name := range p.Mechanisms {
 		m, err := cat.Mechanism(name)
-		if err != nil {
+		sound := audit.Require(m.Fault == "", "mechanisms", fmt.Sprintf("%q", name), "mechanisms that keep their claim")
+		if err = audit.First(err, audit.Remedy("a mechanism with a fault has no false alarms", sound)); err != nil {
 			return nil, nil, err
-		}
-		if m.Fault != "" {
-			return nil, nil, &audit.InputError{Field: "mechanisms", Found: fmt.Sprintf("%q", name), Want: "mechanisms that keep their claim",
-				Remedy: "a mechanism with a fault has no false alarms"}
 		}
 	}
 	l := list{Plan: p, cat: cat}
@@ -121,7 +119,7 @@ func (l *list) base(m audit.MechanismSpec, s audit.Tight) pair.Plan {
 func (l *list) add(c Cell) error {
 	a, err := c.Plan.Resolve(l.cat)
 	if err != nil {
-		return fmt.Errorf("%s: %w", c.Name, err)
+		return audit.Of(c.Name, err)
 	}
 	c.Claim, c.Plan.Claim, c.Plan.Parameters = a.Claim, a.Plan.Claim, a.Plan.Parameters
 	if c.Plan.Mode == pair.UntilRefuted {
@@ -133,10 +131,7 @@ func (l *list) add(c Cell) error {
 }
 
 func (l *list) learners(m audit.MechanismSpec) error {
-	var s audit.Tight // at its defaults where it does not say
-	if m.Tight != nil {
-		s = *m.Tight
-	}
+	s := *cmp.Or(m.Tight, new(audit.Tight)) // at its defaults where it does not say
 	plan := l.base(m, s)
 	a, err := plan.Resolve(l.cat)
 	if err != nil {

@@ -80,9 +80,7 @@ func Verify[P, F, R any, W Pointer[R]](ctx context.Context, a Audit[P, F, R], on
 	found, taken := replay.Found, replay.Taken
 	if replay.Draw != nil {
 		found, err = replay.Draw(ctx, on)
-		if err == nil {
-			err = ctx.Err()
-		}
+		err = audit.First(err, ctx.Err())
 	}
 	if d := new(Different); errors.As(err, &d) {
 		v.Summary = "The replay came to no verdict."

@@ -139,11 +139,8 @@ func (c *comparison) walk(path, rule string, a, b reflect.Value) {
 }
 
 func empty(x reflect.Value) bool {
-	switch x.Kind() {
-	case reflect.Slice, reflect.Map:
-		return x.Len() == 0
-	}
-	return x.Kind() != reflect.Struct && x.IsZero()
+	list := x.Kind() == reflect.Slice || x.Kind() == reflect.Map
+	return list && x.Len() == 0 || x.Kind() != reflect.Struct && x.IsZero()
 }
 
 // said is a value in an error, not longer than one reads.
@@ -201,17 +198,16 @@ func (c *comparison) fields(path, rule string, a, b reflect.Value) {
 func (c *comparison) tell() {
 	slices.SortStableFunc(c.parts, engine.Follows) // why before what follows
 	for _, p := range c.parts {
-		if found := c.found[p]; len(found) > mostDifferences {
-			c.v.Differences = append(c.v.Differences, found[:mostDifferences]...)
-			c.v.Differences = append(c.v.Differences, fmt.Sprintf("%s: %d more", p, len(found)-mostDifferences))
-		} else if len(found) > 0 {
-			c.v.Differences = append(c.v.Differences, found...)
-		} else {
+		found := c.found[p]
+		c.v.Differences = append(c.v.Differences, found[:min(len(found), mostDifferences)]...)
+		if more := len(found) - mostDifferences; more > 0 {
+			c.v.Differences = append(c.v.Differences, fmt.Sprintf("%s: %d more", p, more))
+		} else if len(found) == 0 {
 			c.v.Checked = append(c.v.Checked, engine.Part{Name: p + c.butFor(p), Fields: max(1, len(c.fieldsOf[p]))})
 		}
 	}
-	if found := c.found["evidence"]; len(found) > 0 && !slices.Contains(c.parts, "evidence") {
-		c.v.Differences = append(c.v.Differences, found...)
+	if !slices.Contains(c.parts, "evidence") {
+		c.v.Differences = append(c.v.Differences, c.found["evidence"]...)
 	}
 	c.v.Skip("only the report says it", c.own...)
 }

@@ -160,26 +160,24 @@ func (r *Report) SayInvalid() {
 // SayByMethod says the verdict. from is what the bound is from, as "one training with 1 000 canaries".
 func (r *Report) SayByMethod(c StatedClaim, from string) {
 	row := r.Deciding()
-	claimed, at := "claimed "+phrase.Number(c.Epsilon), c.At()
-	bounded := func() string {
-		return fmt.Sprintf("epsilon >= %s%s with %s confidence, from %s, by %s", phrase.Bound(*r.LowerBound, c.Epsilon), at, phrase.Percent(r.Confidence), from, row.Title)
-	}
-	given := ""
-	if r.LowerBound != nil && !row.Valid {
-		given = ", if " + row.Assumption
+	at, given, bounded := c.At(), "", ""
+	if r.LowerBound != nil {
+		given = audit.Pick(row.Valid, "", ", if "+row.Assumption)
+		bounded = fmt.Sprintf("epsilon >= %s%s with %s confidence, from %s, by %s%s; claimed %s.",
+			phrase.Bound(*r.LowerBound, c.Epsilon), at, phrase.Percent(r.Confidence), from, row.Title, given, phrase.Number(c.Epsilon))
 	}
 	switch {
 	case r.Verdict == audit.Invalid:
 		r.SayInvalid()
 	case r.Verdict == audit.Violation:
-		r.Say(fmt.Sprintf("Violation: %s; %s.", bounded(), claimed), "")
+		r.Say("Violation: "+bounded, "")
 	case r.Verdict == audit.NoViolation && given != "":
-		r.Say(fmt.Sprintf("No violation found: %s%s; %s.", bounded(), given, claimed), "This is not a proof of privacy.")
+		r.Say("No violation found: "+bounded, "This is not a proof of privacy.")
 	case r.Verdict == audit.NoViolation:
-		r.Say(fmt.Sprintf("No violation found: %s; %s.", bounded(), claimed),
+		r.Say("No violation found: "+bounded,
 			fmt.Sprintf("No outcome could have shown more than %s. This is not a proof of privacy.", phrase.Bound(r.Power.Largest, math.Inf(1))))
 	case r.LowerBound != nil && *r.LowerBound > c.Epsilon:
-		r.Say(fmt.Sprintf("Inconclusive: %s%s; %s.", bounded(), given, claimed), "A bound that holds only for some mechanisms cannot refute the claim.")
+		r.Say("Inconclusive: "+bounded, "A bound that holds only for some mechanisms cannot refute the claim.")
 	case r.LowerBound == nil:
 		why := EndMessages[audit.Stopped] + "; no bound is certified"
 		if row != nil && row.Note != "" {

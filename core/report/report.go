@@ -1,5 +1,4 @@
-// Package report holds what reports of every kind have in common: rows of bounds by method, the
-// verdict that follows from them, and their words.
+// Package report holds what reports of every kind share: rows of bounds by method, their verdict, and their words.
 package report
 
 import (
@@ -19,11 +18,9 @@ import (
 // SchemaVersion is the version of the JSON form of reports.
 const SchemaVersion = 1
 
-// Report is what the reports of all kinds have in common. A kind embeds it and adds its plan, its
-// evidence, and what it audited. All but generator and timing follows from plan and evidence. The
-// tag same says how [Compare] holds a field against a replay: exactly where there is none; "near"
-// up to what platforms differ by in a bound, "ratio", "share", "pvalue" and "power" in other
-// numbers; "words" as text; "own" not at all.
+// Report is what reports of all kinds share. A kind embeds it and adds plan, evidence and what it audited, from
+// which all but generator and timing follows. The tag same says how [Compare] holds a field against a replay:
+// exactly where there is none; as [near] says, up to what platforms differ by; "words" as text; "own" not at all.
 type Report struct {
 	Schema        string          `json:"$schema"`
 	Kind          string          `json:"kind"`
@@ -203,11 +200,8 @@ func CheckVersion(data []byte) error {
 
 // CheckPlanVersion refuses a plan of another version than the one that is known.
 func CheckPlanVersion(plan string, version, known int) error {
-	if version == known {
-		return nil
-	}
-	return &audit.InputError{Field: plan + " version", Path: "/version", Found: fmt.Sprint(version), Want: fmt.Sprintf("%d, the version of plans of dpscope %s", known, audit.Version),
-		Remedy: "write the plan again, or use the version of dpscope that wrote it"}
+	err := audit.Require(version == known, plan+" version", version, "%d, the version of plans of dpscope %s", known, audit.Version)
+	return audit.At("/version", audit.Remedy("write the plan again, or use the version of dpscope that wrote it", err))
 }
 
 // Read reads a report R of this kind; it refuses unknown fields and versions, and what check does.
@@ -267,10 +261,8 @@ func (r Report) Check() error {
 	violates := r.LowerBound != nil && r.above(r.Deciding(), r.Claim.Limit())
 	told := r.Verdict == audit.NoViolation && r.LowerBound != nil && !violates || r.Verdict == audit.Violation && violates
 	err := audit.First(
-		OneOf("report: field verdict", r.Verdict,
-			audit.Violation, audit.NoViolation, audit.Inconclusive, audit.Invalid),
-		OneOf("report: termination.reason", r.Termination.Reason,
-			audit.Completed, audit.Refuted, audit.Stopped, audit.Failed),
+		OneOf("report: field verdict", r.Verdict, audit.Violation, audit.NoViolation, audit.Inconclusive, audit.Invalid),
+		OneOf("report: termination.reason", r.Termination.Reason, audit.Completed, audit.Refuted, audit.Stopped, audit.Failed),
 		audit.Of("report", r.Claim.Validate()),
 		audit.Require(told || r.Verdict == audit.Inconclusive || r.Verdict == audit.Invalid, "report: verdict", fmt.Sprintf("%q, but the report's own bound contradicts it", r.Verdict), "what the bound says about the claim %s", r.Claim),
 		audit.Require(r.LowerBound == nil || r.Deciding() != nil, "report: tables", "without a row that is chosen", "one, as there is a lower bound"),
@@ -299,11 +291,10 @@ func absent(given, full any) string {
 			return "." // decoding has refused it
 		}
 		for name, x := range full {
-			y, there := object[name]
-			if !there || y == nil { // what may be absent is left out, not null
+			if object[name] == nil { // what may be absent is left out, not null
 				return "." + name
 			}
-			if path := absent(y, x); path != "" {
+			if path := absent(object[name], x); path != "" {
 				return "." + name + path
 			}
 		}

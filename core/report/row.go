@@ -53,10 +53,7 @@ func ofItself(Row) string { return "" }
 func atDelta(x Row) string { return " at delta = " + audit.Number(x.Delta) }
 
 func byAlpha(x Row) string {
-	if x.Alpha == 0 {
-		return ""
-	}
-	return " (alpha = " + audit.Number(x.Alpha) + ")"
+	return audit.Pick(x.Alpha == 0, "", " (alpha = "+audit.Number(x.Alpha)+")")
 }
 
 // Quantities are all that a row can bound.
@@ -88,11 +85,10 @@ func (x Row) QuantityWords() string {
 
 // Names of tables. The first table of a report is Bounds, if it has any.
 const (
-	Bounds    = "bounds"    // what was certified
-	Renyi     = "renyi"     // divergences of all orders, which hold together
-	Published = "published" // published forms on the same counts; none decides anything
-	// Membership is what membership inference makes of scores; it decides nothing.
-	Membership = "membership"
+	Bounds     = "bounds"     // what was certified
+	Renyi      = "renyi"      // divergences of all orders, which hold together
+	Published  = "published"  // published forms on the same counts; none decides anything
+	Membership = "membership" // what membership inference makes of scores; it decides nothing
 )
 
 // Table is a list of bounds.
@@ -201,8 +197,7 @@ func (r Report) Deciding() *Row {
 	return nil
 }
 
-// Choose takes the bound from the row of that method, the verdict from it. What is not valid refutes
-// nothing.
+// Choose takes the bound from the row of that method, the verdict from it. What is not valid refutes nothing.
 func (r *Report) Choose(m bounds.Method) {
 	var row *Row
 	if rows := r.Rows(Bounds); len(rows) > 0 {
@@ -260,11 +255,8 @@ var columns = []struct {
 	{Column{"quantity", "quantity"}, func(x Row) string { return x.Quantity }},
 	{Column{"method", "method"}, Row.MethodWords},
 	{Column{"bound", "at least"}, Row.boundWords},
-	{Column{"confidence", "confidence"}, func(x Row) string {
-		if x.Confidence == 0 {
-			return "" // the title of the table says it
-		}
-		return phrase.Percent(x.Confidence)
+	{Column{"confidence", "confidence"}, func(x Row) string { // 0 where the title of the table says it
+		return audit.Pick(x.Confidence == 0, "", phrase.Percent(x.Confidence))
 	}},
 	{Column{"upper", "at most"}, func(x Row) string {
 		if x.UpperBound == nil {
@@ -332,17 +324,15 @@ func (x Row) validWords() string {
 
 // Words are the table as it is shown.
 func (t Table) Words() TableWords {
-	w := TableWords{Name: t.Name, Title: t.Title, Columns: []Column{}, Lines: make([]TableLine, len(t.Rows))}
-	for i, row := range t.Rows {
-		w.Lines[i] = TableLine{Cells: []string{}, Chosen: row.Chosen, Exceeds: row.Exceeds()}
-	}
+	w := TableWords{Name: t.Name, Title: t.Title, Columns: []Column{}, Lines: audit.Each(t.Rows, func(x Row) TableLine {
+		return TableLine{Cells: []string{}, Chosen: x.Chosen, Exceeds: x.Exceeds()}
+	})}
 	for _, c := range columns {
-		cells := make([]string, len(t.Rows))
+		cells := audit.Each(t.Rows, c.cell)
 		said, differ := false, false
-		for i, row := range t.Rows {
-			cells[i] = c.cell(row)
-			said = said || cells[i] != ""
-			differ = differ || cells[i] != cells[0] || c.Key == "valid" && cells[i] != "yes"
+		for _, cell := range cells {
+			said = said || cell != ""
+			differ = differ || cell != cells[0] || c.Key == "valid" && cell != "yes"
 		}
 		if !said || (c.Key == "valid" || c.Key == "confidence") && !differ {
 			continue

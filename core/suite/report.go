@@ -128,8 +128,7 @@ func (r Report) check() error {
 	return err
 }
 
-// Verify checks what the report says of all its audits together, against the plan unless f is nil.
-// What each found is checked by its replay.
+// Verify checks what the report says of all audits together, against the plan unless f is nil; replays check each.
 func (r Report) Verify(f *File) engine.Verification {
 	worst := verdict(r.Audits)
 	v := engine.Verification{Summary: r.words()}

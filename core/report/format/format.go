@@ -1,5 +1,4 @@
-// Package format writes the reports of one or several audits. All forms tell the verdict in words,
-// the facts behind it, the seed and the command.
+// Package format writes reports of audits. All forms tell the verdict in words, the facts behind it, seed and command.
 package format
 
 import (
@@ -29,6 +28,9 @@ const (
 
 // Formats are all of them.
 var Formats = []string{Text, JSON, SARIF, JUnit, Markdown, GitHub, HTML, SVG}
+
+var writers = map[string]func(Run) ([]byte, error){Text: text, JSON: canonical, SARIF: sarif, JUnit: junit,
+	Markdown: markdown, GitHub: github, HTML: html, SVG: svg}
 
 // Run is what a command did.
 type Run struct {
@@ -92,32 +94,11 @@ func ParseLocation(s string) (Location, error) {
 
 // Write refuses an unknown format with a *audit.InputError.
 func Write(w io.Writer, format string, run Run) error {
-	var data []byte
-	var err error
-	switch format {
-	case Text:
-		data = []byte(phrase.Visible(text(run)))
-	case JSON:
-		value := run.Value
-		if value == nil {
-			value = run.Audits[0].Report
-		}
-		data, err = audit.Canonical(value)
-	case SARIF:
-		data, err = audit.Canonical(sarif(run))
-	case JUnit:
-		data, err = junit(run)
-	case Markdown:
-		data = []byte(phrase.Visible(markdown(run)))
-	case GitHub:
-		data = []byte(phrase.Visible(github(run)))
-	case HTML:
-		data, err = html(run)
-	case SVG:
-		data, err = svg(run)
-	default:
+	of, known := writers[format]
+	if !known {
 		return audit.UnknownName("-format", format, Formats)
 	}
+	data, err := of(run)
 	if err != nil {
 		return err
 	}
@@ -130,21 +111,34 @@ func (r Run) failed(a Audit) bool {
 	return v == audit.Violation || v == audit.Invalid || r.Strict && v == audit.Inconclusive
 }
 
-func text(run Run) string {
+// graded is one of three words: of an audit that failed, of an inconclusive one, and of others.
+func (r Run) graded(a Audit, failed, inconclusive, other string) string {
+	other = audit.Pick(a.Report.Head().Verdict == audit.Inconclusive, inconclusive, other)
+	return audit.Pick(r.failed(a), failed, other)
+}
+
+func canonical(run Run) ([]byte, error) {
+	if run.Value != nil {
+		return audit.Canonical(run.Value)
+	}
+	return audit.Canonical(run.Audits[0].Report)
+}
+
+func text(run Run) ([]byte, error) {
 	write, more := report.Text, ""
 	if run.Sentence != nil {
 		write = func(v report.View) string { return report.Brief(v, run.Sentence(v), run.Columns) }
 		more = "\nAll bounds and settings: -all. Pictures: -output report.html.\n"
 	}
 	if run.Summary == "" && len(run.Audits) == 1 {
-		return write(run.Audits[0].Report) + more
+		return []byte(phrase.Visible(write(run.Audits[0].Report) + more)), nil
 	}
 	var b strings.Builder
 	for i, a := range run.Audits {
 		fmt.Fprintf(&b, "== %s (%d of %d)\n\n%s\n", a.Name, i+1, len(run.Audits), write(a.Report))
 	}
 	b.WriteString(run.Summary + "\n" + more)
-	return b.String()
+	return []byte(phrase.Visible(b.String())), nil
 }
 
 func details(a Audit) string {
@@ -162,8 +156,5 @@ func details(a Audit) string {
 
 // seconds prints milliseconds too, as an xs:decimal.
 func seconds(x float64) string {
-	if !(x >= 0) || math.IsInf(x, 1) {
-		x = 0
-	}
-	return strconv.FormatFloat(x, 'f', 3, 64)
+	return strconv.FormatFloat(audit.Pick(x >= 0 && !math.IsInf(x, 1), x, 0), 'f', 3, 64)
 }

@@ -4,22 +4,15 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
 )
 
 // github is one workflow command an audit, and a notice with the summary of several (GitHub Docs,
 // "Workflow commands for GitHub Actions"; escapes: actions/toolkit, packages/core/src/command.ts).
-func github(run Run) string {
+func github(run Run) ([]byte, error) {
 	var b strings.Builder
 	for _, a := range run.Audits {
-		command := "notice"
-		switch {
-		case run.failed(a):
-			command = "error"
-		case a.Report.Head().Verdict == audit.Inconclusive:
-			command = "warning"
-		}
-		b.WriteString("::" + command + " ")
+		b.WriteString("::" + run.graded(a, "error", "warning", "notice") + " ")
 		if l := a.Location; l != nil {
 			fmt.Fprintf(&b, "file=%s,", commandProperty(l.File))
 			if l.Line > 0 {
@@ -34,7 +27,7 @@ func github(run Run) string {
 	if run.Summary != "" {
 		fmt.Fprintf(&b, "::notice title=dpscope::%s\n", commandData(run.Summary))
 	}
-	return b.String()
+	return []byte(phrase.Visible(b.String())), nil
 }
 
 var (

@@ -77,10 +77,8 @@ func html(run Run) ([]byte, error) {
 		h.Word = verdictWords[h.Verdict]
 		h.Said, h.Rest = strings.TrimSpace(strings.TrimPrefix(h.Headline, h.Word+":")), strings.TrimPrefix(h.Summary, h.Headline)
 		page.Generator = h.Generator
-		if l := a.Location; l != nil && l.Line > 0 {
-			h.Place = fmt.Sprintf("%s:%d", l.File, l.Line)
-		} else if l != nil {
-			h.Place = l.File
+		if l := a.Location; l != nil {
+			h.Place = audit.Pick(l.Line > 0, fmt.Sprintf("%s:%d", l.File, l.Line), l.File)
 		}
 		h.Shown = audit.Each(h.Words(), marked)
 		if h.Pictures, err = run.pictures(a.Report); err != nil {
@@ -97,10 +95,8 @@ func html(run Run) ([]byte, error) {
 		page.Audits = append(page.Audits, h)
 	}
 	var b strings.Builder
-	if err := htmlTemplate().Execute(&b, page); err != nil {
-		return nil, err
-	}
-	return []byte(phrase.Visible(b.String())), nil
+	err = htmlTemplate().Execute(&b, page)
+	return []byte(phrase.Visible(b.String())), err
 }
 
 // marked has no column that marks the row that decides: the row says it.
@@ -130,11 +126,8 @@ func jsonText(value any) (string, error) {
 	return b.String(), err
 }
 
-// Style is the style sheet of pages of HTML.
-func Style() string { return htmlStyle }
-
-// htmlStyle has the colours of the site's pages (site/page/page.css), by the same names.
-const htmlStyle = `
+// Style is of pages of HTML, with the colours of the site's pages (site/page/page.css), by the same names.
+const Style = `
 :root {
   color-scheme: light dark;
   --page: #f4f6f7; --panel: #ffffff; --sunk: #eceff1;
@@ -247,7 +240,7 @@ var htmlTemplate = sync.OnceValue(func() *template.Template {
 <meta property="og:description" content="{{.Description}}"/>
 <meta property="og:url" content="{{.Address}}"/>
 {{- end}}
-<style>` + htmlStyle + `</style>
+<style>` + Style + `</style>
 </head>
 <body>
 <header><h1>dpscope</h1><p class="small">{{if .Several}}Audits of differential privacy.{{else}}An audit of differential privacy.{{end}}</p>

@@ -42,12 +42,10 @@ func junit(run Run) ([]byte, error) {
 	for _, a := range run.Audits {
 		r := a.Report.Head()
 		var kids []element
-		switch {
-		case r.Verdict == audit.Invalid:
-			kids = []element{problem("error", r.Verdict, r.Summary, phrase.Visible(details(a)))}
-		case run.failed(a):
-			kids = []element{problem("failure", r.Verdict, r.Summary, phrase.Visible(details(a)))}
-		case r.Verdict == audit.Inconclusive:
+		if run.failed(a) {
+			kind := audit.Pick(r.Verdict == audit.Invalid, "error", "failure")
+			kids = []element{problem(kind, r.Verdict, r.Summary, phrase.Visible(details(a)))}
+		} else if r.Verdict == audit.Inconclusive {
 			kids = []element{problem("skipped", r.Verdict, r.Summary, "")}
 		}
 		add(a.Name, "dpscope."+string(r.Claim.Kind), r.Timing.Total, append(kids, elementOf("system-out", phrase.Visible(report.Text(a.Report))))...)

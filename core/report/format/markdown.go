@@ -5,11 +5,12 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/core/report"
 )
 
 // markdown is GitHub's: a headline and facts an audit, and above several a table of all.
-func markdown(run Run) string {
+func markdown(run Run) ([]byte, error) {
 	var b strings.Builder
 	row := func(cells ...string) {
 		b.WriteString("| " + strings.Join(audit.Each(cells, markdownCell), " | ") + " |\n")
@@ -47,18 +48,12 @@ func markdown(run Run) string {
 			b.WriteString(markdownText(r.Reproduce.Note) + "\n\n")
 		}
 	}
-	return strings.TrimRight(b.String(), "\n") + "\n"
+	return []byte(phrase.Visible(strings.TrimRight(b.String(), "\n") + "\n")), nil
 }
 
 // mark is a sign before the words; none where nothing was found: a tick would read as a proof.
 func mark(run Run, a Audit) string {
-	switch {
-	case run.failed(a):
-		return "❌ "
-	case a.Report.Head().Verdict == audit.Inconclusive:
-		return "⚠️ "
-	}
-	return ""
+	return run.graded(a, "❌ ", "⚠️ ", "")
 }
 
 // markdownText escapes Markdown and HTML: reports hold words of others' files and mechanisms.
@@ -66,10 +61,7 @@ var markdownText = strings.NewReplacer("\\", "\\\\", "`", "\\`", "*", "\\*", "_"
 	"<", "&lt;", ">", "&gt;", "&", "&amp;", "|", "\\|", "~", "\\~", "#", "\\#", "@", "&#64;", "\r", " ", "\n", " ").Replace
 
 func markdownCell(s string) string {
-	if strings.TrimSpace(s) == "" {
-		return " "
-	}
-	return markdownText(s)
+	return audit.Pick(strings.TrimSpace(s) == "", " ", markdownText(s))
 }
 
 // fenced is a block of code, with a fence longer than any run of backticks in it.

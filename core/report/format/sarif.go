@@ -35,7 +35,7 @@ const ruleHelp = "dpscope certified a lower bound on how well the mechanism's ou
 
 // sarif is one run. Code scanning shows every result as an alert: only what somebody should look at
 // is one. All verdicts are properties of the run; an audit that failed is a notification.
-func sarif(run Run) object {
+func sarif(run Run) ([]byte, error) {
 	var kinds []audit.ClaimKind
 	verdicts, results, rules, notes := []object{}, []object{}, []object{}, []object{}
 	failed := func(words string) { notes = append(notes, object{"level": "error", "message": message(words)}) }
@@ -70,9 +70,9 @@ func sarif(run Run) object {
 		properties["summary"] = run.Summary
 	}
 	version := run.Audits[0].Report.Head().Generator.Version
-	return object{"$schema": sarifSchema, "version": "2.1.0", "runs": []object{{
+	return audit.Canonical(object{"$schema": sarifSchema, "version": "2.1.0", "runs": []object{{
 		"tool":        object{"driver": object{"name": "dpscope", "version": version, "semanticVersion": version, "rules": rules}},
-		"invocations": []object{invocation}, "columnKind": "unicodeCodePoints", "results": results, "properties": properties}}}
+		"invocations": []object{invocation}, "columnKind": "unicodeCodePoints", "results": results, "properties": properties}}})
 }
 
 func ruleID(k audit.ClaimKind) string { return "dpscope/" + string(k) }

@@ -26,7 +26,7 @@ const (
 )
 
 var cardColours = sync.OnceValue(func() (of [2]string) {
-	light, dark, _ := strings.Cut(htmlStyle, "(prefers-color-scheme: dark)")
+	light, dark, _ := strings.Cut(Style, "(prefers-color-scheme: dark)")
 	for i, style := range []string{light, dark} {
 		for _, name := range []string{"panel", "text", "muted", "line", "field-line", "accent", "bad", "calm", "first", "second", "region", "hatch", "event", "lit", "lit-ink", "lit-soft", "forbid"} {
 			_, after, found := strings.Cut(style, "--"+name+": ")
@@ -103,8 +103,7 @@ func card(b *strings.Builder, r report.View, p Picture) {
 	line(CardHeight-14, `fill="var(--muted)" font-size="12"`, lines(words, 80, 1)[0])
 }
 
-// lines breaks words into at most so many lines of at most so many letters. What does not fit ends
-// in an ellipsis; the title has it all.
+// lines breaks words into at most so many lines and letters of each. An ellipsis stands for what does not fit.
 func lines(words string, letters, most int) []string {
 	out := []string{""}
 	for word := range strings.FieldsSeq(words) {
