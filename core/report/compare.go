@@ -219,10 +219,7 @@ func (c *comparison) butFor(p string) string {
 			names = append(names, name)
 		}
 	}
-	if names == nil {
-		return ""
-	}
-	return " (but for " + strings.Join(names, " ") + ")"
+	return audit.Pick(names == nil, "", " (but for "+strings.Join(names, " ")+")")
 }
 
 func unplaced(path string) string {

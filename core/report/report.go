@@ -67,10 +67,7 @@ func New(kind, subject string, p StatedClaim, beta float64) Report {
 func SchemaName(kind string) string { return "dpscope-" + kind + "-v1.schema.json" }
 
 func (r *Report) Say(headline, rest string) {
-	r.Headline, r.Summary = headline, headline
-	if rest != "" {
-		r.Summary += " " + rest
-	}
+	r.Headline, r.Summary = headline, headline+audit.Pick(rest == "", "", " "+rest)
 }
 
 // Power says what an audit of this size can show.
@@ -96,19 +93,14 @@ type StatedClaim struct {
 
 // At is what follows an epsilon in words: its delta and its relation.
 func (c StatedClaim) At() string {
-	s := " at delta = " + phrase.Number(c.Delta)
-	if c.Defaulted {
-		s += " (the default)"
-	}
-	return s + " under " + string(c.Relation)
+	why := audit.Pick(c.Defaulted, " (the default)", "")
+	return fmt.Sprintf(" at delta = %s%s under %s", phrase.Number(c.Delta), why, c.Relation)
 }
 
 func (c StatedClaim) String() string {
-	s := fmt.Sprintf("epsilon = %s at delta = %s", phrase.Number(c.Epsilon), phrase.Number(c.Delta))
-	if c.Defaulted {
-		s += ", the default because none was given,"
-	}
-	return s + fmt.Sprintf(" under %s: %s", c.Relation, relationWords[c.Relation])
+	why := audit.Pick(c.Defaulted, ", the default because none was given,", "")
+	return fmt.Sprintf("epsilon = %s at delta = %s%s under %s: %s",
+		phrase.Number(c.Epsilon), phrase.Number(c.Delta), why, c.Relation, relationWords[c.Relation])
 }
 
 var relationWords = map[audit.Relation]string{

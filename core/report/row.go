@@ -304,10 +304,7 @@ func (x Row) MethodWords() string {
 
 func (x Row) boundWords() string {
 	text := bounded(x.LowerBound, *cmp.Or(x.Claimed, new(math.Inf(1))))
-	if text != "" && x.Mu != nil {
-		text += " (mu >= " + bounded(x.Mu, math.Inf(1)) + ")"
-	}
-	return text
+	return text + audit.Pick(text != "" && x.Mu != nil, " (mu >= "+bounded(x.Mu, math.Inf(1))+")", "")
 }
 
 func (x Row) validWords() string {

@@ -21,9 +21,7 @@ func (rows *FactRows) Add(name, format string, args ...any) {
 // Bounded adds what the bound and the p-value are; by says by which method, empty for nothing.
 func (rows *FactRows) Bounded(r Report, by string) {
 	if r.LowerBound != nil {
-		if by != "" {
-			by = ", " + by
-		}
+		by = audit.Pick(by == "", "", ", "+by)
 		rows.Add("Lower bound", "%s >= %s (%s confidence%s)", r.Quantity, phrase.Bound(*r.LowerBound, r.Claim.Limit()), phrase.Percent(r.Confidence), by)
 	}
 	if r.PValue != nil {
@@ -159,9 +157,5 @@ func (r Report) ClaimedWords() string {
 	case audit.Profile:
 		return "a curve"
 	}
-	words := "ε = " + audit.Number(c.Epsilon)
-	if c.Delta > 0 {
-		words += ", δ = " + audit.Number(c.Delta)
-	}
-	return words
+	return "ε = " + audit.Number(c.Epsilon) + audit.Pick(c.Delta > 0, ", δ = "+audit.Number(c.Delta), "")
 }

@@ -93,10 +93,7 @@ func (r Report) words() string {
 			parts = append(parts, fmt.Sprintf("%d %s (%s)", n, audit.Pick(n == 1, x.one, x.more), strings.Join(names, ", ")))
 		}
 	}
-	count := phrase.Count(n, "audit")
-	if n < k {
-		count += fmt.Sprintf(" of %d in the plan", k)
-	}
+	count := phrase.Count(n, "audit") + audit.Pick(n < k, fmt.Sprintf(" of %d in the plan", k), "")
 	return fmt.Sprintf("%s: %s. The probability that any of the plan's %d bounds is above the truth, and hence of any false alarm, is at most %g: %s confidence for all of them together, %s for each.",
 		count, strings.Join(parts, ", "), k, r.Plan.Beta, phrase.Percent(1-r.Plan.Beta), phrase.Percent(1-r.Plan.Share))
 }

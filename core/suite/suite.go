@@ -329,21 +329,14 @@ func (f *File) Audit(i int) any {
 	}
 	p := e.Plan
 	p.Version, p.Beta, p.Seed = pair.PlanVersion, beta, seed
-	if name := e.External().Mechanism(); name != "" {
-		p.Mechanism = name
-	}
+	p.Mechanism = cmp.Or(e.External().Mechanism(), p.Mechanism)
 	return p.ForVerdict()
 }
 
 // External is where the mechanism of the audit is, if it is from outside.
-func (e Entry) External() (o pair.External) {
-	if e.Recorded != nil {
-		o.Recorded = *e.Recorded
-	}
-	if e.User != nil {
-		o.User = *e.User
-	}
-	return o
+func (e Entry) External() pair.External {
+	recorded, user := cmp.Or(e.Recorded, new(pair.Recorded)), cmp.Or(e.User, new(pair.UserProgram))
+	return pair.External{Recorded: *recorded, User: *user}
 }
 
 // Names of all audits, in order.
