@@ -51,8 +51,7 @@ func (s *state) draw(ctx context.Context, lo, hi int) error {
 	return nil
 }
 
-// wave certifies the shards in [lo, hi). They are merged in order: what a stopped run has can be
-// replayed.
+// wave certifies the shards in [lo, hi). They are merged in order: what a stopped run has can be replayed.
 func (s *state) wave(ctx context.Context, lo, hi int, show func(*Progress)) error {
 	parent := ctx
 	ctx, cancel := context.WithCancelCause(parent)
@@ -98,8 +97,7 @@ func (s *state) certifyTasks(lo, hi int) []Certify {
 
 // Search implements [report.Shared].
 func (a *Audit) Search(ctx context.Context, on *engine.Runner, tell func(Progress)) (Found, error) {
-	s := &state{Audit: a, on: on, told: tell}
-	s.searching = true
+	s := &state{Audit: a, on: on, told: tell, searching: true}
 	err := s.do(ctx)
 	return s.found, err
 }
@@ -136,8 +134,7 @@ func (a *Audit) Draw(ctx context.Context, on *engine.Runner, tell func(Progress)
 func (a *Audit) Join(f Found, parts iter.Seq2[report.Part, error]) (Found, audit.Termination, error) {
 	plan := a.Plan
 	a = a.second(f.Sequential)
-	s := &state{Audit: a, on: &engine.Runner{}}
-	s.found = f
+	s := &state{Audit: a, on: &engine.Runner{}, found: f}
 	if f.Evidence != nil {
 		s.start(f.Evidence, nil)
 	}

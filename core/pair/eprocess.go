@@ -52,12 +52,11 @@ func (x *eProcess) add(log float64) {
 
 // accounts are the wealths of bets against all limits of the grid.
 //
-// What keeps a limit keeps all above it. So a bet against a limit is one against each below it too:
-// a limit without bets in an epoch gets those of the least above that has some. Each limit's wealth
-// is then a test supermartingale where the limit holds, as each epoch chose its limits on the past.
-// A limit is refuted once its wealth and that of every limit below have reached 1 over the error:
-// of the limits that hold, the least is then refuted by chance with no more than that error
-// (Ville), and none above it is before.
+// What keeps a limit keeps all above it. So a bet against a limit is one against each below it too: a limit
+// without bets in an epoch gets those of the least above that has some. Each limit's wealth is then a test
+// supermartingale where the limit holds, as each epoch chose its limits on the past. A limit is refuted once
+// its wealth and that of every limit below have reached 1 over the error: of the limits that hold, the least is
+// then refuted by chance with no more than that error (Ville), and none above it is before.
 type accounts struct {
 	audit  *Audit
 	list   []eProcess                // ascending; a place that is absent has the wealth of the next one
@@ -176,18 +175,14 @@ func (a *Audit) ClaimStakes() *bounds.Stakes { return a.stakesOf(a.Claim.Limit()
 
 // stakesOf are the bets against the claim, were its limit this, of pairs of so many steps.
 func (a *Audit) stakesOf(limit float64, steps int) *bounds.Stakes {
-	if steps > 1 {
-		_, delta := a.dpLimits()
-		c := audit.DPClaim(limit, delta).Group(steps)
-		if !(c.Epsilon < 700) { // e^epsilon is not finite
-			return new(bounds.Stakes)
-		}
-		return bounds.NewStakes([]bounds.Point{{Epsilon: c.Epsilon, Delta: c.Delta}}, cellOdds)
-	}
 	switch a.Plan.goal() {
 	case report.Epsilon:
 		_, delta := a.dpLimits()
-		return bounds.NewStakes([]bounds.Point{{Epsilon: limit, Delta: delta}}, cellOdds)
+		c := audit.DPClaim(limit, delta).Group(steps) // claims of other goals have no groups
+		if steps > 1 && !(c.Epsilon < 700) {          // e^epsilon is not finite
+			return new(bounds.Stakes)
+		}
+		return bounds.NewStakes([]bounds.Point{{Epsilon: c.Epsilon, Delta: c.Delta}}, cellOdds)
 	case report.Stretch:
 		return bounds.NewStakes(a.stretched(limit), cellOdds)
 	case report.Mu:
@@ -342,10 +337,8 @@ func (a *Audit) leastBet() int {
 			best = max(best, stakes.Most(i))
 		}
 	}
-	if n := math.Ceil(a.sequentialThreshold() / best); n <= MaxSamples {
-		return int(n)
-	}
-	return math.MaxInt
+	n := math.Ceil(a.sequentialThreshold() / best)
+	return audit.Pick(n <= MaxSamples, int(n), math.MaxInt)
 }
 
 // follow multiplies the wealths by what an epoch of one of the pairs made of them.
@@ -365,11 +358,10 @@ func (c *accounts) follow(pairs []audit.Pair, e Epoch) error {
 		}
 	}
 	filled := make([]*sparse, len(tables))
-	logs := audit.Listed(len(e.Limits), func(i int) float64 {
-		return logEValueOf(c.stakesOf(e.Limits[i], steps), e.Bets, i, tables, filled)
-	})
 	c.open(e.Limits)
-	c.add(e.Limits, logs)
+	c.add(e.Limits, audit.Listed(len(e.Limits), func(i int) float64 {
+		return logEValueOf(c.stakesOf(e.Limits[i], steps), e.Bets, i, tables, filled)
+	}))
 	return nil
 }
 

@@ -16,8 +16,7 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 )
 
-// explore trains on the first half of the outputs and picks learner, direction and threshold on the
-// other.
+// explore trains on the first half of the outputs and picks learner, direction and threshold on the other.
 func (t Explore) explore(hook engine.Hook) (*Explored, error) {
 	a := t.audit
 	if t.Outputs < 2 || t.Outputs > maxExploreCells/(2*audit.Width(a.Columns)) {
@@ -50,12 +49,9 @@ func (t Explore) explore(hook engine.Hook) (*Explored, error) {
 }
 
 const (
-	// simplicity is the share by which a learner must beat one before it, which is easier to read.
-	simplicity = 0.01
-	// shownLeast is the share of another stage's bound that shows it: no further learner learns.
-	shownLeast = 0.9
-	// areaErr over the root of the outputs a side is about the standard error of a difference of areas.
-	areaErr = 0.2
+	simplicity = 0.01 // share by which a learner must beat one before it, which is easier to read
+	shownLeast = 0.9  // share of another stage's bound that shows it: no further learner learns
+	areaErr    = 0.2  // over the root of the outputs a side, about the standard error of a difference of areas
 )
 
 // surest chooses among the best learner and those within a standard error of its value, whose event
@@ -115,10 +111,7 @@ func piecesOf(columns []audit.Column, half [2][2]audit.Samples, scores [2][]floa
 func portfolio(a *Audit, t Explore, half [2][2]audit.Samples, hook engine.Hook) (*Explored, error) {
 	var learners []audit.LearnerSpec
 	if a.Plan.Learner != audit.Auto {
-		l, err := a.cat.Learner(a.Plan.Learner)
-		if err != nil {
-			return nil, err
-		}
+		l, _ := a.cat.Learner(a.Plan.Learner) // the plan is resolved
 		learners = []audit.LearnerSpec{l}
 	} else {
 		bits := slices.ContainsFunc(a.Columns, func(c audit.Column) bool { return c.Bits })

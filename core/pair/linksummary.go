@@ -85,18 +85,16 @@ func (r Report) LinkSummary() LinkSummary {
 	return g
 }
 
-// Report is what the link has of the report; an error where the link was changed, or is of another
-// version.
+// Report is what the link has of the report; an error where the link was changed, or is of another version.
 func (g LinkSummary) Report(a *Audit) (Report, error) {
 	r := Report{Plan: a.Plan, Report: report.Report{Kind: "pair", Subject: a.Spec.Name, Claim: a.Claim, Verdict: g.Verdict, LowerBound: g.Bound, Confidence: g.Confidence,
 		Termination: audit.Termination{Reason: g.Reason, Outputs: g.Outputs, SamplesUsed: g.Rows}}}
 	if len(g.Table) > 0 {
 		r.Tables = []report.Table{{Name: report.Bounds, Rows: slices.Clone(g.Table)}}
 	}
-	row := r.Deciding()
-	strict := row != nil && row.Strict
+	row, strict := r.Deciding(), false
 	if row != nil {
-		row.LowerBound = g.Bound
+		strict, row.LowerBound = row.Strict, g.Bound
 	}
 	wrong := func(field, found, want string) (Report, error) {
 		return r, &audit.InputError{Field: "the link’s result: " + field, Path: "/result/" + field, Found: found, Want: want, Remedy: "run the audit to see its own result"}

@@ -50,11 +50,9 @@ type Mode string
 const (
 	// Climbing: a sequential test, valid at any time, until the claim is refuted and the bound
 	// climbs no more, or Samples are drawn. Fresh outputs of its pair follow.
-	Climbing Mode = "climbing"
-	// Fixed: no sequential test; exploration, then the exact bound on fresh outputs.
-	Fixed Mode = "fixed"
-	// UntilRefuted: the sequential test alone, until the claim is refuted or Samples are drawn.
-	UntilRefuted Mode = "until-refuted"
+	Climbing     Mode = "climbing"
+	Fixed        Mode = "fixed"         // no sequential test; exploration, then the exact bound on fresh outputs
+	UntilRefuted Mode = "until-refuted" // the sequential test alone, until the claim is refuted or Samples are drawn
 )
 
 // ForVerdict is the plan for the verdict alone, as tests and builds want it: [UntilRefuted], or

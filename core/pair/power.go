@@ -12,9 +12,6 @@ import (
 	"github.com/dpscope/dpscope/core/report"
 )
 
-// searchedReach is the most outputs a side for which the smallest epsilon is searched.
-const searchedReach = 100_000_000
-
 func (c certificate) power() *report.Power {
 	p := c.Plan
 	n, limit := p.Samples, p.Claim.Limit()
@@ -92,13 +89,14 @@ func (c certificate) largestRenyi(d DirectedPlan, n int) float64 {
 const (
 	powerSteps = 8    // of bisection
 	powerTop   = 64.0 // largest power of the explored ratio
+	// searchedReach is the most outputs a side for which the smallest epsilon is searched.
+	searchedReach = 100_000_000
 )
 
 // smallestRenyi is about the smallest value of the goal that shows in half of all runs of n pairs: by
 // bisection over distributions whose ratio by bin is a power of the explored one. +Inf if none does.
 func (c certificate) smallestRenyi(d DirectedPlan, n int) float64 {
-	t := d.side(c.Explored)
-	q := bounds.Smoothed(t.Second())
+	q := bounds.Smoothed(d.side(c.Explored).Second())
 	h := renyiWitness(c.Explored, d.Alpha, d.Reversed) // the explored log ratio
 	louder := func(s float64) []float64 {
 		p, top, sum := make([]float64, len(q)), slices.Max(h), 0.0

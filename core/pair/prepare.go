@@ -24,8 +24,7 @@ type Prepared struct {
 	Renyi        []DirectedPlan          `json:"renyi"`            // of all orders, each with an equal share of it
 }
 
-// DirectedPlan bounds the divergence of the first dataset from the second; reversed, of the second from
-// it.
+// DirectedPlan bounds the divergence of the first dataset from the second; reversed, of the second from it.
 type DirectedPlan struct {
 	bounds.RenyiPlan
 	Reversed bool `json:"reversed,omitempty"`
@@ -84,9 +83,8 @@ func tuneRenyi(table bounds.Table, alpha float64, n int, beta float64) (Directed
 	var best DirectedPlan
 	promised := math.Inf(-1)
 	for _, reversed := range []bool{false, true} {
-		t := threshold.Turned(table, reversed)
 		h := renyiWitness(table, alpha, reversed)
-		value, se := renyiEstimate(t, h, alpha)
+		value, se := renyiEstimate(threshold.Turned(table, reversed), h, alpha)
 		if v := phrase.Floor(value-2*se, 9); v > promised+threshold.ValueMargin {
 			promised, best = v, DirectedPlan{RenyiPlan: bounds.RenyiPlan{Alpha: alpha, H: h}, Reversed: reversed}
 		}

@@ -68,10 +68,7 @@ type Live struct {
 }
 
 func (a *Audit) output() string {
-	if len(a.Columns) == 1 {
-		return chart.Called(a.Columns[0].Name)
-	}
-	return "output"
+	return audit.Pick(len(a.Columns) == 1, chart.Called(a.Columns[0].Name), "output")
 }
 
 func (s *state) tell(change func(*Progress)) {

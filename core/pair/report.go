@@ -52,15 +52,11 @@ func examples(spec audit.MechanismSpec, p Plan) *Examples {
 }
 
 // ParseReport reads a report; unknown fields are refused.
-func ParseReport(data []byte) (Report, error) {
-	return report.Read(data, report.Pair, Report.check)
-}
+func ParseReport(data []byte) (Report, error) { return report.Read(data, report.Pair, Report.check) }
 
 func (r Report) check() error {
-	if err := r.Report.Check(); err != nil {
-		return err
-	}
-	err := audit.Require(r.Plan.Claim != nil, "report: plan.claim", audit.Absent, "the claim that was audited")
+	err := audit.First(r.Report.Check(),
+		audit.Require(r.Plan.Claim != nil, "report: plan.claim", audit.Absent, "the claim that was audited"))
 	for _, row := range r.Rows(report.Bounds) {
 		err = audit.First(err, audit.Require(slices.Contains(report.Quantities(), row.ID), "report: tables: bounds: id", fmt.Sprintf("%q", row.ID), "a known quantity"))
 	}

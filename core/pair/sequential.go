@@ -59,10 +59,7 @@ type Bet struct {
 
 // MarshalText implements [encoding.TextMarshaler].
 func (b Bet) MarshalText() ([]byte, error) {
-	turn := ""
-	if b.Reversed {
-		turn = "r"
-	}
+	turn := audit.Pick(b.Reversed, "r", "")
 	return fmt.Appendf(nil, "%d %d %s%d %s", b.Account, b.Candidate, turn, b.Stake, audit.Exactly(b.Share)), nil
 }
 
@@ -207,20 +204,18 @@ func (r *sequentialRun) next() (int, error) {
 	if best >= 0 && r.dry && len(r.queue) == 0 {
 		return best, nil
 	}
-	for len(r.queue) == 0 {
+	if len(r.queue) == 0 {
 		history := make([]audit.Trial, len(r.candidates))
 		for i, a := range r.candidates {
 			history[i] = audit.Trial{Index: i, Pair: a.pair, Value: a.growth(place) / float64(2*a.drawn)}
 		}
-		proposed := r.find.Propose(history, r.audit.Plan.Trials-len(r.candidates))
-		if len(proposed) == 0 {
+		if r.queue = r.find.Propose(history, r.audit.Plan.Trials-len(r.candidates)); len(r.queue) == 0 {
 			r.dry = true
 			if best < 0 {
 				return 0, fmt.Errorf("finder %s proposed no pair", r.audit.Plan.Finder)
 			}
 			return best, nil
 		}
-		r.queue = proposed
 	}
 	steps, err := r.audit.steps(r.queue[0])
 	if err != nil {
@@ -233,10 +228,7 @@ func (r *sequentialRun) next() (int, error) {
 
 func (r *sequentialRun) epoch(at int) error {
 	a, m := r.candidates[at], r.audit
-	n := a.drawn / sequentialGrowth
-	if a.drawn >= sequentialLarge {
-		n = a.drawn
-	}
+	n := audit.Pick(a.drawn >= sequentialLarge, a.drawn, a.drawn/sequentialGrowth)
 	n = min(max(sequentialFirst, n), m.Plan.Samples-r.used)
 	bets := newBetting(a, r.accounts)
 	width := audit.Width(m.Columns)
@@ -323,14 +315,8 @@ type grown struct {
 func (w *weigher) weigh(a *candidatePair, hook engine.Hook) error {
 	edge, found := w.accounts.edge()
 	claim := !found || edge < 0 // is not refuted
-	low := edge
-	if !found {
-		low = max(gridLeast, min(a.top, 0)-4*gridDouble)
-	}
-	first := 0
-	if !claim {
-		first = ceiling(edge+1, sequentialFull)
-	}
+	low := audit.Pick(found, edge, max(gridLeast, min(a.top, 0)-4*gridDouble))
+	first := audit.Pick(claim, 0, ceiling(edge+1, sequentialFull))
 	for _, place := range []int{first, ceiling(max(a.top, low+1), sequentialFull)} {
 		for _, g := range w.all(place) {
 			if !slices.Contains(w.best, g.Bet) {
@@ -359,8 +345,7 @@ func (w *weigher) weigh(a *candidatePair, hook engine.Hook) error {
 			top = mid
 		}
 	}
-	a.top = top
-	a.limits, a.bets = nil, nil
+	a.top, a.limits, a.bets = top, nil, nil
 	unit := 1 // a power of two: places that come again need not be worked out again
 	for top-low > sequentialLimits*unit {
 		unit *= 2
@@ -375,19 +360,12 @@ func (w *weigher) weigh(a *candidatePair, hook engine.Hook) error {
 	a.limits = slices.Compact(a.limits)
 	a.growths = slices.Repeat([]float64{math.Inf(-1)}, len(a.limits))
 	for i, place := range a.limits {
-		keep, penalty := sequentialOthers, sequentialLess
-		if place <= 0 {
-			penalty = sequentialPenalty
-		}
-		if place == 0 {
-			keep = sequentialBets
-		}
-		list := w.among(place, keep)
+		list := w.among(place, audit.Pick(place == 0, sequentialBets, sequentialOthers))
 		if len(list) == 0 {
 			continue
 		}
 		a.growths[i] = list[0].growth
-		a.bets = append(a.bets, shared(list, i, penalty)...)
+		a.bets = append(a.bets, shared(list, i, audit.Pick(place <= 0, sequentialPenalty, sequentialLess))...)
 	}
 	return hook(0)
 }

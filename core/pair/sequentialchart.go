@@ -9,8 +9,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair/threshold"
 )
 
-// Bins are chosen on the first epoch, and again after sequentialChartAgain outputs a side; then they
-// count.
+// Bins are chosen on the first epoch, and again after sequentialChartAgain outputs a side; then they count.
 const (
 	sequentialChartAgain = 192
 	sequentialChartBins  = 24 // inner bins of a histogram
@@ -34,8 +33,7 @@ func (c *armChart) choose(columns []audit.Column, kept [2][]float64) {
 	for side := range kept {
 		c.seen[side] = append(c.seen[side], kept[side]...)
 	}
-	width := audit.Width(columns)
-	if c.chosen == 1 && len(c.seen[0]) < sequentialChartAgain*width {
+	if c.chosen == 1 && len(c.seen[0]) < sequentialChartAgain*audit.Width(columns) {
 		return
 	}
 	first, second := audit.Samples{Columns: columns, Rows: c.seen[0]}, audit.Samples{Columns: columns, Rows: c.seen[1]}

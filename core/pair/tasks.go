@@ -106,16 +106,10 @@ func Codecs(cat audit.Catalogue) engine.Codecs {
 		engine.NewCodec[Explore, Explored](func(t *Explore) error { return t.bind(cat) }),
 		engine.NewCodec[SequentialTest, SequentialResult](func(t *SequentialTest) error { return t.bind(cat) }),
 		engine.NewCodec[Prepare, Prepared](func(t *Prepare) error {
-			if err := t.bind(cat); err != nil {
-				return err
-			}
-			return t.Explored.Validate()
+			return audit.First(t.bind(cat), t.Explored.Validate())
 		}),
 		engine.NewCodec[Certify, Counted](func(t *Certify) error {
-			err := t.bind(cat)
-			if err == nil {
-				err = audit.First(threshold.CheckEdges(t.Edges), t.Prepared.Event.Check(len(t.Edges)))
-			}
+			err := audit.First(t.bind(cat), threshold.CheckEdges(t.Edges), t.Prepared.Event.Check(len(t.Edges)))
 			if err == nil {
 				t.model, err = t.Witness.decode(t.audit)
 			}

@@ -1,6 +1,7 @@
 package pair
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -40,7 +41,7 @@ func (a *Audit) testerRows(e *Evidence) []report.Row {
 		below := threshold.Event{Edge: max(threshold.BinOf(e.Edges, -eps)-1, 0), Reversed: true}
 		best := max(published.HockeyStickEstimate(above.Counts(t), eps), published.HockeyStickEstimate(below.Counts(t), eps))
 		return []report.Row{row(published.MethodHockeyStick, best, best-published.HockeyStickSlack(t.Pairs(), eps, beta), "Hoeffding's bound of proposition 4.11")}
-	case spec.Tester == audit.MMDTester && dp && t.Pairs() >= 4 && t.Pairs() <= mmdPairs:
+	case spec.Tester == audit.MMDTester && dp && t.Pairs() >= 4 && t.Pairs() <= 1<<24:
 		s := published.RankMMD(t, e.Explored, a.Plan.Seed)
 		v := published.TightMMDDelta(s, eps, beta)
 		return []report.Row{row(published.MethodMMDPublished, math.NaN(), published.MMDDelta(s, eps, beta), "squared discrepancy %.3g over %d values of h, of standard deviation %.3g", s.Mean, s.N, math.Sqrt(s.Variance)),
@@ -64,9 +65,7 @@ func testerRow(tester audit.Tester, row report.Row, estimate, value float64, how
 func (a *Audit) renyiTester(e *Evidence, beta float64) []report.Row {
 	alpha, tau := a.Claim.Alpha, a.Claim.Epsilon
 	if a.Claim.Kind == audit.Pure {
-		if alpha = a.Plan.ThroughRenyi; alpha == 0 {
-			alpha = 1.5 // the papers'
-		}
+		alpha = cmp.Or(a.Plan.ThroughRenyi, 1.5) // the papers'
 		tau = published.PureThreshold(tau, alpha)
 	}
 	var model struct{ Bound float64 }
@@ -96,5 +95,3 @@ func (a *Audit) renyiTester(e *Evidence, beta float64) []report.Row {
 	return []report.Row{testerRow(audit.RenyiTester, row, estimate, estimate-math.Log((1+eta)/(1-eta)),
 		fmt.Sprintf("theorem 4.3 at C = %.3g, which lacks a factor and half of the exponent", model.Bound))}
 }
-
-const mmdPairs = 1 << 24

@@ -69,8 +69,7 @@ func (a *Audit) Replay(v *engine.Verification, r Report, whole bool) (report.Rep
 	} else if got := max(1, r.Evidence.Prepared.Steps); got != steps {
 		return again, audit.Require(false, "report: evidence.prepared.steps", got, "%d, as the pair differs", steps)
 	}
-	reason := r.Termination.Reason
-	whole = whole && a.Spec.Unseeded == "" && reason != audit.Failed
+	whole = whole && a.Spec.Unseeded == "" && r.Termination.Reason != audit.Failed
 	if !whole || !r.Certified() {
 		if err := a.take(v, r, &again, !whole); err != nil {
 			return again, err
@@ -255,10 +254,8 @@ func Named(cat audit.Catalogue, b audit.UserMechanism) (audit.Catalogue, error) 
 
 type told []audit.Column
 
-// Columns implements [audit.Mechanism].
+// Columns and Sample implement [audit.Mechanism].
 func (t told) Columns() []audit.Column { return t }
-
-// Sample implements [audit.Mechanism].
 func (told) Sample(audit.Dataset, *stream.Stream, []float64) error {
 	return errors.New("a mechanism that is only named in a report draws nothing")
 }

@@ -283,8 +283,7 @@ func shortened(words string) string {
 	return strings.ToValidUTF8(words[:eventMost], "") + "..."
 }
 
-// Where an event of one real output begins and ends is looked for on a grid: within the chart's
-// range, and beyond it at growing distances.
+// The ends of an event of one real output are looked for on a grid: in the chart's range, and ever farther out.
 const (
 	intervalSteps = 2000
 	intervalReach = 60  // steps beyond either end
@@ -332,10 +331,8 @@ func described(columns []audit.Column, ch chart.Chart, m audit.Model, edges []fl
 		}
 		e.Where = w
 		return e
-	case ch.Kind == chart.Score && at.Above:
-		w.Intervals = []report.Interval{{From: &edge}}
 	case ch.Kind == chart.Score:
-		w.Intervals = []report.Interval{{To: &edge}}
+		w.Intervals = []report.Interval{audit.Pick(at.Above, report.Interval{From: &edge}, report.Interval{To: &edge})}
 	case len(columns) == 1 && columns[0].Kind == audit.Real:
 		axis = "the " + name
 		if _, ok := m.(audit.RoundingModel); ok {

@@ -46,10 +46,8 @@ const (
 	innerBins    = 48    // inner bins of a histogram
 	mostOutcomes = 16    // outcomes shown before "others"
 	tailShare    = 0.005 // of exploration samples, left to either overflow bin at least
-	// mostReach is how many interquartile ranges beyond the quartiles the inner bins reach, at most.
-	mostReach = 4
-	// A histogram with farShare of the outputs beyond farReach such ranges has bins that grow
-	// outwards, from middleReach of them on.
+	mostReach    = 4     // interquartile ranges beyond the quartiles that the inner bins reach, at most
+	// With farShare of the outputs beyond farReach such ranges, bins grow outwards from middleReach of them on.
 	farReach    = 10
 	farShare    = 0.01
 	middleReach = 1.5
@@ -193,10 +191,7 @@ func GrowingEdges(bins int, first, second []float64) []float64 {
 	for i := range tails[1] {
 		edges = append(edges, to+grown(1, i+1))
 	}
-	if audit.Unordered(edges) >= 0 {
-		return nil
-	}
-	return edges
+	return audit.Pick(audit.Unordered(edges) < 0, edges, nil)
 }
 
 // OfOutcomes lists the outcomes whose frequencies differ most, and among equals the frequent ones.
@@ -207,7 +202,6 @@ func OfOutcomes(columns []audit.Column, first, second audit.Samples) Chart {
 		rank float64
 	}
 	cells := map[uint64]*cell{}
-	width := audit.Width(columns)
 	for side, s := range []audit.Samples{first, second} {
 		for i := 0; i < s.Len(); i++ {
 			row := s.Row(i)
@@ -234,7 +228,7 @@ func OfOutcomes(columns []audit.Column, first, second audit.Samples) Chart {
 	sort.SliceStable(all, func(i, j int) bool {
 		return float64(all[i].n[0]+1)*float64(all[j].n[1]+1) > float64(all[j].n[0]+1)*float64(all[i].n[1]+1)
 	})
-	rows := audit.Listed(len(all), func(i int) []float64 { return slices.Clone(all[i].row[:width]) })
+	rows := audit.Listed(len(all), func(i int) []float64 { return slices.Clone(all[i].row) })
 	return Chart{Kind: Outcomes, Outcomes: rows}.Named(columns)
 }
 
@@ -397,7 +391,8 @@ func (b *Binner) Count(side int, rows, scores []float64, bins []uint16, event []
 		var k int
 		switch b.chart.Kind {
 		case Outcomes:
-			k = b.outcome(row)
+			n, ok := b.index[audit.RowKey(row)]
+			k = audit.Pick(ok, int(n), len(b.chart.Outcomes))
 		case Histogram:
 			k = b.Bin(row[b.Column])
 		default:
@@ -412,13 +407,6 @@ func (b *Binner) Count(side int, rows, scores []float64, bins []uint16, event []
 			b.Cells[side][b.edge.Bin(v)*(len(p.ScoreEdges)+1)+b.score.Bin(scores[i])]++
 		}
 	}
-}
-
-func (b *Binner) outcome(row []float64) int {
-	if k, ok := b.index[audit.RowKey(row)]; ok {
-		return int(k)
-	}
-	return len(b.chart.Outcomes)
 }
 
 // Bin is that of v: a guess from equal widths, mended against the edges.

@@ -47,14 +47,13 @@ type PlaneTerm struct {
 }
 
 const (
-	planeBins     = 24   // inner bins of either axis
-	planeTerms    = 32   // of wider outputs, numbers evenly apart
-	planeTraining = 2048 // training samples a side that choose
-	planeSteps    = 100  // of the power iteration
-	planeRare     = 0.01 // least share of a symbol and of all others
-	planeLeft     = 1e-6 // least share of a number's variance that the score leaves unexplained
-	// PlaneRows is how many certification outputs a side are counted, at most: the first shards.
-	PlaneRows      = 1 << 16
+	planeBins      = 24      // inner bins of either axis
+	planeTerms     = 32      // of wider outputs, numbers evenly apart
+	planeTraining  = 2048    // training samples a side that choose
+	planeSteps     = 100     // of the power iteration
+	planeRare      = 0.01    // least share of a symbol and of all others
+	planeLeft      = 1e-6    // least share of a number's variance that the score leaves unexplained
+	PlaneRows      = 1 << 16 // certification outputs a side that are counted, at most: the first shards
 	mostPlaneEdges = 128
 )
 
@@ -96,10 +95,7 @@ func newPlane(first, second audit.Samples, scores [2][]float64) *Plane {
 		return nil
 	}
 	p.ScoreEdges, p.Edges = Edges(planeBins, given[:n], given[n:]), Edges(planeBins, along[:n], along[n:])
-	if p.check() != nil {
-		return nil
-	}
-	return p
+	return audit.Pick(p.check() == nil, p, nil)
 }
 
 // planeNumbers are those of a row that may have a weight.
@@ -180,8 +176,7 @@ func standardise(values []float64) (middle, deviation float64) {
 // mean is that of products.
 func mean(a, b []float64) float64 { return linalg.Dot(a, b) / float64(len(a)) }
 
-// leading is the leading principal component of lists of mean 0, of length 1, its largest weight
-// positive.
+// leading is the leading principal component of lists of mean 0, of length 1, its largest weight positive.
 func leading(lists [][]float64) []float64 {
 	w, next := make([]float64, len(lists)), make([]float64, len(lists))
 	covariance := make([][]float64, len(lists))
@@ -211,8 +206,7 @@ func (p *Plane) copy() *Plane {
 	if p == nil {
 		return nil
 	}
-	q := *p
-	return &q
+	return new(*p)
 }
 
 func (p *Plane) named(columns []audit.Column) *Plane {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 )
 
@@ -12,6 +13,7 @@ import (
 const (
 	AlternativeShare = 0.05 // of the error, for each of the alternatives; the main event has the rest
 	MostAlternatives = 3
+	Nearly           = 0.02 // share of what an event promises that a simpler one may promise less
 
 	apart     = 2.0   // factor by which alternatives of one direction differ in size
 	nearlyAll = 1.25  // the same for one that is taken because it is simpler
@@ -41,8 +43,7 @@ type step struct {
 func steps(s1, s2 []float64) []step {
 	total := len(s1) + len(s2)
 	var out []step
-	next, sum, count := 1, 0.0, 0
-	from := 0
+	next, sum, count, from := 1, 0.0, 0, 0
 	for u, below := range Values(s1, s2) {
 		rank := below[0] + below[1]
 		sum += float64(u * float64(rank-from))
@@ -92,10 +93,7 @@ func candidates(s1, s2 []float64) []candidate {
 				rare, weight = (shape+r.rare)/(shape/r.guess+1), shape+r.rare
 			}
 			rare = min(rare, r.size)
-			common, sides := r.size-rare+0.5, n
-			if !r.second {
-				sides[0], sides[1] = n[1], n[0]
-			}
+			common, sides := r.size-rare+0.5, audit.Pick(r.second, n, [2]float64{n[1], n[0]})
 			r.ratio = stream.Log(float64(common*sides[1]) / float64(rare*sides[0]))
 			r.spread = math.Sqrt(1/weight + 1/common)
 			if r.reversed = !r.second; r.ratio < 0 {
@@ -277,9 +275,6 @@ func improves(mean, deviation float64) float64 {
 func (r candidate) like(c candidate, factor float64) bool {
 	return c.above == r.above && c.reversed == r.reversed && max(c.size, r.size) < factor*min(c.size, r.size)
 }
-
-// Nearly is the share of what an event promises that a simpler one may promise less.
-const Nearly = 0.02
 
 // Choose returns the main event and its alternatives, the best first, on sorted scores, for a
 // certification by so many outputs with error beta. Of events that promise nearly as much as the

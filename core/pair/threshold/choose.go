@@ -38,7 +38,9 @@ func bestCut(s1, s2 []float64, delta float64) Choice {
 	all := steps(s1, s2)
 	for _, s := range all[:len(all)-1] {
 		eachEvent(bounds.Counts{X: s.below[0], N1: n1, Y: s.below[1], N0: n2}, func(above, reversed bool, c bounds.Counts) {
-			if r := ratioLimit(c, delta); r > most {
+			lo, _ := Wilson(c.X, c.N1)
+			_, up := Wilson(c.Y, c.N0)
+			if r := (lo - delta) / up; r > most {
 				best, most = Choice{Threshold: s.threshold, above: above, reversed: reversed, Value: max(stream.Log(r), Worthless)}, r
 			}
 		})
@@ -58,9 +60,7 @@ func eachEvent(below bounds.Counts, tell func(above, reversed bool, c bounds.Cou
 	}
 }
 
-func swapped(c bounds.Counts) bounds.Counts {
-	return bounds.Counts{X: c.Y, N1: c.N0, Y: c.X, N0: c.N1}
-}
+func swapped(c bounds.Counts) bounds.Counts { return bounds.Counts{X: c.Y, N1: c.N0, Y: c.X, N0: c.N1} }
 
 // Values are those of two sorted lists, ascending, each with how many of either are not above it.
 func Values(s1, s2 []float64) iter.Seq2[float64, [2]int] {
@@ -93,10 +93,7 @@ func smallest(s1, s2 []float64, n [2]int) float64 {
 // between is a threshold t with u <= t < v.
 func between(u, v float64) float64 {
 	t := float64(u*0.5) + float64(v*0.5)
-	if t >= u && t < v {
-		return t
-	}
-	return u
+	return audit.Pick(t >= u && t < v, t, u)
 }
 
 // Wilson are the Wilson limits of k successes in n at cutZ.
@@ -108,13 +105,6 @@ func wilson(x, n, z float64) (lo, up float64) {
 	mid := x + float64(z2/2)
 	spread := float64(z * math.Sqrt(float64(x*(n-x))/n+float64(z2/4)))
 	return max(0, (mid-spread)/(n+z2)), (mid + spread) / (n + z2)
-}
-
-// ratioLimit is the lower limit of (p1-delta)/p0 at Wilson limits.
-func ratioLimit(c bounds.Counts, delta float64) float64 {
-	lo, _ := Wilson(c.X, c.N1)
-	_, up := Wilson(c.Y, c.N0)
-	return (lo - delta) / up
 }
 
 type scoreBin struct {
@@ -176,10 +166,7 @@ func (c Choice) CountsOf(s1, s2 []float64) bounds.Counts {
 		return audit.Pick(c.above, len(s)-below, below)
 	}
 	x := bounds.Counts{X: count(s1), N1: len(s1), Y: count(s2), N0: len(s2)}
-	if c.reversed {
-		return swapped(x)
-	}
-	return x
+	return audit.Pick(c.reversed, swapped(x), x)
 }
 
 // {score > Edges[k]} is a union of bins, and every bound is a function of a table of pairs of bins.
@@ -190,13 +177,10 @@ const (
 	// from there bins double until they have the usual size.
 	binTail  = 32
 	maxEdges = 255 // keeps what certification holds in memory small
+
+	Worthless   = -99.0  // the value of a witness that shows nothing: JSON has no infinity
+	ValueMargin = 2.5e-9 // by which a trial must beat an earlier one: last bits decide nothing
 )
-
-// Worthless is the value of a witness that shows nothing: JSON has no infinity.
-const Worthless = -99.0
-
-// ValueMargin is by how much a trial must beat an earlier one: last bits decide nothing.
-const ValueMargin = 2.5e-9
 
 // Edges cuts sorted scores at ranks that are dense at the ends, and at those in keep.
 func Edges(first, second []float64, keep ...float64) []float64 {
@@ -268,9 +252,7 @@ func (c Event) Bins(n int) []bool {
 }
 
 // Counts of the event, the side that it is likelier on first.
-func (c Event) Counts(t bounds.Table) bounds.Counts {
-	return c.Side(t).Event(c.Bins(t.Bins))
-}
+func (c Event) Counts(t bounds.Table) bounds.Counts { return c.Side(t).Event(c.Bins(t.Bins)) }
 
 // Side is the table with the numerator's side first.
 func (c Event) Side(t bounds.Table) bounds.Table { return Turned(t, c.Reversed) }
