@@ -51,6 +51,7 @@ func KeepReplay(ctx context.Context, s Store, id string, r Replayed) error {
 // DropReplay forgets what came of a replay.
 func DropReplay(ctx context.Context, s Store, id string) error { return s.Delete(ctx, replayOf(id)) }
 
+// Stored is the JSON of the report with an id; ErrAbsent where there is none.
 func Stored(ctx context.Context, s Store, id string) ([]byte, error) {
 	_, data, err := find(ctx, s, id)
 	return data, err

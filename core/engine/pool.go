@@ -62,6 +62,7 @@ func NewPool(workers ...Worker) *Pool {
 	return &Pool{workers: workers}
 }
 
+// LocalPool has n workers, at least one, in this process.
 func LocalPool(n int) *Pool {
 	return NewPool(slices.Repeat([]Worker{LocalWorker{}}, max(1, n))...)
 }

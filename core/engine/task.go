@@ -95,6 +95,7 @@ func NewCodec[T Task, R any](bind func(*T) error) Codec {
 	}
 }
 
+// Codecs read and write tasks and their results, by kind.
 type Codecs []Codec
 
 func (c Codecs) find(kind string) (Codec, error) {

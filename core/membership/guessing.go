@@ -289,6 +289,7 @@ func (g Guessing) Otherwise() GuessPlan {
 	return GuessPlan{sides.Sides, nil, gdp.GDPGuesses}
 }
 
+// GuessKeys are the settings of the guesses of a plan.
 func GuessKeys[P any](at func(*P) *GuessPlan) []settings.Key[P] {
 	return []settings.Key[P]{
 		{Name: "sides", At: settings.Word(func(p *P) *Sides { return &at(p).Sides }),
@@ -305,6 +306,7 @@ func Title(beta float64) string {
 	return fmt.Sprintf("Lower bounds on epsilon, each with %s confidence where what it assumes holds (* decides)", phrase.Percent(1-beta))
 }
 
+// Blind says why no outcome of m canaries shows anything.
 func Blind(m int, rule Rule) string {
 	c := rule.Claim
 	if n := Needed(report.MethodOneRun, rule, 0); n > m {

@@ -198,6 +198,7 @@ func (e Evidence) Table(claim audit.Claim, relation audit.Relation, basis Basis,
 	return t
 }
 
+// ClaimKeys are the settings of a claim of epsilon and delta, with their usage.
 func ClaimKeys[P any](at func(*P) (claim **audit.Claim, defaulted *bool), epsilon, delta string) []settings.Key[P] {
 	claim := func(p *P) *audit.Claim {
 		c, defaulted := at(p)

@@ -17,6 +17,7 @@ type Explored struct {
 	pooled  []float64 // all that are of use, sorted
 }
 
+// NewExplored sorts scores of runs: of k canaries inside each, then of m outside.
 func NewExplored(k, m int, v []float64) *Explored {
 	e := &Explored{k: k, m: m}
 	for ; len(v) >= k+m; v = v[k+m:] {
@@ -52,6 +53,7 @@ func (e *Explored) table(cut float64, runs int) bounds.CanaryTable {
 	return t
 }
 
+// Above counts scores of a side beyond a threshold.
 func Above(side []float64, cut float64) int {
 	return audit.Count(side, func(x float64) bool { return x > cut })
 }
@@ -61,6 +63,7 @@ func AboveSorted(side []float64, cut float64) int {
 	return len(side) - sort.Search(len(side), func(i int) bool { return side[i] > cut })
 }
 
+// Cut is a threshold on scores.
 type Cut struct {
 	At    float64
 	Value float64 // about what it is predicted to certify; -Inf: nothing
@@ -75,6 +78,7 @@ const (
 	cutCaution = 0.25 // standard errors off a value
 )
 
+// Aim is what a threshold is chosen for.
 type Aim struct {
 	Interval    bounds.CanaryInterval
 	Quantile    float64 // see [Explored.rankRange]

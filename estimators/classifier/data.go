@@ -25,6 +25,7 @@ type Data struct {
 	rounded *Data // how its numbers are rounded; nil where no claim is about that
 }
 
+// NewData is for outputs of these columns; it is empty.
 func NewData(columns []audit.Column) *Data {
 	d := &Data{columns: columns, at: audit.Offsets(columns), width: audit.Width(columns)}
 	if audit.AllSymbols(columns) {

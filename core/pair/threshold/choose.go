@@ -257,6 +257,7 @@ func (c Event) Counts(t bounds.Table) bounds.Counts { return c.Side(t).Event(c.B
 // Side is the table with the numerator's side first.
 func (c Event) Side(t bounds.Table) bounds.Table { return Turned(t, c.Reversed) }
 
+// Turned is the table with its sides swapped, where the direction is reversed.
 func Turned(t bounds.Table, reversed bool) bounds.Table {
 	if reversed {
 		return t.Swap()
@@ -266,6 +267,7 @@ func Turned(t bounds.Table, reversed bool) bounds.Table {
 
 func (c Event) Direction() string { return DirectionOf(c.Reversed) }
 
+// DirectionOf is a direction as rows of a report name it.
 func DirectionOf(reversed bool) string {
 	return audit.Pick(reversed, report.SecondOverFirst, report.FirstOverSecond)
 }

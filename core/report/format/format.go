@@ -61,6 +61,7 @@ type Page struct {
 	Note               string // stands above the report
 }
 
+// Link is another form of the report, by name and address.
 type Link struct{ Name, Address string }
 
 // Broken is an audit without a report, as the user's program is at fault.
