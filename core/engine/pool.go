@@ -88,37 +88,52 @@ type Events[R any] struct {
 func Do[R any, T Task](ctx context.Context, p *Pool, tasks []T, ev Events[R]) ([]*R, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	n := len(tasks)
-	d := &dispatch[R, T]{Events: ev, ctx: ctx, cancel: cancel, tasks: tasks, left: n, results: make([]*R, n),
-		rows: make([]int, n), losses: make([]int, n)}
+	results := make([]*R, len(tasks))
+	d := &dispatch{ctx: ctx, cancel: cancel, told: ev.Rows, lost: ev.Lost, rows: make([]int, len(tasks)), losses: make([]int, len(tasks)), left: len(tasks),
+		part: func(i int, res any) {
+			if ev.Part != nil {
+				ev.Part(i, res.(*R))
+			}
+		},
+		done: func(i int, res any) {
+			results[i] = res.(*R)
+			if ev.Done != nil {
+				ev.Done(i, results[i])
+			}
+		}}
+	for _, t := range tasks {
+		d.tasks = append(d.tasks, t)
+	}
 	var wg sync.WaitGroup
-	for _, w := range p.workers[:min(len(p.workers), n)] {
+	for _, w := range p.workers[:min(len(p.workers), len(tasks))] {
 		wg.Go(func() { d.feed(w) })
 	}
 	wg.Wait()
 	if d.left == 0 {
-		return d.results, nil
+		return results, nil
 	}
-	return d.results, cmp.Or(d.err, context.Cause(ctx))
+	return results, cmp.Or(d.err, context.Cause(ctx))
 }
 
-type dispatch[R any, T Task] struct {
-	Events[R]
+type dispatch struct {
 	ctx    context.Context
 	cancel context.CancelFunc
-	tasks  []T
+	tasks  []Task
+	told   func(rows int)
+	part   func(i int, res any)
+	done   func(i int, res any)
+	lost   func(i int, err error)
 
-	mu      sync.Mutex
-	results []*R
-	next    int   // task
-	left    int   // tasks not finished
-	rows    []int // outputs drawn by the running or finished attempt
-	total   int
-	losses  []int
-	err     error
+	mu     sync.Mutex
+	next   int   // task
+	left   int   // tasks not finished
+	rows   []int // outputs drawn by the running or finished attempt
+	total  int
+	losses []int
+	err    error
 }
 
-func (d *dispatch[R, T]) feed(w Worker) {
+func (d *dispatch) feed(w Worker) {
 	for i, ok := d.take(); ok; i, ok = d.take() {
 		for lost := true; lost; {
 			res, err := w.Execute(d.ctx, d.tasks[i], func(rows int) { d.drew(i, rows) }, func(part any) { d.tellPart(i, part) })
@@ -127,7 +142,7 @@ func (d *dispatch[R, T]) feed(w Worker) {
 	}
 }
 
-func (d *dispatch[R, T]) take() (i int, ok bool) {
+func (d *dispatch) take() (i int, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	i, ok = d.next, d.next < len(d.tasks) && d.ctx.Err() == nil
@@ -135,35 +150,32 @@ func (d *dispatch[R, T]) take() (i int, ok bool) {
 	return i, ok
 }
 
-func (d *dispatch[R, T]) drew(i, rows int) {
+func (d *dispatch) drew(i, rows int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.rows[i] += rows
 	d.total += rows
-	if d.Rows != nil && d.ctx.Err() == nil {
-		d.Rows(d.total)
+	if d.told != nil && d.ctx.Err() == nil {
+		d.told(d.total)
 	}
 }
 
-func (d *dispatch[R, T]) tellPart(i int, part any) {
+func (d *dispatch) tellPart(i int, part any) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.Part != nil && d.ctx.Err() == nil {
-		d.Part(i, part.(*R))
+	if d.ctx.Err() == nil {
+		d.part(i, part)
 	}
 }
 
 // finish takes what a task came to; lost: it is to run again.
-func (d *dispatch[R, T]) finish(i int, res any, err error) (lost bool) {
+func (d *dispatch) finish(i int, res any, err error) (lost bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
 	case err == nil:
 		d.left--
-		d.results[i] = res.(*R)
-		if d.Done != nil {
-			d.Done(i, d.results[i])
-		}
+		d.done(i, res)
 	case errors.Is(err, ErrWorkerLost) && d.ctx.Err() == nil:
 		d.total -= d.rows[i]
 		d.rows[i] = 0
@@ -171,8 +183,8 @@ func (d *dispatch[R, T]) finish(i int, res any, err error) (lost bool) {
 			d.fail(&TaskError{i, fmt.Errorf("task %q lost %d workers: %w", d.tasks[i].Name(), d.losses[i], err)})
 			return false
 		}
-		if d.Lost != nil {
-			d.Lost(i, err)
+		if d.lost != nil {
+			d.lost(i, err)
 		}
 		return true
 	case d.ctx.Err() == nil:
@@ -181,7 +193,7 @@ func (d *dispatch[R, T]) finish(i int, res any, err error) (lost bool) {
 	return false
 }
 
-func (d *dispatch[R, T]) fail(err error) {
+func (d *dispatch) fail(err error) {
 	d.err = cmp.Or(d.err, err)
 	d.cancel()
 }
