@@ -3,13 +3,11 @@
 import { status } from "./core.js";
 import { byId } from "../page/element.js";
 import { door, show as showDoor } from "../page/doors.js";
-import { Ended } from "../page/engine.js";
+import { Ended, REPLACE_AFTER, STOPPING } from "../page/engine.js";
 import { dismiss, notify } from "../page/notice.js";
 import { ProgressPanel, say } from "../page/progress.js";
 import { foundNothing, replayWords, showOrigin, showVerification } from "../page/result.js";
 import { filesOf } from "./shown.js";
-
-const REPLACE_AFTER = 2000; // ms that a run may hold up the one that takes its place
 
 /**
  * The parts of a page, which find one another here. An embed has the first ones and calibrates nothing; for the others it has what is always empty.
@@ -265,8 +263,9 @@ export class Runs {
       if (running) own.stop();
       return running;
     }
+    if (this.#stopAsked === this.active) this.#host.endNow(this.active);
     this.#stopAsked = this.active;
-    this.#host.stop(this.active, () => this.#underWay.stopping("Stopping; Stop again ends it"), this.#unstopped);
+    this.#host.stop(this.active, () => this.#underWay.stopping(STOPPING), this.#unstopped);
     return true;
   }
 

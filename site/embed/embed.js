@@ -90,7 +90,7 @@ class Embed {
       this.#begin(() => this.runs.verify());
       this.#verifying = true;
     });
-    addEventListener("keydown", (event) => { if (event.key === "Escape" && !event.defaultPrevented) this.stop(); });
+    addEventListener("keydown", (event) => { if (event.key === "Escape" && !event.repeat && !event.defaultPrevented) this.stop(); });
   }
 
   setState = (state) => {

@@ -8,6 +8,10 @@ export const CORE = "core.wasm";
 
 const SAY_STOPPING = 500; // ms after a stop without an answer
 const END_UNSTOPPED = 30_000; // then all workers are ended
+/** How long (ms) what nobody waits for any more may hold up what comes after it. */
+export const REPLACE_AFTER = 2000;
+/** What late says to who stops something. */
+export const STOPPING = "Stopping; Stop again ends it";
 const DEATHS_AT_START = 3; // of one task worker, before it is given up
 
 /** The core refused a request. */
@@ -136,13 +140,12 @@ export class Engine {
 
   /**
    * Stops what runs; its answer arrives as ever, and late is called when it takes its time. When none
-   * comes within patience (ms), or a stop comes after late was called, the request fails, and unstopped
-   * is called: all is to be started anew.
+   * comes within patience (ms) or before endNow, the request fails, and unstopped is called: all is to
+   * be started anew.
    */
   stop(id, late, unstopped, patience = END_UNSTOPPED) {
     const request = this.#pending.get(id);
-    if (request?.timers) return request.end?.();
-    if (!request) return;
+    if (!request || request.timers) return;
     this.#post({ type: "stop", id });
     const end = () => {
       this.#settle(id)?.reject(new Ended("The core did not answer and its workers were ended.", true));
@@ -154,6 +157,9 @@ export class Engine {
     };
     request.timers = [setTimeout(say, SAY_STOPPING), setTimeout(end, patience)];
   }
+
+  /** Ends what was stopped and takes its time. */
+  endNow(id) { this.#pending.get(id)?.end?.(); }
 
   #answered(id, value) {
     if (value.report === null && value.text) value.report = JSON.parse(value.text); // it goes over once

@@ -5,7 +5,7 @@ import { CodeField } from "./codefield.js";
 import { templateOf, templates } from "./templates.js";
 import { door, enter, onEnter } from "../page/doors.js";
 import { byId, html, onSubmit } from "../page/element.js";
-import { Ended, Engine } from "../page/engine.js";
+import { Ended, Engine, REPLACE_AFTER, STOPPING } from "../page/engine.js";
 import { base64, picker } from "../page/files.js";
 import { choice, controlOf, Fields, numberInput, slider } from "../page/field.js";
 import { defaultWorkers } from "../page/form.js";
@@ -260,7 +260,7 @@ export class Own {
       if (!this.#page.runs.module) this.soon(); // it is busy
       else if (this.#engine !== null || byId("own-run").disabled) {
         this.#again = true;
-        this.stop();
+        this.stop(REPLACE_AFTER);
       } else this.run(false);
     }, after);
   }
@@ -493,12 +493,13 @@ export class Own {
     }
   }
 
-  stop() {
-    const engine = this.#engine;
-    this.#stopped = true;
-    const end = () => engine?.end("Stopped.");
+  /** @param {number} [patience] of who does not wait for the result (ms) */
+  stop(patience) {
+    const engine = this.#engine, end = () => engine?.end("Stopped.");
     if (this.#id === null) end();
-    else engine.stop(this.#id, () => this.#status("Stopping…"), end);
+    else if (this.#stopped && !patience) engine.endNow(this.#id);
+    else engine.stop(this.#id, () => this.#status(STOPPING), end, patience);
+    this.#stopped = true;
   }
 
   /** @param {import("../worker/protocol").ProgressValue} p */

@@ -3,7 +3,7 @@
 // audits them as it audits a mechanism.
 import { enter } from "../page/doors.js";
 import { byId, html, scrolled, tableRows } from "../page/element.js";
-import { Ended, Engine, Refused } from "../page/engine.js";
+import { Ended, Engine, REPLACE_AFTER, Refused } from "../page/engine.js";
 import { choice } from "../page/field.js";
 import { picker } from "../page/files.js";
 import { dismiss, notify } from "../page/notice.js";
@@ -157,7 +157,7 @@ export class Samples {
 
   stop() {
     this.#stopping = true;
-    if (this.#request > 0) this.engine.stop(this.#request, () => {}, () => {});
+    if (this.#request > 0) this.engine.stop(this.#request, () => {}, () => {}, REPLACE_AFTER);
     else this.#stopped();
     return true;
   }
