@@ -164,7 +164,10 @@ type NamedListing struct {
 // Listing describes all that is registered.
 func (c Catalogue) Listing() Listing {
 	mechanism := func(m MechanismSpec) MechanismListing {
-		params, _ := ResolveParams(m.Params, nil, Claim{}) // defaults are in range
+		params, err := ResolveParams(m.Params, nil, Claim{})
+		if err != nil {
+			panic("audit: defaults of " + m.Name + ": " + err.Error())
+		}
 		x := MechanismListing{Name: m.Name, Title: m.Title, Source: m.Source, Fault: m.Fault, Mended: m.Mended, Params: m.Params, Claim: m.Claim(params)}
 		x.ClaimWords, x.Truth = x.Claim.String(), m.Truth(params)
 		if m.Table != nil {

@@ -155,7 +155,7 @@ func (c Claim) IsDP() bool { return c.Kind == Pure || c.Kind == Approximate || c
 
 // Group is what a claim of (epsilon, delta) says of datasets that differ by so many steps: (k
 // epsilon, delta (e^(k epsilon)-1)/(e^epsilon-1)), delta rounded up and at most 1 (Lu et al. 2022,
-// lemma 3.4).
+// lemma 3.4; Dwork and Roth 2014, theorem 2.2).
 func (c Claim) Group(steps int) Claim {
 	if steps <= 1 {
 		return c

@@ -186,13 +186,15 @@ func Canonical(v any) ([]byte, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
 	var tree any // whose maps are written with sorted keys
-	dec.Decode(&tree)
+	if err := dec.Decode(&tree); err != nil {
+		return nil, err
+	}
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	enc.Encode(tree)
-	return numbersInLine(out.Bytes()), nil
+	err = enc.Encode(tree)
+	return numbersInLine(out.Bytes()), err
 }
 
 // numbersInLine puts the arrays of nothing but numbers on one line. No text in JSON has a line end.

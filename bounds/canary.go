@@ -206,7 +206,7 @@ func canaryRatio(in, out, delta float64) float64 {
 	return max(lowestEpsilon, RoundDown(math.Log((in-delta)/out)))
 }
 
-// CanaryPValue is the inverse wealth of paired betting, a p-value.
+// CanaryPValue is the inverse wealth of paired betting: a p-value where [CanaryEpsilon] is a bound.
 func CanaryPValue(t CanaryTable, eps, delta float64, tuned CanaryStakes) float64 {
 	mustBeCanaries(t, delta, 0.5)
 	Must(CheckEpsilon(eps), tuned.Validate())

@@ -79,8 +79,8 @@ func nuisance(c Counts, gamma float64) box {
 //
 // p(th) cannot fall below gamma. Where it is at most 2 gamma, a second one with a smaller gamma'
 // takes its place, at most 2 gamma, and so on: at b >= 2 gamma such a value is at most b where the
-// first is, below that only where the second is, so with probability at most b again. 1 if even the
-// score test at beta rejects nothing.
+// first is, below that only where the second is, so with probability at most b again. No value is
+// below 1e-100. 1 if even the score test at beta rejects nothing.
 func ClaimPValue(c Counts, eps, delta, beta float64) float64 {
 	mustBeSound(c, delta, beta)
 	Must(CheckEpsilon(eps))

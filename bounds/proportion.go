@@ -89,7 +89,7 @@ func polish(p float64, k, n int, beta float64, upper bool) float64 {
 
 // ClopperPearson is log((L1 - delta)/U0), L1 the lower limit of p1 at level split*beta and U0 the
 // upper one of p0 at (1-split)*beta: valid by the union bound, and loose. split is fixed before the
-// counts are seen. -Inf if L1 <= delta.
+// counts are seen. Not rounded; -Inf if L1 <= delta.
 func ClopperPearson(c Counts, delta, beta, split float64) float64 {
 	mustBeSound(c, delta, beta)
 	Refuse(!(split > 0 && split < 1), "split outside (0, 1)")

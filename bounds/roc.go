@@ -198,7 +198,7 @@ func rocRanks(n int, rate, beta float64) (few, many int) {
 // The thresholds are scores of those out, of ranks that depend on their number alone, so that what
 // of their law lies above has a known law (beta/4 a side; David and Nagaraja, Order Statistics,
 // section 7.1); and given them the scores in above are binomial (Clopper and Pearson, beta/4 a
-// side).
+// side). Other steps than those that [SortedROC] takes at this rate and beta leave it valid and wider.
 func (r ROC) TPRAt(rate, beta float64) (seen, lower, upper float64) {
 	Must(CheckBeta(beta))
 	Refuse(!r.Sound() || !(rate > 0 && rate < 1), "counts or rate out of range")

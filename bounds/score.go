@@ -80,7 +80,7 @@ func (f nullFit) limit(z float64) float64 {
 
 // Score is the lower score limit of Koopman (1984) for delta = 0 and of Miettinen and Nurminen
 // (1985): the largest epsilon that the score test at level beta, at most .4, rejects. Asymptotic:
-// its true error at beta = .05 reaches .071.
+// its true error at beta = .05 reaches .071. Not rounded.
 func Score(c Counts, delta, beta float64) float64 {
 	mustBeSound(c, delta, beta)
 	return math.Log(newNullFit(c, delta).limit(scoreCut(beta)))

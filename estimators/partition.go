@@ -165,19 +165,25 @@ func eachBlock(ex audit.Exploration, width int, do func(side, start int, rows []
 	}
 }
 
+// countedAtOnce is how many columns are counted in one pass: each may have as many symbols as outputs.
+const countedAtOnce = 8
+
 // symbolsOf counts the most frequent symbols of each column, ascending; nil for columns of numbers.
-func symbolsOf(ex audit.Exploration) [][]*tallied {
+func symbolsOf(ex audit.Exploration) (all [][]*tallied) {
 	columns := ex.First.Columns
 	offsets, width := audit.Offsets(columns), audit.Width(columns)
-	counts := make([]symbolCount, len(columns))
-	eachBlock(ex, width, func(_, _ int, rows []float64) {
-		for c, column := range columns {
-			if column.Kind != audit.Real { // in a symbol column the value is the symbol itself
-				counts[c].add(rows, width, offsets[c], offsets[c]+column.Width()-1)
+	for some := range slices.Chunk(columns, countedAtOnce) {
+		first, counts := len(all), make([]symbolCount, len(some))
+		eachBlock(ex, width, func(_, _ int, rows []float64) {
+			for c, column := range some {
+				if at := offsets[first+c]; column.Kind != audit.Real { // a symbol's value is itself
+					counts[c].add(rows, width, at, at+column.Width()-1)
+				}
 			}
-		}
-	})
-	return audit.Each(counts, symbolCount.frequent)
+		})
+		all = append(all, audit.Each(counts, symbolCount.frequent)...)
+	}
+	return all
 }
 
 type symbolCount struct {

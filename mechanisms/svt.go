@@ -10,8 +10,17 @@ import (
 
 // svtVariant is one of the six sparse-vector algorithms that Lyu, Su and Li (2017) compare, or
 // numeric-svt. It answers m queries in turn, each of sensitivity Δ: is query + ν at or above
-// T + ρ? If so it says ⊤, and stops after c of them. The scale of the noise is a factor times
-// Δ/epsilon1 (ρ; epsilon1 is share * epsilon) or Δ/epsilon2 (ν and more; epsilon2 is the rest).
+// T + ρ? Scales, with epsilon1 = share * epsilon and epsilon2 = epsilon - epsilon1:
+//
+//	       epsilon1   ρ              ν               at or above   stops
+//	svt1   epsilon/2  Δ/epsilon1     2cΔ/epsilon2    ⊤             after c ⊤
+//	svt2   epsilon/2  cΔ/epsilon1 *  2cΔ/epsilon1    ⊤             after c ⊤
+//	svt3   epsilon/2  Δ/epsilon1     cΔ/epsilon2     query + ν     after c ⊤
+//	svt4   epsilon/4  Δ/epsilon1     Δ/epsilon2      ⊤             after c ⊤
+//	svt5   epsilon/2  Δ/epsilon1     none            ⊤             never
+//	svt6   epsilon/2  Δ/epsilon1     Δ/epsilon2      ⊤             never
+//
+//	* drawn again with scale cΔ/epsilon2 after each ⊤
 type svtVariant struct {
 	mechanism
 

@@ -52,8 +52,8 @@ func HistogramSamples(m int, eps, eta, beta float64) float64 {
 }
 
 // ADPTesterEta is the estimation error eta for which n outputs a side are what aDPTester asks for
-// (RenyiTester, algorithm 2), of m outcomes, at an error of 1/3. Such n at eta = .01, fitted here,
-// are its column of table 1.
+// (RenyiTester, algorithm 2, after Gilbert and McMillan 2018), of m outcomes, at an error of 1/3.
+// Such n at eta = .01, fitted here, are its column of table 1.
 func ADPTesterEta(m int, eps float64, n int) float64 {
 	return math.Sqrt(max(4*float64(m), 12) * (1 + math.Exp(2*eps)) / float64(n))
 }

@@ -29,7 +29,7 @@ func (s MMDSummary) Validate() error {
 	top := s.width() / 2
 	return audit.First(audit.Require(s.N >= 2, "mmd: n", s.N, "at least 2"),
 		audit.Require(math.Abs(s.Mean) <= top, "mmd: mean", s.Mean, "within %v for this kernel", top),
-		bounds.CheckClaim(s.Variance))
+		audit.Require(s.Variance >= 0 && !math.IsInf(s.Variance, 1), "mmd: variance", s.Variance, "at least 0 and finite"))
 }
 
 func (s MMDSummary) width() float64 { return audit.Pick(s.Signed, 8.0, 4) }
@@ -100,8 +100,11 @@ func MMDThreshold(eps, delta float64) float64 {
 // which [TightMMDThreshold] is the root of the bound of E h. Valid if the values of h are
 // independent, the kernel fixed beforehand and k(x, x) <= 1.
 func TightMMDDelta(s MMDSummary, eps, beta float64) float64 {
-	root := mustBeMMD(s, eps, beta)
-	return max(0, bounds.RoundDown(((math.Exp(eps)+1)*root/mmdFactor(s.Signed)-math.Expm1(eps))/2))
+	root := mustBeMMD(s, eps, beta) / mmdFactor(s.Signed)
+	if root == 0 { // else at a large eps the difference of two infinities
+		return 0
+	}
+	return max(0, bounds.RoundDown(((math.Exp(eps)+1)*root-math.Expm1(eps))/2))
 }
 
 // CorrectedMMDDelta is the same by [MMDThreshold], and looser.

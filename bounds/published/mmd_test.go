@@ -38,6 +38,9 @@ func TestMMDThresholds(t *testing.T) {
 			t.Errorf("threshold %v, want %v", k.got, k.want)
 		}
 	}
+	if got := TightMMDDelta(MMDSummary{N: 100}, 800, 0.05); got != 0 {
+		t.Errorf("delta %v at an epsilon of 800, want 0", got)
+	}
 	// The bounds invert their thresholds.
 	for _, signed := range []bool{false, true} {
 		for _, eps := range []float64{0, 0.3, 1} {

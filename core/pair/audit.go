@@ -158,8 +158,8 @@ func (a *Audit) resolveMethods() error {
 	if len(others) > 0 {
 		remedy += ", or audit one of " + strings.Join(others, ", ")
 	}
-	return audit.Remedy(remedy, audit.Require(false, "finder", strconv.Quote(p.Finder),
-		"another for %s, as it poisons the table of a learner", p.Mechanism))
+	return audit.Fault("finder", strconv.Quote(p.Finder),
+		fmt.Sprintf("another for %s, as it poisons the table of a learner", p.Mechanism), remedy)
 }
 
 func (a *Audit) resolveMode() error {

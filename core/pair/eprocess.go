@@ -321,7 +321,7 @@ func (e Epoch) unpack() ([]classifier.Table, error) {
 			counts := tables[k][side][:]
 			copy(counts, n[side*classifier.Cells:])
 			if sum := audit.Total(counts); sum != e.Outputs {
-				return nil, audit.Require(false, "epoch.counts", fmt.Sprintf("of %d outputs", sum), "%d, the epoch's outputs", e.Outputs)
+				return nil, audit.Fault("epoch.counts", fmt.Sprintf("of %d outputs", sum), fmt.Sprintf("%d, the epoch's outputs", e.Outputs))
 			}
 		}
 	}

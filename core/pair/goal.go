@@ -1,6 +1,7 @@
 package pair
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -297,7 +298,7 @@ func (p Plan) checkPoint(point *audit.ProfilePoint) error {
 		return audit.Require(!curve, "prepared.point", audit.Absent, "the point of the claim's curve that exploration chose")
 	}
 	if !curve {
-		return audit.Require(false, "prepared.point", "there", "absent except for a claim of kind %q", audit.Profile)
+		return audit.Fault("prepared.point", "there", fmt.Sprintf("absent except for a claim of kind %q", audit.Profile))
 	}
 	known := slices.Contains(p.Claim.Profile.Points, *point)
 	return audit.Require(known, "prepared.point", audit.DPClaim(point.Epsilon, point.Delta), "a point of the claim's curve")

@@ -20,7 +20,7 @@ import (
 func (t Explore) explore(hook engine.Hook) (*Explored, error) {
 	a := t.audit
 	if t.Outputs < 2 || t.Outputs > maxExploreCells/(2*audit.Width(a.Columns)) {
-		return nil, audit.Require(false, "task: field outputs", t.Outputs, "few enough for memory")
+		return nil, audit.Fault("task: field outputs", t.Outputs, "few enough for memory")
 	}
 	var half [2][2]audit.Samples // side, then train and validate
 	purpose := purposeExplore

@@ -67,7 +67,7 @@ func (a *Audit) Replay(v *engine.Verification, r Report, whole bool) (report.Rep
 	} else if steps, err := a.steps(r.Evidence.Pair); err != nil {
 		return again, fmt.Errorf("the report's pair: %w", err)
 	} else if got := max(1, r.Evidence.Prepared.Steps); got != steps {
-		return again, audit.Require(false, "report: evidence.prepared.steps", got, "%d, as the pair differs", steps)
+		return again, audit.Fault("report: evidence.prepared.steps", got, fmt.Sprintf("%d, as the pair differs", steps))
 	}
 	whole = whole && a.Spec.Unseeded == "" && r.Termination.Reason != audit.Failed
 	if !whole || !r.Certified() {

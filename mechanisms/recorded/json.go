@@ -285,8 +285,7 @@ func (j *jsonText) start(object bool) error {
 
 // ordered adds a row whose keys stand in another order than those of the first.
 func (j *jsonText) ordered() error {
-	names, of := j.tab.names, map[string]string{}
-	all := fmt.Sprintf("the keys of the first row: %q", names)
+	names, of := j.tab.names, make(map[string]string, len(j.keys))
 	for i, k := range j.keys {
 		if _, twice := of[k]; twice {
 			return j.bad(fmt.Sprintf("the key %q twice", k), "each key once")
@@ -295,6 +294,7 @@ func (j *jsonText) ordered() error {
 	}
 	missing := slices.IndexFunc(names, func(name string) bool { _, there := of[name]; return !there })
 	if missing >= 0 || len(of) > len(names) {
+		all := fmt.Sprintf("the keys of the first row: %q", names)
 		if i := slices.IndexFunc(j.keys, func(k string) bool { return !slices.Contains(names, k) }); i >= 0 {
 			return j.bad(fmt.Sprintf("a row with the key %q", j.keys[i]), all)
 		}

@@ -112,10 +112,11 @@ func (p *parser) npy(what string, in io.Reader) (*Table, error) {
 	}
 	rows, columns := h.Shape[0], len(t.Columns)
 	total := rows * columns
-	data, b := bufio.NewReaderSize(in, pieceBytes), make([]byte, elem.size)
+	data := bufio.NewReaderSize(in, pieceBytes)
 	for done := range total {
-		if n, err := io.ReadFull(data, b); err != nil {
-			return nil, audit.Fault(place(len(head)+done*elem.size+n), fmt.Sprintf("the end, after %d of %d values", done, total),
+		b, err := data.Peek(elem.size)
+		if err != nil {
+			return nil, audit.Fault(place(len(head)+done*elem.size+len(b)), fmt.Sprintf("the end, after %d of %d values", done, total),
 				fmt.Sprintf("a file of %d bytes", len(head)+total*elem.size), again)
 		}
 		column := done % columns
@@ -127,6 +128,7 @@ func (p *parser) npy(what string, in io.Reader) (*Table, error) {
 			bad.Field = fmt.Sprintf("%s, row %d, column %d, byte %d", what, c.Len()+1, column+1, len(head)+done*elem.size)
 			return nil, bad
 		}
+		data.Discard(elem.size)
 	}
 	if _, err := data.ReadByte(); err == nil {
 		return nil, audit.Fault(place(len(head)+total*elem.size), "more data", "the end of the file, after the array", "save several arrays with numpy.savez")
@@ -169,7 +171,10 @@ func parseElement(field string, is any) (element, error) {
 	if _, fields := is.([]any); fields {
 		return other("a structured array", "save each field as an array of an NPZ, or save CSV")
 	}
-	descr, _ := is.(string)
+	descr, word := is.(string)
+	if !word {
+		return other(fmt.Sprint(is), "")
+	}
 	if len(descr) < 2 || !strings.Contains("<|=>", descr[:1]) {
 		return other(quoted(descr), "")
 	}

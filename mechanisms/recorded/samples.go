@@ -15,6 +15,9 @@ import (
 // MinRows is the least number of outputs on each dataset: half explore, half certify.
 const MinRows = 2 * audit.MinSamples
 
+// MaxRows is the largest number of outputs on each dataset.
+const MaxRows = 1<<31 - 1
+
 // Samples are outputs of a mechanism on two datasets, in no order that matters.
 type Samples struct {
 	Columns  []audit.Column // of one output
@@ -78,6 +81,9 @@ func Pair(files []*File, r audit.Reading) (*Samples, error) {
 		return nil, err
 	}
 	for side, rows := range s.rows {
+		if len(rows) > MaxRows {
+			return nil, audit.Fault("samples, "+s.Datasets[side], fmt.Sprintf("of %d rows", len(rows)), fmt.Sprintf("at most %d", MaxRows), "take fewer rows")
+		}
 		if len(rows) < MinRows {
 			return nil, audit.Fault("samples, "+s.Datasets[side], fmt.Sprintf("of %d rows", len(rows)),
 				fmt.Sprintf("at least %d, the smallest useful number: half of them explore, half certify", MinRows), "run the mechanism more often")

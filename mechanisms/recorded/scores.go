@@ -132,14 +132,8 @@ func (s *Scores) named(f *File) (score, member *Table, err error) {
 }
 
 func (s *Scores) twoFiles(a, b *File) error {
-	var tables [2]*Table
-	for i, f := range []*File{a, b} {
-		if tables[i] = f.Tables[0]; !tables[i].Matrix && len(tables[i].Columns) != 1 {
-			return audit.Fault(f.Name, fmt.Sprintf("of %d columns", len(tables[i].Columns)), "one column of scores, as there are two files")
-		}
-	}
 	s.Notes = append(s.Notes, "the first file is taken as the scores of canaries that were in, the second as those that were out")
-	return s.inOut("scores", tables[0], tables[1])
+	return s.inOut("scores", a.Tables[0], b.Tables[0])
 }
 
 func (s *Scores) inOut(name string, in, out *Table) error {
@@ -150,6 +144,12 @@ func (s *Scores) inOut(name string, in, out *Table) error {
 		return audit.Fault(name, fmt.Sprintf("%d runs in and %d out", in.Rows(), out.Rows()), "as many rows in both: a row is a run")
 	}
 	classes := [2]*Table{In: in, Out: out}
+	for class, t := range classes {
+		if !t.Matrix && len(t.Columns) != 1 {
+			return audit.Fault(fmt.Sprintf("%s, canaries that were %s", name, []string{In: "in", Out: "out"}[class]),
+				fmt.Sprintf("of %d columns", len(t.Columns)), "one column of scores")
+		}
+	}
 	m := &Matrix{Runs: max(in.Rows(), out.Rows()), Canaries: len(in.Columns) + len(out.Columns)}
 	for i := range m.Runs {
 		for class, t := range classes {

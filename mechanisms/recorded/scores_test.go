@@ -106,6 +106,7 @@ func TestBadScores(t *testing.T) {
 		{"lengths", "score,member\n1,0\n2,1\n3,\n", "the same shape"},
 		{"rows", `{"in": [[1],[2]], "out": [[1]]}`, "2 runs in and 1 out"},
 		{"one dimension and two", `{"in": [[1],[2]], "out": [1]}`, "one array of one dimension"},
+		{"rows of several numbers", `{"in": [{"a": 1, "b": 2}, {"a": 3, "b": 4}], "out": [{"a": 1, "b": 2}]}`, "of 2 columns, must be one column of scores"},
 		{"other columns", "a,b\n1,2\n", `"a", "b"`},
 	} {
 		must.Input(t, must.Err(scores(t, x.data)), x.want, x.name)

@@ -53,9 +53,9 @@ func (o CSV) check() error {
 	}
 	n := len(o.Classes)
 	classes := audit.Require(n != 1 && n <= classesMost, "classes", n, "2 to %d labels, or none", classesMost)
-	for i, c := range o.Classes {
-		classes = audit.First(classes,
-			audit.Require(!slices.Contains(o.Classes[:i], c), "classes", fmt.Sprintf("%q twice", c), "different labels"))
+	for i := 0; i < n && classes == nil; i++ { // at most classesMost
+		c := o.Classes[i]
+		classes = audit.Require(!slices.Contains(o.Classes[:i], c), "classes", fmt.Sprintf("%q twice", c), "different labels")
 	}
 	bounds := audit.At("bounds", checkBounds("bounds", [2]float64{o.Lower, o.Upper}))
 	for _, name := range slices.Sorted(maps.Keys(o.Bounds)) {

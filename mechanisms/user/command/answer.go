@@ -62,7 +62,7 @@ func outputs(kind string, body []byte, n int) (rows [][]cell, frames bool, err e
 	case frameJSON:
 		rows, frames, err = scan(body, outputsOf(n))
 	default:
-		rows, err = block(kind, body)
+		rows, err = block(kind, body, n)
 	}
 	if err == nil && len(rows) != n {
 		err = outputsOf(n).not(strconv.Itoa(len(rows)))
@@ -161,7 +161,7 @@ func scan(line []byte, of asked) (rows [][]cell, frames bool, err error) {
 	if err == nil {
 		err = s.end()
 	}
-	return rows, s.frames, err
+	return rows, err == nil && s.frames, err
 }
 
 // numbers are the outputs of an answer of numbers alone, else nil: most answers are, and this is
@@ -258,8 +258,9 @@ func (s *scanner) array(of asked) ([][]cell, error) {
 }
 
 func (s *scanner) rows(of asked) (rows [][]cell, err error) {
+	want := audit.Pick(of.plain, "a number", wantValue)
 	for s.in.More() {
-		t, err := s.next(wantValue)
+		t, err := s.next(want)
 		if err == nil && len(rows) == of.n {
 			err = of.not(fmt.Sprintf("more than %d", of.n))
 		}

@@ -97,7 +97,7 @@ func (p *Program) call(d audit.Dataset, seed uint64, out []float64) error {
 		return err
 	}
 	defer p.release(x)
-	rows, err := p.ask(x, d, len(out)/audit.Width(p.columns), seed)
+	rows, err := p.ask(x, d, len(out)/audit.Width(p.columns), seed, out)
 	if err != nil {
 		return err
 	}
@@ -110,8 +110,9 @@ func (p *Program) call(d audit.Dataset, seed uint64, out []float64) error {
 	return nil
 }
 
-// ask sends a request. An error ends the process, unless it says itself that the run failed.
-func (p *Program) ask(x *worker, d audit.Dataset, n int, seed uint64) (rows [][]cell, err error) {
+// ask sends a request. An error ends the process, unless it says itself that the run failed. Where
+// the outputs went to out as they are, there are no rows.
+func (p *Program) ask(x *worker, d audit.Dataset, n int, seed uint64, out []float64) (rows [][]cell, err error) {
 	first, start := !x.answered, time.Now()
 	if x.frames {
 		x.request = requestFrame(x.request, d, p.o.Space.Columns, n, seed)
@@ -122,6 +123,9 @@ func (p *Program) ask(x *worker, d audit.Dataset, n int, seed uint64) (rows [][]
 	if err == nil {
 		if p.Mechanism == nil {
 			p.slowest = max(p.slowest, time.Since(start))
+		}
+		if p.floats(kind, body, out) {
+			return nil, nil
 		}
 		var offered bool
 		rows, offered, err = outputs(kind, body, n)

@@ -233,7 +233,7 @@ func (p *Program) probe() error {
 		}
 		for side, d := range datasets {
 			for i := range len(sizes) - 2*round { // of the second process, the first alone
-				rows, err := p.ask(x, d, sizes[i], seeds[i])
+				rows, err := p.ask(x, d, sizes[i], seeds[i], nil)
 				switch {
 				case err == nil:
 					answers[side][3*round+i] = rows

@@ -151,7 +151,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Stderr is the end of its standard error, some last lines.
+// Stderr is the end of its standard error: some last lines, without what a terminal would obey.
 func (p *Process) Stderr() string {
 	t := &p.stderr
 	t.mu.Lock()
