@@ -155,15 +155,19 @@ func kind[P any, R report.View, W report.Pointer[R]](name string, parse func([]b
 	}
 }
 
-func find(is func(Kind) bool) Kind {
+func find(what any, is func(Kind) bool) Kind {
 	all := Kinds()
-	return all[slices.IndexFunc(all, is)]
+	i := slices.IndexFunc(all, is)
+	if i < 0 {
+		panic(fmt.Sprintf("core: %T is of no known kind", what))
+	}
+	return all[i]
 }
 
-func of(r report.View) Kind { return find(func(k Kind) bool { return k.Name == r.Head().Kind }) }
+func of(r report.View) Kind { return find(r, func(k Kind) bool { return k.Name == r.Head().Kind }) }
 
 // KindOf is the kind of a plan.
-func KindOf(plan any) Kind { return find(func(k Kind) bool { return k.owns(plan) }) }
+func KindOf(plan any) Kind { return find(plan, func(k Kind) bool { return k.owns(plan) }) }
 
 // ParseReport reads a report of any kind.
 func ParseReport(data []byte) (report.View, error) {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/settings"
@@ -55,13 +56,22 @@ func (b *brought) ask() error {
 	return err
 }
 
-type requests struct{ io.Writer }
+// requests end at Close; the stream itself ends with this program.
+type requests struct {
+	io.Writer
+	ended atomic.Bool
+}
 
-// Close ends the requests; the stream itself ends with this program.
+func (r *requests) Write(b []byte) (int, error) {
+	if r.ended.Load() {
+		return 0, io.ErrClosedPipe
+	}
+	return r.Writer.Write(b)
+}
+
 func (r *requests) Close() error {
-	_, ended := io.Pipe()
-	r.Writer = ended
-	return ended.Close()
+	r.ended.Store(true)
+	return nil
 }
 
 // answers is the program that started this one, where that answers.
@@ -69,7 +79,7 @@ func (b *brought) answers(frames bool) *command.Parent {
 	if !b.parent {
 		return nil
 	}
-	return &command.Parent{Requests: &requests{b.stdout}, Answers: b.stdin, Frames: frames}
+	return &command.Parent{Requests: &requests{Writer: b.stdout}, Answers: b.stdin, Frames: frames}
 }
 
 var userKinds = map[audit.UserKind]string{audit.UserModule: "wasm", audit.UserCommand: "exec"}

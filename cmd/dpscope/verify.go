@@ -99,7 +99,7 @@ func verify(s streams, args []string) error {
 		v.Notes = append(v.Notes, note)
 	}
 	code := printVerification(s.stdout, v, r, out.all)
-	if code == cli.ExitOK {
+	if code == cli.ExitOK && len(out.files) > 0 {
 		err, _ = out.write(io.Discard, format.Run{Audits: []format.Audit{{Name: r.Head().Subject, Report: r}}})
 	}
 	return s.told("", code, err, nil)

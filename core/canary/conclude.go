@@ -114,6 +114,7 @@ func side(e bounds.Exchangeable) *Side {
 	return s
 }
 
+// power is what the plan can show: of many trainings about log(n/3) at the 95 % level, whatever K is.
 func power(p Plan) *report.Power {
 	if p.Mode == OneRun {
 		return &report.Power{Largest: p.guessing().Largest(report.MethodOneRun), Needed: membership.Needed(report.MethodOneRun, p.rule(), p.Claim.Epsilon), Unit: "canaries"}

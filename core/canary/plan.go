@@ -72,9 +72,11 @@ type Plan struct {
 // ParsePlan reads a plan from JSON; unknown fields are refused.
 func ParsePlan(data []byte) (Plan, error) {
 	var p Plan
-	err := audit.DecodeStrict(data, "canary plan", &p)
+	if err := audit.DecodeStrict(data, "canary plan", &p); err != nil {
+		return Plan{}, err
+	}
 	report.ReadDefaultDelta(data, p.Claim, &p.DeltaDefaulted)
-	return p, err
+	return p, nil
 }
 
 // Audit is a plan that was checked and whose defaults are filled in.

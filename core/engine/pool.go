@@ -77,8 +77,8 @@ func (p *Pool) Size() int {
 
 // Events are told what happens while a pool works, one at a time; any may be nil.
 type Events[R any] struct {
-	Rows func(total int) // outputs drawn so far, of all tasks; falls when a worker is lost
-	Done func(i int, r *R)
+	Rows func(total int)        // outputs drawn so far, of all tasks; falls when a worker is lost
+	Done func(i int, r *R)      // task i is done
 	Lost func(i int, err error) // task i will run again
 	Part func(i int, r *R)      // a part of task i's result; after a loss it begins anew
 }
@@ -204,7 +204,7 @@ type Runner struct {
 	Now  func() float64 // seconds of a clock; nil: no timing
 
 	Timing   audit.Timing
-	Warnings []string
+	Warnings []string // for the report
 }
 
 // Clock is the time, 0 without a clock.
@@ -215,6 +215,7 @@ func (r *Runner) Clock() float64 {
 	return r.Now()
 }
 
+// Timed does something, and adds to spent how long it took (s).
 func (r *Runner) Timed(spent *float64, do func() error) error {
 	start := r.Clock()
 	err := do()

@@ -23,8 +23,8 @@ type Task interface {
 	Run(hook Hook, tell func(part any)) (any, error)
 }
 
-// Hook is called a few milliseconds apart with the outputs drawn since the last call. Its error stops the
-// execution, which returns it.
+// Hook is called between blocks of work, a few milliseconds apart, with the outputs drawn since the last
+// call. Its error stops the execution, which returns it.
 type Hook func(rows int) error
 
 // Execute runs one task; hook and tell may be nil. A panic of a mechanism or a learner becomes an error.

@@ -42,10 +42,12 @@ func (v *Verification) Same(ok bool, what, format string, args ...any) {
 	v.Differences = append(v.Differences, what+": "+fmt.Sprintf(format, args...))
 }
 
+// Skip notes fields that are not compared, and why.
 func (v *Verification) Skip(why string, fields ...string) {
 	v.Skipped = append(v.Skipped, Skipped{why, fields})
 }
 
+// NotCompared are the fields that were skipped, whyever.
 func (v Verification) NotCompared() (fields []string) {
 	for _, s := range v.Skipped {
 		fields = append(fields, s.Fields...)
@@ -97,6 +99,7 @@ func groupOf(part string) string {
 	return audit.Pick(strings.HasPrefix(part, "error and seed of "), Settings, Bounds)
 }
 
+// Groups are what is the same, by what it is.
 func (v Verification) Groups() (all []Part) {
 	fields := map[string]int{}
 	for _, p := range v.Checked {

@@ -1,5 +1,5 @@
-// Package finders proposes the pairs of neighbours that an audit explores: each at most once, a function
-// of the finder's own stream and the history. Searches that learn (gp-ucb, nsga2) begin with the same
+// Package finders proposes the pairs of neighbours that an audit explores: each passes
+// [audit.Relation.Check], at most once, and is a function of the finder's own stream and the history. Searches that learn (gp-ucb, nsga2) begin with the same
 // [space.openings] for every mechanism.
 package finders
 

@@ -60,7 +60,8 @@ func (e *evolution) child(parents []int) []float64 {
 	return e.mutated(e.crossed(parent(), parent()))
 }
 
-// crossed is a child of a simulated binary crossover.
+// crossed is a child of a simulated binary crossover: each coordinate lies about as far from one parent
+// or the other as they lie apart, times a factor near 1.
 func (e *evolution) crossed(a, b []float64) []float64 {
 	r := e.random
 	child := slices.Clone(a)

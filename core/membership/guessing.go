@@ -47,9 +47,9 @@ type Guess struct {
 
 // Rule decides how many canaries are guessed where a plan does not say.
 type Rule struct {
-	Usual Sides
+	Usual Sides // of a plan that says nothing
 	Claim audit.Claim
-	Beta  float64
+	Beta  float64 // allowed error
 }
 
 func (u Rule) usual(m int, sides Sides) int {
@@ -106,17 +106,20 @@ func (g *GuessPlan) Resolve(m int, rule Rule) error {
 		g.GDPGuesses = []int{bounds.OneRunGDPGuesses(rest)}
 	}
 	aside := audit.Pick(rest < m, fmt.Sprintf(", of which %d are set aside", m-rest), "")
-	var err error
 	for _, grid := range [][]int{g.Guesses, g.GDPGuesses} {
-		err = audit.First(err, audit.Require(len(grid) <= mostGuessings, "guesses", fmt.Sprintf("%d numbers", len(grid)), "at most %d", mostGuessings))
+		err := audit.Require(len(grid) <= mostGuessings, "guesses", fmt.Sprintf("%d numbers", len(grid)), "at most %d", mostGuessings)
 		before := 0
-		for _, r := range grid {
-			err = audit.First(err, audit.Require(r >= 1 && r <= rest, "guesses", r, "in [1, %d], as there are %d canaries%s", rest, m, aside),
+		for i := 0; i < len(grid) && err == nil; i++ {
+			r := grid[i]
+			err = audit.First(audit.Require(r >= 1 && r <= rest, "guesses", r, "in [1, %d], as there are %d canaries%s", rest, m, aside),
 				audit.Require(r > before, "guesses", fmt.Sprintf("%d after %d", r, before), "rising numbers"))
 			before = r
 		}
+		if err != nil {
+			return err
+		}
 	}
-	return err
+	return nil
 }
 
 func (g Guessing) aside() int {
@@ -156,6 +159,7 @@ func (g Guessing) Made(scores []float64, member []bool) Guessed {
 	return made
 }
 
+// Check refuses guesses that are not made this way.
 func (g Guessing) Check(made Guessed) error {
 	planned := func(got []Guess, want []int) error {
 		return audit.Require(slices.Equal(numbers(got), want), "guesses", numbers(got), "%v, as the plan says", want)
@@ -199,6 +203,7 @@ func (g Guessing) mu(made, right int) float64 {
 	return bounds.OneRunGDPMu(g.rest(), made, right, g.Sides.count(), g.Rule.Beta/float64(len(g.GDPGuesses)))
 }
 
+// PValue is a p-value of the claim by [MethodOneRun].
 func (g Guessing) PValue(made Guessed, eps float64) float64 {
 	p := 1.0
 	for _, x := range made.Guesses {

@@ -72,7 +72,7 @@ func (e *Evidence) Within(n int, of func(i int) (in, out []float64)) {
 	}
 }
 
-// OfRuns counts the scores of runs of k canaries in and m out each.
+// OfRuns counts the scores of runs of k canaries in and m out each, one run after another.
 func OfRuns(k, m int, scores []float64, beta float64) *Evidence {
 	n := len(scores) / (k + m)
 	run := func(i int) (in, out []float64) { s := scores[i*(k+m):][:k+m]; return s[:k], s[k:] }

@@ -120,7 +120,8 @@ func (p *ScoreSample) Check(runs, k, m int) error {
 	return audit.Require(ok, "portrait", "impossible for any exploration", "%d canaries inside and %d fresh ones of at most %d runs, and their correlations", a, b, min(runs, portrayedRuns))
 }
 
-// Scored are the scores of runs that follow each other, for whoever looks on while an audit runs.
+// Scored are the scores of runs that follow each other, K canaries inside and then M fresh ones each,
+// for whoever looks on while an audit runs.
 type Scored struct {
 	First  int    `json:"first"` // run
 	K      int    `json:"k"`
@@ -131,6 +132,7 @@ type Scored struct {
 // Floats are numbers that JSON has packed, little-endian, eight bytes each.
 type Floats []float64
 
+// Pack writes them.
 func (f Floats) Pack() []byte {
 	b, _ := binary.Append(make([]byte, 0, 8*len(f)), binary.LittleEndian, []float64(f))
 	return b

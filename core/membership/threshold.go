@@ -67,7 +67,7 @@ func AboveSorted(side []float64, cut float64) int {
 type Cut struct {
 	At    float64
 	Value float64 // about what it is predicted to certify; -Inf: nothing
-	Ties  bool
+	Ties  bool    // all scores are the same
 }
 
 // The largest of many noisy values is one whose noise is upwards, so values are smoothed and lowered:
@@ -184,7 +184,7 @@ const MostCaution = 1.0
 
 // value is what a threshold is predicted to certify, the standard error of log((p1 - delta)/p0) in the
 // exploration, by the delta method, and the difference of the rates. Intervals but paired betting are
-// computed on as many runs as certify.
+// computed on as many runs as certify; where there are fewer, each counts more than once.
 func (e *Explored) value(a Aim, at float64) (value, caution, gap float64) {
 	delta := a.Delta
 	all := e.Table(at)

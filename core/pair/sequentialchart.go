@@ -46,8 +46,9 @@ func (c *armChart) choose(columns []audit.Column, kept [2][]float64) {
 		return
 	}
 	c.chart = ch
-	c.binner, _ = ch.Binner(columns)
-	c.binner.Column = column
+	if c.binner, _ = ch.Binner(columns); c.binner != nil { // else it is chosen again
+		c.binner.Column = column
+	}
 }
 
 // sequentialChart is of the outcomes, or a histogram of the number, of several, that differs most

@@ -13,8 +13,8 @@ import (
 // Audit is a plan that was checked, with its defaults. P is what its run tells while it works, F is
 // what it finds: all that its report R follows from, besides the plan and why the run ended.
 type Audit[P, F, R any] interface {
-	// Run draws, and says what it found, even when stopped. tell may be nil, and is called one at a
-	// time. The outcome does not depend on the pool.
+	// Run draws, and says what it found, if it was stopped or failed all that there is. tell may be nil,
+	// and is called one at a time. The outcome does not depend on the pool.
 	Run(ctx context.Context, on *engine.Runner, tell func(P)) (F, audit.Termination, error)
 	Conclude(found F, end audit.Termination) (R, error) // a function of its arguments
 	// Replay refuses a report that no run makes. Without whole, nothing is drawn. v has what it skips.

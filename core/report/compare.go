@@ -72,6 +72,7 @@ func part(path string) string {
 	return name
 }
 
+// near are the comparisons of numbers by the tag same.
 var near = map[string]func(x, y float64) bool{
 	"":       func(x, y float64) bool { return x == y },
 	"near":   audit.Near,

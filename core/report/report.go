@@ -66,6 +66,7 @@ func New(kind, subject string, p StatedClaim, beta float64) Report {
 // SchemaName is of the reports of a kind; the schema lies in docs/.
 func SchemaName(kind string) string { return "dpscope-" + kind + "-v1.schema.json" }
 
+// Say puts the verdict into words: its headline, and what follows that.
 func (r *Report) Say(headline, rest string) {
 	r.Headline, r.Summary = headline, headline+audit.Pick(rest == "", "", " "+rest)
 }

@@ -116,6 +116,9 @@ func (f *fit) slope(x []float64, y float64, g []float64) {
 // whose removal moves them on.
 func influence(q *problem) []point {
 	f := q.fit(q.Table.Base)
+	if q.failed != nil {
+		return nil
+	}
 	lower, upper := slices.Clone(q.x[0]), slices.Clone(q.x[0])
 	for _, x := range q.x {
 		for j, v := range x {
@@ -160,6 +163,9 @@ func influence(q *problem) []point {
 // to a target of the same norm at right angles to them, on either side.
 func coefficient(q *problem) []point {
 	f := q.fit(q.Table.Base)
+	if q.failed != nil {
+		return nil
+	}
 	// Across w: the axis along which w is shortest, less its part along w.
 	sizes := audit.Each(f.w, math.Abs)
 	at, square := slices.Index(sizes, slices.Min(sizes)), linalg.Dot(f.w, f.w)
@@ -192,7 +198,7 @@ func coefficient(q *problem) []point {
 			}
 		})
 		points = append(points, point{"the row that pulls the coefficients to a perpendicular target", poisoned(x, y), rows})
-		moved = append(moved, squared(q.train(with(x)), f.w))
+		moved = append(moved, squared(q.fit(with(x)).w, f.w))
 	}
 	if moved[1] > moved[0] {
 		points[0], points[1] = points[1], points[0]

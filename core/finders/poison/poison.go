@@ -213,7 +213,7 @@ func (q *problem) reach() float64 {
 	return math.Sqrt(sum)
 }
 
-// fine is the step to which poisoned features are rounded, as reports hold them.
+// fine is the step to which poisoned features are rounded, towards 0: reports hold them.
 const fine = 0x1p-14
 
 func poisoned(x []float64, y float64) []float64 {

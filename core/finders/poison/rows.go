@@ -168,7 +168,11 @@ func clipBKD(q *problem) []point {
 	q.project(x)
 	labels := []float64{0, 1}
 	if q.Table.Probability != nil && q.Table.Train != nil {
-		if model := q.train(q.Table.Base); q.failed == nil && q.Table.Probability(model, x) < 0.5 {
+		model := q.train(q.Table.Base)
+		if q.failed != nil {
+			return nil
+		}
+		if q.Table.Probability(model, x) < 0.5 {
 			labels = []float64{1, 0}
 		}
 		labels = labels[:1]

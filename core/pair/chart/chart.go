@@ -191,7 +191,8 @@ func GrowingEdges(bins int, first, second []float64) []float64 {
 	for i := range tails[1] {
 		edges = append(edges, to+grown(1, i+1))
 	}
-	return audit.Pick(audit.Unordered(edges) < 0, edges, nil)
+	sound := audit.Unordered(edges) < 0 && !math.IsInf(edges[bins]-edges[0], 1)
+	return audit.Pick(sound, edges, nil)
 }
 
 // OfOutcomes lists the outcomes whose frequencies differ most, and among equals the frequent ones.

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -50,9 +51,13 @@ func TestGrowingBins(t *testing.T) {
 	if e := GrowingEdges(innerBins, light, light); e != nil {
 		t.Errorf("edges of light tails: %v", e)
 	}
-	for _, sample := range [][]float64{{1}, {2, 2, 2}, {0, 0, 0, 0, 0, 0, 0, 1e300}, {-1.7e308, -1, 0, 1, 1.7e308}, nil} {
-		if e := GrowingEdges(innerBins, sample, sample); e != nil && audit.NonFinite(e) >= 0 {
-			t.Errorf("%v: edges %v", sample, e)
+	wide := audit.Each(light, func(v float64) float64 { return 1e304 * v }) // its tails' span is no number
+	for i := range 100 {
+		wide[i] = math.Copysign(1.7e308, float64(i%2)-0.5)
+	}
+	for _, sample := range [][]float64{{1}, {2, 2, 2}, {0, 0, 0, 0, 0, 0, 0, 1e300}, {-1.7e308, -1, 0, 1, 1.7e308}, wide, nil} {
+		if e := GrowingEdges(innerBins, sample, sample); e != nil && audit.NonFinite(append(e, e[len(e)-1]-e[0])) >= 0 {
+			t.Errorf("%v: edges %v", sample[:min(8, len(sample))], e)
 		}
 	}
 	for _, centre := range []float64{0, 1e6} {

@@ -157,6 +157,7 @@ func (m *bend) fit(bins []scoreBin) bool {
 	return false
 }
 
+// Has says whether a score lies in the event.
 func (c Choice) Has(score float64) bool { return (score > c.Threshold) == c.above }
 
 // CountsOf are the counts of the event in sorted scores.
