@@ -48,7 +48,7 @@ type canaryBench struct {
 
 func benchCanaries(c *call) {
 	b := &canaryBench{cells: map[canaryCell][]map[canaryWay]judged{}}
-	c.Count(&b.seeds, "seeds", 0, "audits of a cell; 0: 25, with -quick fewer where an audit is large")
+	c.count(&b.seeds, "seeds", 0, 0, 1_000_000, "audits of a cell; 0: 25, with -quick fewer where an audit is large")
 	c.count(&b.audits, "audits", 1000, 1, 1_000_000, "audits of a coverage cell")
 	c.Seed(&b.seed, 1, "seed of the first audit")
 	only := c.String("only", "", "only these tables, comma between, as runs and coverage")

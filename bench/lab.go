@@ -58,7 +58,10 @@ func results[R any](l lab, n int, do func(ctx context.Context, job int) R) []R {
 		})
 	}
 	err := group.Wait()
-	try.Do(audit.Pick(l.ctx.Err() != nil, cli.ErrStopped, err))
+	if l.ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {
+		err = cli.ErrStopped
+	}
+	try.Do(err)
 	return all
 }
 
@@ -201,8 +204,14 @@ func median(xs []float64) float64 {
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
-func namesOf(list string) []string {
-	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
+// namesOf are the names of a list with commas, each once.
+func namesOf(list string) (names []string) {
+	for name := range strings.SplitSeq(list, ",") {
+		if name = strings.TrimSpace(name); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // chosen reports whether a name contains a text of a list with commas, or the list is empty.

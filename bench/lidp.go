@@ -98,6 +98,7 @@ func benchLiDP(c *call) {
 		refuse(err != nil || !slices.Contains(lidpEpsilons, x), "-epsilons", name, "some of 2, 4, 8 and 16, those of table 1")
 		return x
 	})
+	refuse(len(b.epsilons) == 0, "-epsilons", *epsilons, "some of 2, 4, 8 and 16, those of table 1")
 	parts := pick(*only, lidpTables)
 	b.of = try.Get(audit.Find("-dataset", *dataset, lidpDatasets, func(d lidpDataset) string { return d.name }))
 	models := []string{train.Linear, train.Perceptron}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -43,14 +45,18 @@ type papersRun struct {
 
 // tables are those of the bench that the part's command runs, with more flags.
 func (r *papersRun) tables(more ...string) []*table {
+	try.Do(audit.Require(len(r.command) > 3, papersPage, fmt.Sprintf("with the command %q", r.command), "go run ./bench and a study"))
 	s := try.Get(audit.Find("bench", r.command[3], benches, study.called))
 	args := append(r.command[4:], more...)
 	if r.full {
 		small := []string{"-quick", "-runs", "1", "-audits", "100"}
 		args = slices.DeleteFunc(args, func(word string) bool { return slices.Contains(small, word) })
 	}
-	c := &call{Flags: cli.NewFlags("bench "+s.name, io.Discard), lab: r.lab, args: args, stdout: io.Discard}
-	s.run(c)
+	var told bytes.Buffer
+	c := &call{Flags: cli.NewFlags("bench "+s.name, &told), lab: r.lab, args: args, stdout: io.Discard}
+	if err := caught(func() { s.run(c) }); err != nil {
+		try.Do(errors.Join(err, errors.New(strings.TrimSpace(told.String()))))
+	}
 	return c.tables
 }
 
@@ -65,10 +71,13 @@ func benchPapers(c *call) {
 	if name != "" {
 		some = []*paper{try.Get(audit.Find("-only", name, papers, func(p *paper) string { return p.name }))}
 	}
-	r := &papersRun{lab: c.lab, full: *full, page: string(try.Get(os.ReadFile(papersPage)))}
-	text, _, _ := strings.Cut(r.page, "\n## ")
+	page := try.Get(os.ReadFile(papersPage)) // in the root of the repository
+	r := &papersRun{lab: c.lab, full: *full, page: string(page)}
+	text, sections, _ := strings.Cut(r.page, "\n## ")
+	known(1+strings.Count(sections, "\n## "), len(papers), "", "sections")
 	for _, p := range some {
-		title, _, _ := p.section(r.page)
+		title, rows, _ := p.section(r.page)
+		known(len(strings.Split(strings.TrimSpace(rows), "\n")), p.rows(r.page), p.name, "lines below the head of its table")
 		text += "\n## " + p.name + "\n" + title + papersRule
 		for _, x := range p.parts {
 			if strings.Contains(x.name, part) {
@@ -81,7 +90,19 @@ func benchPapers(c *call) {
 		fmt.Fprint(c.stdout, text)
 		return
 	}
-	try.Do(os.WriteFile(papersPage, []byte(text), 0o644))
+	try.Do(cli.WriteWhole(papersPage, []byte(text)))
+}
+
+// known refuses a page of which something would be lost.
+func known(found, want int, name, what string) {
+	try.Do(audit.Require(found == want, cmp.Or(name, papersPage), fmt.Sprintf("%d %s", found, what), "%d, as nothing else is kept", want))
+}
+
+func (p *paper) rows(page string) (n int) {
+	for _, x := range p.parts {
+		n += len(p.written(x.name, page))
+	}
+	return n
 }
 
 // papersRule ends the head of a paper's table.
@@ -98,7 +119,8 @@ func (p *paper) section(page string) (title, rows string, found bool) {
 func (p *paper) written(part, page string) (rows [][]string) {
 	_, text, _ := p.section(page)
 	for line := range strings.Lines(text) {
-		cells := strings.Split(strings.TrimSuffix(strings.TrimPrefix(line, "| "), " |\n"), " | ")
+		cells := strings.Split(strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(line), "| "), " |"), " | ")
+		try.Do(audit.Require(len(cells) == 6, papersPage+", "+p.name, fmt.Sprintf("%q", line), "a row of six cells"))
 		if cells[0] == part || cells[0] == "" && len(rows) > 0 {
 			rows = append(rows, cells)
 		} else if len(rows) > 0 {
@@ -113,7 +135,11 @@ func (x paperPart) lines(p *paper, r *papersRun) (lines []string) {
 	before := p.written(x.name, r.page)
 	try.Do(audit.Require(len(before) > 0, papersPage, "without "+x.name, "a row with the command of the part"))
 	r.command = try.Get(audit.ShellWords("command", strings.Trim(before[0][1], "`")))
-	for i, row := range x.rows(r) {
+	rows := x.rows(r)
+	if !r.full || rows[0].what == "" {
+		known(len(before), len(rows), p.name+", "+x.name, "rows")
+	}
+	for i, row := range rows {
 		cells := []string{"", "", row.what, row.published, row.ours, ""}
 		for i, c := range cells {
 			cells[i] = strings.ReplaceAll(c, "|", `\|`)
@@ -121,11 +147,18 @@ func (x paperPart) lines(p *paper, r *papersRun) (lines []string) {
 		at := i
 		if row.what != "" && (i >= len(before) || before[i][2] != cells[2]) {
 			at = slices.IndexFunc(before, func(b []string) bool { return b[2] == cells[2] })
+			try.Do(audit.Require(r.full || at >= 0, papersPage+", "+p.name+", "+x.name, "without "+cells[2], "a row of that, with what is published"))
 		}
 		if at >= 0 {
 			b := before[at]
 			cells[2], cells[3] = b[2], cmp.Or(cells[3], b[3])
-			cells[5] = audit.Pick(r.full && cells[4] != b[4], "", b[5])
+			why := b[5]
+			for k := at; r.full && why == "as above" && k > 0; k-- {
+				why = before[k-1][5]
+			}
+			cells[5] = audit.Pick(r.full && cells[4] != b[4], "", why)
+		} else if same := func(b []string) bool { return b[3] == before[0][3] }; audit.Count(before, same) == len(before) {
+			cells[3] = cmp.Or(cells[3], before[0][3]) // what is published of all
 		}
 		if i == 0 {
 			copy(cells, before[0][:2])

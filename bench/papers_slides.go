@@ -81,6 +81,7 @@ func four(x float64) string { return fmt.Sprintf("%.4g", x) }
 func accounted(name string, figures func(account) pairs) paperPart {
 	return paperPart{name, true, func(r *papersRun) []paperRow {
 		texts := settings.Texts{}
+		try.Do(audit.Require(len(r.command)%2 == 0, papersPage, fmt.Sprintf("with the command %q", r.command), "dpscope account, and flags with their values"))
 		for flag := range slices.Chunk(r.command[2:], 2) {
 			texts[flag[0][1:]] = flag[1]
 		}
