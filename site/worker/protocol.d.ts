@@ -1120,7 +1120,7 @@ export interface MembershipScoreSample {
   correlated?: number;
 }
 
-/** Scored are the scores of runs that follow each other, for whoever looks on while an audit runs. */
+/** Scored are the scores of runs that follow each other, K canaries inside and then M fresh ones each, for whoever looks on while an audit runs. */
 export interface MembershipScored {
   /** run */
   first: number;
