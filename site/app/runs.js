@@ -63,9 +63,10 @@ export class Runs {
     this.#page.core.free();
   }
 
-  /** Runs the settings that changed while something was under way. */
-  #goOn() {
+  /** Runs the settings that changed while something was under way, where need be on a new core. */
+  async #goOn() {
     if (!this.#next) return;
+    await this.#page.engine.running;
     this.#next = false;
     this.run(false);
   }

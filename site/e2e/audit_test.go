@@ -80,14 +80,30 @@ func TestStopAgain(t *testing.T) {
 	tab := open(t, long)
 	click(t, tab, "#run")
 	until(t, tab, `window.dpscope.progress`)
-	const post = `(window.post = Worker.prototype.postMessage, Worker.prototype.postMessage = function(m, ...more) { if (m.type !== "stop") post.call(this, m, ...more); }, document.querySelector("#stop").click(), true)`
-	eval[bool](t, tab, post)
+	eval[bool](t, tab, silenced)
+	click(t, tab, "#stop")
 	until(t, tab, `document.querySelector("#run-progress").innerText.includes("Stop again ends it")`)
 	click(t, tab, "#stop")
 	until(t, tab, `document.body.dataset.state === "ready" && document.querySelector("#notice").innerText.includes("The core did not answer")`)
 	goTo(t, tab, svt4+"2")
 	click(t, tab, "#run")
 	until(t, tab, `window.dpscope.report?.verdict === "violation"`)
+}
+
+// silenced has no stop reach the core.
+const silenced = `(window.post = Worker.prototype.postMessage, Worker.prototype.postMessage = function(m, ...more) { if (m.type !== "stop") post.call(this, m, ...more); }, true)`
+
+// TestMoveUnanswered: what a moved setting asks for runs on a new core, where the one that runs
+// answers no stop.
+func TestMoveUnanswered(t *testing.T) {
+	t.Parallel()
+	tab := open(t, long)
+	click(t, tab, "#run")
+	until(t, tab, `window.dpscope.progress`)
+	eval[bool](t, tab, silenced)
+	eval[bool](t, tab, `(document.querySelector("#slide-claim").focus(), true)`)
+	pressKey(t, tab, kb.ArrowRight)
+	until(t, tab, `window.dpscope.progress?.claimed > 1`)
 }
 
 // TestStopThenMove: a setting that changes while a stop takes its time is no second stop; what it
