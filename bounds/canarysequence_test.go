@@ -144,7 +144,7 @@ func TestCanarySums(t *testing.T) {
 			t.Fatalf("stake %v, want %v, growth %v", got, want, growth)
 		}
 	}
-	for _, bad := range []CanarySums{{Runs: -1}, {Runs: 1, X: 3, XX: 9}, {Runs: 1, X: 1}, {Runs: 2, X: 1, XX: 1, Y: 1, YY: 1, XY: 9}, {Runs: 1, Y: 2, YY: 5}} {
+	for _, bad := range []CanarySums{{Runs: -1}, {Runs: 1, X: 3, XX: 9}, {Runs: 1, X: 1}, {Runs: 2, X: 1, XX: 1, Y: 1, YY: 1, XY: 9}, {Runs: 1, X: 1, XX: 1, XY: 1}, {Runs: 1, Y: 1, YY: 1, XY: 1}, {Runs: 1, Y: 2, YY: 5}} {
 		if bad.Validate(2, 2) == nil {
 			t.Errorf("%+v passes", bad)
 		}

@@ -89,5 +89,9 @@ func TestSameBitsOfExact(t *testing.T) {
 		if got := Exact(k.c, k.delta, k.beta); got != k.want {
 			t.Errorf("Exact(%+v, %v, %v) = %v, want %v", k.c, k.delta, k.beta, got, k.want)
 		}
+		// A claim of the bound itself stands, one below it falls.
+		if at, below := ClaimPValue(k.c, k.want, k.delta, k.beta), ClaimPValue(k.c, k.want-1e-6, k.delta, k.beta); at <= k.beta || below > k.beta {
+			t.Errorf("%+v at delta %v: p-values %v at the bound and %v below it, beta is %v", k.c, k.delta, at, below, k.beta)
+		}
 	}
 }

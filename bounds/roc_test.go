@@ -289,6 +289,7 @@ func TestROCSound(t *testing.T) {
 		"order":      func(r *ROC) { slices.Reverse(r.Steps) },
 		"more":       func(r *ROC) { r.Steps[len(r.Steps)-1].In = r.In + 1 },
 		"area":       func(r *ROC) { r.Wins, r.Ties = 0, 0 },
+		"ties":       func(r *ROC) { r.Ties = r.In*r.Out - r.Wins },
 		"infinite":   func(r *ROC) { r.Steps[0].At = math.Inf(1) },
 		"no scores":  func(r *ROC) { r.Out = 0 },
 		"not a rate": func(r *ROC) { r.Steps[0].At = math.NaN() },

@@ -56,6 +56,10 @@ func TestTradeoffBandShape(t *testing.T) {
 		if i > 0 && (p.FPRLower < band[i-1].FPRLower || p.FPRUpper < band[i-1].FPRUpper || p.FNRLower > band[i-1].FNRLower || p.FNRUpper > band[i-1].FNRUpper) {
 			t.Errorf("limits %d are not monotone", i)
 		}
+		// Each of the 39 limits has its share of a quarter of the error.
+		if most := UpperProportion(c.Y, c.N0, 0.05/8/39); i > 0 && i < 40 && p.FPRUpper < min(most, p.FPR+math.Sqrt(math.Log(8/0.05)/40_000)) && p.FPRUpper != band[i+1].FPRUpper {
+			t.Errorf("point %d: upper limit %v, want %v", i, p.FPRUpper, most)
+		}
 		// Never worse than the uniform band at half the error.
 		if width := math.Sqrt(math.Log(8/0.05) / 40_000); p.FPRUpper-p.FPRLower > 2*width+1e-9 {
 			t.Errorf("point %d: width %v, the uniform band has %v", i, p.FPRUpper-p.FPRLower, 2*width)

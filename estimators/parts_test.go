@@ -71,6 +71,17 @@ func TestQuantileEdges(t *testing.T) {
 	}
 }
 
+// Of equally frequent symbols the smallest are listed, in whatever order a map has them.
+func TestFrequentSymbols(t *testing.T) {
+	var seen symbolCount
+	seen.add(audit.Listed(2*mostSymbols, func(i int) float64 { return float64(i) }), 1, 0, 0)
+	for i, s := range seen.frequent() {
+		if s.symbol != float64(i) {
+			t.Fatalf("symbol %v is listed at place %d", s.symbol, i)
+		}
+	}
+}
+
 func TestCautious(t *testing.T) {
 	loud, _ := logRatio(1000, 10000, 0, 10000)
 	if want := math.Log(1000.5 / 0.5); math.Abs(loud-want) > 1e-12 {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/must"
 )
 
@@ -41,6 +42,17 @@ func TestCost(t *testing.T) {
 	h.Most = cost
 	upload(t, h, data)
 	upload(t, h, keptReport(t, "scores.json")) // recorded, so nothing of it is drawn again
+	// Of several audits all outputs are drawn.
+	h.Most = core.Cost{Bytes: 1 << 40}
+	for _, a := range must.Get(suite.ParseReport(keptReport(t, "plan-built-in.json")))(t).Audits {
+		h.Most.Outputs += core.CostOf(a.Report, core.Env{Catalogue: h.Catalogue}).Outputs
+	}
+	h.Most.Outputs--
+	if r := ask(t, h, "POST", ReportsPath, keptReport(t, "plan-built-in.json")); r.StatusCode != 422 {
+		t.Errorf("several audits that cost one output too many: %d %s", r.StatusCode, said(t, r))
+	}
+	h.Most.Outputs++
+	upload(t, h, keptReport(t, "plan-built-in.json"))
 }
 
 // crowded is a store of which each answer waits until so many ask.

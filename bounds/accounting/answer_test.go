@@ -199,6 +199,7 @@ func TestPanics(t *testing.T) {
 		"delta":     func() { BestEpsilon(PureDP{1}, 0, Tight) },
 		"epsilon":   func() { BestDelta(PureDP{1}, -1, Tight) },
 		"convert":   func() { Tight.epsilon(-1, 2, 0.1, math.Inf(1)) },
+		"NaN":       func() { Tight.Delta(math.NaN(), 2, 1) },
 		"steps":     func() { OptimalDelta(1, 0, 0, 1) },
 		"group":     func() { Group(PureDP{1}, 0) },
 		"noise":     func() { GaussianDelta(0, 1, 1) },

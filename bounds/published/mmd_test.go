@@ -41,6 +41,13 @@ func TestMMDThresholds(t *testing.T) {
 	if got := TightMMDDelta(MMDSummary{N: 100}, 800, 0.05); got != 0 {
 		t.Errorf("delta %v at an epsilon of 800, want 0", got)
 	}
+	// h spans 8 where the kernel has values in [-1, 1], else 4.
+	for signed, span := range map[bool]float64{false: 4, true: 8} {
+		s := MMDSummary{N: 1001, Mean: 1.5, Signed: signed}
+		if got, want := s.lower(0.05), 1.5-7*span*math.Log(40)/3000; math.Abs(got-want) > 1e-12 {
+			t.Errorf("signed %v: E h is at least %v, want %v", signed, got, want)
+		}
+	}
 	// The bounds invert their thresholds.
 	for _, signed := range []bool{false, true} {
 		for _, eps := range []float64{0, 0.3, 1} {

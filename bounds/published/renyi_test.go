@@ -29,6 +29,11 @@ func TestCorrectedRenyi(t *testing.T) {
 	if v := CorrectedRenyi(sample, []float64{5, -5}, alpha, beta); v != 0 {
 		t.Errorf("wide witness: %v, want 0", v)
 	}
+	few := bounds.NewTable(2)
+	few.N[1] = 4918 // eta1 is 1.05, eta2 .95
+	if v := CorrectedRenyi(few, []float64{0.2, 0}, 32, beta); v != 0 {
+		t.Errorf("too few outputs for eta1: %v, want 0", v)
+	}
 	if v := Renyi(sample, []float64{8, -8}, alpha, beta); !math.IsInf(v, -1) {
 		t.Errorf("published, wide witness: %v, want -Inf", v)
 	}

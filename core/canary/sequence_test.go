@@ -347,6 +347,9 @@ func TestWhyASequentialRunEnded(t *testing.T) {
 			t.Errorf("%q: %v, %v", reason, err, v.Differences)
 		}
 	}
+	short := good
+	short.Plan.Runs, short.Termination.Reason = 39, audit.Stopped
+	must.Input(t, must.Err(ParseReport(must.Get(audit.Canonical(short))(t))), "40 trainings, must be at most 39", "more trainings than the plan has")
 	for name, change := range map[string]func(*Plan){
 		"k": func(p *Plan) { p.K = 0 }, "m": func(p *Plan) { p.M = 1_000_000 }, "beta": func(p *Plan) { p.Beta = 0 }, "runs": func(p *Plan) { p.Runs = -1 },
 	} {

@@ -61,6 +61,7 @@ func TestTasksTravel(t *testing.T) {
 func TestTasksRefused(t *testing.T) {
 	for text, says := range map[string]string{
 		`{"version":9,"kind":"test/sum","task":{}}`:              "version is 9, must be 2",
+		`{"version":1,"kind":"test/sum","task":{"numbers":[1]}}`: "version is 1, must be 2",
 		`{"version":2,"kind":"test/som","task":{}}`:              `did you mean "test/sum"`,
 		`{"version":2,"kind":"test/sum","task":{"nombers":[1]}}`: `"nombers"`,
 		`{"version":2,"kind":"test/sum","work":{}}`:              `"work"`,

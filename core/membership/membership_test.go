@@ -10,6 +10,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/internal/testsize"
@@ -189,5 +190,22 @@ func TestSameBitsMembership(t *testing.T) {
 	const want = "531ff36419ccb3956ef328fe8f1a20c2eac7f77009e20933b9efc5cfc3d973e1"
 	if got := hex.EncodeToString(sum[:]); got != want {
 		t.Errorf("the evidence is %s, want %s", got, want)
+	}
+}
+
+// TestGuessesShareTheError: of several numbers of guesses each has its share of it.
+func TestGuessesShareTheError(t *testing.T) {
+	const m, delta, beta = 200, 1e-5, 0.05
+	g := Guessing{GuessPlan{BothSides, []int{20, 60}, []int{20, 60}}, m, Rule{Claim: audit.DPClaim(1, delta), Beta: beta}}
+	made := []Guess{{20, 10, 19}, {60, 30, 44}}
+	eps, mu, p := 0.0, 0.0, 1.0
+	for _, x := range made {
+		eps = max(eps, bounds.OneRunEpsilon(m, x.Made, x.Right, delta, beta/2))
+		mu = max(mu, bounds.OneRunGDPMu(m, x.Made, x.Right, 2, beta/2))
+		p = min(p, 2*bounds.OneRunPValue(m, x.Made, x.Right, 1, delta))
+	}
+	rows := g.Rows(Guessed{made, made}, 1)
+	if got := g.PValue(Guessed{made, made}, 1); eps == 0 || mu == 0 || *rows[0].LowerBound != eps || *rows[1].Mu != mu || got != p {
+		t.Errorf("epsilon %v, mu %v, p-value %v, want %v, %v, %v", *rows[0].LowerBound, *rows[1].Mu, got, eps, mu, p)
 	}
 }

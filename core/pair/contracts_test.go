@@ -85,6 +85,7 @@ func TestParsePlanRefusals(t *testing.T) {
 		{`{"version":1,"seed":-1}`, "seed"},
 		{`{"version":1,"SEED":3}`, `field "SEED" is unknown`},
 		{`{"version":1,"seed":3,"seed":4}`, `field "seed" is given twice`},
+		{`{"version":1,"claim":{"kind":"profile","profile":{"points":[{"epsilon":1,"delta":0},{"epsilon":2,"epsilon":3,"delta":0}]}}}`, `field "epsilon" is given twice`},
 		{`{"version":1,"claim":{"kind":"pure","Epsilon":1},"seed":1}`, `"Epsilon"`},
 		{`{"version":1,"parameters":{"c":""},"seed":1}`, "an empty text"},
 		{`{"version":1,"parameters":{"c":null},"seed":1}`, "null"},

@@ -186,10 +186,7 @@ func (a *Audit) stakesOf(limit float64, steps int) *bounds.Stakes {
 	case report.Stretch:
 		return bounds.NewStakes(a.stretched(limit), cellOdds)
 	case report.Mu:
-		return bounds.NewStakes(audit.Each([]float64{0, 0.5, 1, 2, 3}, func(times float64) bounds.Point {
-			e := float64(times * limit)
-			return bounds.Point{Epsilon: e, Delta: -phrase.Floor(-bounds.GaussianDelta(limit, e), 12)}
-		}), cellOdds)
+		return bounds.NewStakes(gaussianPoints(limit), cellOdds)
 	}
 	s := new(bounds.Stakes)
 	for i, alpha := range a.Plan.orders() {
@@ -208,6 +205,14 @@ func (a *Audit) stakesOf(limit float64, steps int) *bounds.Stakes {
 		}
 	}
 	return s
+}
+
+// gaussianPoints are claims that mu-GDP implies, delta rounded up.
+func gaussianPoints(mu float64) []bounds.Point {
+	return audit.Each([]float64{0, 0.5, 1, 2, 3}, func(times float64) bounds.Point {
+		e := float64(times * mu)
+		return bounds.Point{Epsilon: e, Delta: -phrase.Floor(-bounds.GaussianDelta(mu, e), 12)}
+	})
 }
 
 type betting struct {

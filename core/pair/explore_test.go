@@ -2,10 +2,30 @@ package pair
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 )
+
+// Bounds of orders above the claim's say nothing of it, as the divergence grows with the order.
+func TestOrdersOfClaims(t *testing.T) {
+	p := Plan{Claim: &audit.Claim{Kind: audit.Renyi, Alpha: 2.5, Epsilon: 1}}
+	if got := p.orders(); !slices.Equal(got, []float64{2.5, 1.25, 1.5, 2}) {
+		t.Errorf("orders %v", got)
+	}
+}
+
+func TestGaussianPoints(t *testing.T) {
+	for _, mu := range []float64{0.1, 0.3, 1, 2.5} {
+		for _, p := range gaussianPoints(mu) {
+			if least := bounds.GaussianDelta(mu, p.Epsilon); p.Delta < least || p.Delta > least+2e-12 {
+				t.Errorf("mu %v, epsilon %v: delta %v, want %v rounded up", mu, p.Epsilon, p.Delta, least)
+			}
+		}
+	}
+}
 
 // Learners whose events tell nothing apart are told apart by the area of their scores, and then
 // by steadiness; what is harder to read, clearly worse, or the same event never displaces the best.

@@ -7,6 +7,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/must"
 )
 
 // TestForgedRenyiReports: a report of a Rényi claim is held to its search and its
@@ -56,4 +57,8 @@ func TestForgedRenyiReports(t *testing.T) {
 			}
 		}
 	}
+	r := copied(t, good)
+	p := r.Evidence.Prepared.Renyi
+	p[0], p[8] = p[8], p[0]
+	must.Refuse(t, must.Err(pair.Verify(context.Background(), catalogue, pool, r, false)), "prepared.renyi[0].alpha", "orders backwards are computed with")
 }

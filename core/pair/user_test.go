@@ -76,6 +76,89 @@ func TestBroughtMechanism(t *testing.T) {
 	}
 }
 
+// listening knows what noise was drawn.
+type listening struct {
+	external
+	drawn map[float64]int
+}
+
+func (l *listening) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
+	s.Laplace(out, 0.5)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range out {
+		l.drawn[out[i]]++
+		out[i] += float64(d.Len())
+	}
+	return nil
+}
+
+// TestNoOutputTwice: what certifies was never looked at, so no noise is drawn a second time: not
+// for the other dataset, another pair, another stage or another epoch.
+func TestNoOutputTwice(t *testing.T) {
+	for _, mode := range []pair.Mode{pair.Fixed, pair.Climbing} {
+		l := &listening{drawn: map[float64]int{}}
+		cat := broughtCatalogue(t, "")
+		cat.Mechanisms[len(cat.Mechanisms)-1].New = func(audit.Params) (audit.Mechanism, error) { return l, nil }
+		must.Get(pair.Run{Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "command", Claim: &audit.Claim{Epsilon: 1}, Mode: mode, Samples: 20_000, Trials: 3}, Catalogue: cat, Pool: engine.LocalPool(2)}.Do(t.Context()))(t)
+		twice := 0
+		for _, n := range l.drawn {
+			twice += n - 1
+		}
+		if twice > 0 || len(l.drawn) < 40_000 {
+			t.Errorf("%s: of %d outputs %d were drawn before", mode, len(l.drawn)+twice, twice)
+		}
+	}
+}
+
+type failing struct{ audit.Mechanism }
+
+func (failing) Failure() string { return "no model file" }
+
+// TestFailedRunsReplay: why runs failed is a warning that a replay has itself.
+func TestFailedRunsReplay(t *testing.T) {
+	cat := broughtCatalogue(t, "")
+	spec := &cat.Mechanisms[len(cat.Mechanisms)-1]
+	build := spec.New
+	spec.New = func(p audit.Params) (audit.Mechanism, error) {
+		m, err := build(p)
+		return failing{m}, err
+	}
+	r := auditBrought(t, cat)
+	must.Say(t, strings.Join(r.Warnings, " "), "no model file")
+	for _, warned := range []bool{true, false} {
+		if !warned {
+			r.Warnings = []string{}
+		}
+		if v, err := pair.Verify(context.Background(), cat, engine.LocalPool(1), r, true); err != nil || v.OK() != warned {
+			t.Errorf("warned %v: %v %+v", warned, err, v)
+		}
+	}
+}
+
+// spoiling clears its dataset once it has read it.
+type spoiling struct{ audit.Mechanism }
+
+func (m spoiling) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
+	defer clear(d.Values)
+	return m.Mechanism.Sample(d, s, out)
+}
+
+// TestDatasetsAreLent: what a mechanism does to its dataset no later call sees.
+func TestDatasetsAreLent(t *testing.T) {
+	spec := must.Get(catalogue.Mechanism("sum-clipped"))(t)
+	build := spec.New
+	spec.New = func(p audit.Params) (audit.Mechanism, error) {
+		m, err := build(p)
+		return spoiling{m}, err
+	}
+	plan := pair.Plan{Version: pair.PlanVersion, Mechanism: spec.Name, Mode: pair.Fixed, Samples: 10_000, Explore: 10_000, Trials: 1}
+	r := must.Get(pair.Run{Plan: plan, Catalogue: audit.Catalogue{Mechanisms: []audit.MechanismSpec{spec}, Learners: catalogue.Learners, Finders: catalogue.Finders}, Pool: engine.LocalPool(1)}.Do(t.Context()))(t)
+	if !audit.EqualJSON(r.Evidence, runAudit(t, plan, 1).Evidence) {
+		t.Error("a mechanism that clears its dataset has other counts")
+	}
+}
+
 func TestUnseededMechanism(t *testing.T) {
 	cat := broughtCatalogue(t, "it draws from the operating system")
 	r := auditBrought(t, cat)

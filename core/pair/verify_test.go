@@ -145,6 +145,15 @@ func TestWhyARunEnded(t *testing.T) {
 				t.Errorf("%s, %q: %v, %v", mechanism, reason, err, v.Differences)
 			}
 		}
+		at := slices.IndexFunc(good.Sequential.Epochs, func(e pair.Epoch) bool { return len(e.Bets) > 0 })
+		for says, forge := range map[string]func(*pair.Epoch){
+			"epoch.counts": func(e *pair.Epoch) { e.Outputs-- },
+			"bets.share":   func(e *pair.Epoch) { e.Bets[0].Share *= -1 }, // which makes room for others above 1
+		} {
+			r := copied(t, good)
+			forge(&r.Sequential.Epochs[at])
+			must.Refuse(t, must.Err(pair.Verify(t.Context(), catalogue, pool, r, false)), says, mechanism)
+		}
 	}
 }
 
@@ -153,6 +162,12 @@ func TestOptionalStopping(t *testing.T) {
 	r := runAudit(t, pair.Plan{Mechanism: "svt4", Claim: &audit.Claim{Epsilon: 1}, Samples: pair.ShardRows, Explore: 2_000, Trials: 1, Mode: pair.Fixed}, 1)
 	r.Plan.Samples *= 10
 	must.Refuse(t, must.Err(pair.Verify(context.Background(), catalogue, engine.LocalPool(1), r, false)), "plan.samples", "a bound on a tenth of the planned samples")
+	r = runAudit(t, pair.Plan{Mechanism: "svt4", Claim: &audit.Claim{Epsilon: 1}, Samples: 1_000, Explore: 2_000, Trials: 1, Mode: pair.Fixed}, 1)
+	r.Plan.Samples, r.Termination.Reason = 2_000, audit.Stopped
+	for i := range r.Tables[0].Rows {
+		r.Tables[0].Rows[i].LowerBound = nil
+	}
+	must.Refuse(t, must.Err(pair.Verify(context.Background(), catalogue, engine.LocalPool(1), r, false)), "a multiple of", "a part of a shard")
 }
 
 // TestAbsurdNumbersInReports: nothing that a file holds keeps the words from

@@ -82,6 +82,27 @@ func TestRelationOfRuns(t *testing.T) {
 	}
 }
 
+// TestRunsOfEitherHalf: a run explores or certifies, and none does both.
+func TestRunsOfEitherHalf(t *testing.T) {
+	st := stream.New(stream.Key{Seed: 5, Purpose: "test/halves"})
+	s := Scores{Runs: 300, Canaries: 2, Score: make([]float64, 600)}
+	st.Laplace(s.Score, 1)
+	for i := range s.Score {
+		s.Member = append(s.Member, i%2 == 0)
+		s.Score[i] += float64(1 - i%2)
+	}
+	x := checkScores(t, replaced(samplePlan(1, 1e-6, "")), s).Evidence.Runs
+	want := bounds.NewCanaryTable(1, 1)
+	for i := range s.Runs {
+		want.Add(one(s.Score[2*i] > x.Threshold), one(s.Score[2*i+1] > x.Threshold), 1)
+	}
+	got := *x.Explored.Table
+	got.Merge(*x.Certified.Table)
+	if !sameCells(got, want) {
+		t.Errorf("both halves count %+v, all runs %+v", got, want)
+	}
+}
+
 // TestRelationPower: by coins two canaries in 3000 runs certify .78 of epsilon = 1
 // on average at least; of the same runs under replace more than 1, as they should.
 func TestRelationPower(t *testing.T) {

@@ -73,6 +73,9 @@ func framesProgram(form string, in *bufio.Reader, out *bufio.Writer) {
 		case "long":
 			kind = "I64 "
 			bits = func(float64) uint64 { return 1<<53 + 1 }
+		case "least":
+			kind = "I64 "
+			bits = func(float64) uint64 { return ^uint64(1 << 53) } // -(2^53 + 1)
 		case "nan":
 			if late {
 				values[36] = math.NaN()
@@ -110,6 +113,10 @@ func framesProgram(form string, in *bufio.Reader, out *bufio.Writer) {
 			body, size = body[:3], 3
 		case "wide":
 			binary.LittleEndian.PutUint32(body[4:], 1<<20)
+		case "more":
+			if late {
+				body, size = append(body, make([]byte, 8)...), size+8
+			}
 		}
 		out.WriteString(kind)
 		binary.Write(out, binary.LittleEndian, size)
@@ -160,6 +167,8 @@ func TestFramesRefused(t *testing.T) {
 		"cut":     "in the middle of its answer, after 100 bytes",
 		"version": "frames of version 1",
 		"long":    "9007199254740993",
+		"least":   "-9007199254740993",
+		"more":    "32776 bytes of numbers for 4096 outputs of 1 columns",
 	} {
 		p, err := open(t, "frames-"+form)
 		if err == nil {
