@@ -67,6 +67,7 @@ export class Runs {
   async #goOn() {
     if (!this.#next) return;
     await this.#page.engine.running;
+    if (!this.#next) return;
     this.#next = false;
     this.run(false);
   }
@@ -258,6 +259,7 @@ export class Runs {
   /** Stops what is under way. @returns {boolean} whether anything is */
   stop() {
     const { own, samples } = this.#page;
+    this.#next = false;
     if (samples.busy) return samples.stop();
     if (!this.busy) {
       const { running } = own;

@@ -91,10 +91,10 @@ func TestStopAgain(t *testing.T) {
 }
 
 // silenced has no stop reach the core.
-const silenced = `(window.post = Worker.prototype.postMessage, Worker.prototype.postMessage = function(m, ...more) { if (m.type !== "stop") post.call(this, m, ...more); }, true)`
+const silenced = `(window.stops = 0, window.post = Worker.prototype.postMessage, Worker.prototype.postMessage = function(m, ...more) { m.type === "stop" ? window.stops++ : post.call(this, m, ...more); }, true)`
 
 // TestMoveUnanswered: what a moved setting asks for runs on a new core, where the one that runs
-// answers no stop.
+// answers no stop; and does not run when the user stops meanwhile.
 func TestMoveUnanswered(t *testing.T) {
 	t.Parallel()
 	tab := open(t, long)
@@ -104,6 +104,10 @@ func TestMoveUnanswered(t *testing.T) {
 	eval[bool](t, tab, `(document.querySelector("#slide-claim").focus(), true)`)
 	pressKey(t, tab, kb.ArrowRight)
 	until(t, tab, `window.dpscope.progress?.claimed > 1`)
+	pressKey(t, tab, kb.ArrowRight)
+	until(t, tab, `window.stops === 2`)
+	click(t, tab, "#stop")
+	until(t, tab, `document.body.dataset.state === "ready" && document.querySelector("#notice").innerText.includes("The core did not answer")`)
 }
 
 // TestStopThenMove: a setting that changes while a stop takes its time is no second stop; what it
