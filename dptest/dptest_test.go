@@ -1,8 +1,11 @@
 package dptest_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -11,6 +14,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/dptest"
+	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms"
 )
@@ -43,6 +47,127 @@ func (r *recorder) Logf(f string, a ...any) {
 	r.log += fmt.Sprintf(f, a...) + "\n"
 }
 func (r *recorder) Fatalf(f string, a ...any) { r.failed = fmt.Sprintf(f, a...) }
+
+// holder is a recorder that ends at what is fatal.
+type holder struct{ recorder }
+
+func (h *holder) Errorf(f string, a ...any) { h.failed += fmt.Sprintf(f, a...) + "\n" }
+func (h *holder) Fatalf(f string, a ...any) {
+	h.Errorf(f, a...)
+	runtime.Goexit()
+}
+
+// odd is a count that breaks the contract of a mechanism.
+type odd struct {
+	count
+	breaks func(d audit.Dataset, out []float64)
+}
+
+func (o odd) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
+	err := o.count.Sample(d, s, out)
+	o.breaks(d, out)
+	return err
+}
+
+// oddFinder proposes the same again, or datasets that are not neighbours.
+type oddFinder []audit.Pair
+
+func (f oddFinder) Propose([]audit.Trial, int) []audit.Pair { return f }
+
+// oddModel scores otherwise than the model that it was read from.
+type oddModel struct{ audit.Model }
+
+func (m oddModel) Score(rows, scores []float64) {
+	m.Model.Score(rows, scores)
+	scores[0]++
+}
+
+// What breaks a contract fails the test of it, and says why.
+func TestContracts(t *testing.T) {
+	number := 0.0
+	domain := audit.Domain{Columns: 1, MaxRows: 3, Lower: []float64{0}, Upper: []float64{1}}
+	mechanism := func(m audit.Mechanism, change ...func(*audit.MechanismSpec)) func(testing.TB) {
+		spec := audit.MechanismSpec{Name: "count", Title: "count", Source: "this test",
+			Relations: func(audit.Params) []audit.Relation { return []audit.Relation{audit.AddRemove} },
+			Claim:     func(audit.Params) audit.Claim { return audit.DPClaim(1, 0) },
+			Truth:     func(audit.Params) string { return "epsilon = 1" },
+			Domain:    func(audit.Params, audit.Relation) audit.Domain { return domain },
+			Pairs: func(audit.Params, audit.Relation) []audit.Pair {
+				return []audit.Pair{{Label: "one more", First: audit.Records(1), Second: audit.Records(1, 0)}}
+			},
+			New: func(audit.Params) (audit.Mechanism, error) { return m, nil }}
+		for _, c := range change {
+			c(&spec)
+		}
+		return func(t testing.TB) {
+			dptest.TestMechanism(t, spec, pair.Plan{Samples: 2000, Explore: 2000, Trials: 1, Learner: "histogram", Finder: "candidates"})
+		}
+	}
+	finder := func(pairs ...audit.Pair) func(testing.TB) {
+		return func(t testing.TB) {
+			dptest.TestFinder(t, audit.FinderSpec{Name: "odd", Title: "odd", Source: "this test", New: func(audit.FinderProblem) (audit.Finder, error) {
+				if number++; len(pairs) > 1 {
+					return oddFinder{pairs[int(number)%2]}, nil
+				}
+				return oddFinder(pairs), nil
+			}}, audit.FinderProblem{Relation: audit.AddRemove, Domain: domain, Trials: 1})
+		}
+	}
+	learner := func(change func(*audit.LearnerSpec)) func(testing.TB) {
+		spec := must.Get(audit.Catalogue{Learners: estimators.Registry()}.Learner("histogram"))(t)
+		change(&spec)
+		return func(t testing.TB) { dptest.TestLearner(t, spec) }
+	}
+	one := audit.Pair{Label: "one", First: audit.Records(), Second: audit.Records(1)}
+	other := audit.Pair{Label: "other", First: audit.Records(), Second: audit.Records(0)}
+	for name, c := range map[string]struct {
+		test func(testing.TB)
+		says string // "" for what keeps it
+	}{
+		"a mechanism":          {mechanism(count{1}), ""},
+		"half the noise":       {mechanism(count{0.5}), "verdict violation, must be no-violation"},
+		"a fault that is none": {mechanism(count{1}, func(s *audit.MechanismSpec) { s.Fault = "none" }), "must be violation"},
+		"own randomness": {mechanism(odd{count{1}, func(_ audit.Dataset, out []float64) {
+			number++
+			out[0] = number
+		}}), "all randomness must come from the stream"},
+		"changes its dataset": {mechanism(odd{count{1}, func(d audit.Dataset, _ []float64) { d.Values[0] = 0.5 }}), "sampling changed the dataset"},
+		"NaN":                 {mechanism(odd{count{1}, func(_ audit.Dataset, out []float64) { out[0] = math.NaN() }}), "must be set to a finite number"},
+		"strangers": {mechanism(count{1}, func(s *audit.MechanismSpec) {
+			s.Pairs = func(audit.Params, audit.Relation) []audit.Pair {
+				return []audit.Pair{{Label: "two more", First: audit.Records(1), Second: audit.Records(1, 0, 0)}}
+			}
+		}), "one row more"},
+		"a finder":                 {finder(one), ""},
+		"a finder of strangers":    {finder(audit.Pair{Label: "two", First: audit.Records(), Second: audit.Records(0, 1)}), "one row more"},
+		"a finder of its own will": {finder(one, other), "the same stream gave different pairs"},
+		"a learner":                {learner(func(*audit.LearnerSpec) {}), ""},
+		"a learner of its own will": {learner(func(s *audit.LearnerSpec) {
+			learn, n := s.Learn, 0
+			s.Learn = func(ex audit.Exploration) (audit.Model, error) {
+				n++
+				ex.First = ex.First.Slice(0, max(0, ex.First.Len()-n))
+				return learn(ex)
+			}
+		}), "gave two different models"},
+		"a learner that forgets": {learner(func(s *audit.LearnerSpec) {
+			decode := s.Decode
+			s.Decode = func(data json.RawMessage, columns []audit.Column) (audit.Model, error) {
+				m, err := decode(data, columns)
+				return oddModel{m}, err
+			}
+		}), "after the model was written and read"},
+	} {
+		h, done := &holder{}, make(chan bool)
+		go func() {
+			defer close(done)
+			c.test(h)
+		}()
+		if <-done; !strings.Contains(h.failed, c.says) || c.says == "" && h.failed != "" {
+			t.Errorf("%s: %q, must say %q", name, h.failed, c.says)
+		}
+	}
+}
 
 func TestFailureTellsAll(t *testing.T) {
 	for mode, says := range map[pair.Mode][]string{

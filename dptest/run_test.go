@@ -59,6 +59,9 @@ func TestHelper(t *testing.T) {
 			{Label: "same size (loud)", First: audit.Records(1), Second: audit.Records(1, 0)},
 			{First: audit.Records(0), Second: audit.Records(0, 0)},
 		}})
+	case "search":
+		domain := audit.Domain{Columns: 1, MaxRows: 3, Lower: []float64{0}, Upper: []float64{1}}
+		dptest.Run(t, count{0.5}, audit.DPClaim(1, 0), dptest.Options{Samples: 5000, Seed: 3, Trials: 2, Learner: "histogram", Pairs: oneRowMore, Domain: &domain})
 	case "registered":
 		dptest.Run(t, dptest.From(mechanisms.All(), "svt1"), audit.DPClaim(1, 0), dptest.Options{Samples: 1000, Learner: "histogram"})
 	case "size":
@@ -105,6 +108,15 @@ func TestRunFails(t *testing.T) {
 			t.Errorf("%s: verdict %s, %v", path, r.Verdict, err)
 		}
 		must.Say(t, out, "report in "+path)
+	}
+}
+
+// The search of a domain has its part of the error, too.
+func TestSearchFails(t *testing.T) {
+	out, passed := run(t, "search")
+	must.Say(t, out, "--- FAIL: TestHelper/search", "with probability at most 0.0005.")
+	if passed || strings.Contains(out, "at most 0.001") {
+		t.Errorf("passed %v:\n%s", passed, out)
 	}
 }
 

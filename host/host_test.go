@@ -180,8 +180,9 @@ func TestKinds(t *testing.T) {
 			if !Is(out.ID, data) || len(out.ID) != shortest || out.Address != origin+ShownPath+out.ID {
 				t.Errorf("stored as %+v", out)
 			}
-			if r := ask(t, h, "GET", ReportsPath+"/"+out.ID, nil); said(t, r) != string(data) {
-				t.Error("another content came back")
+			kind := map[bool]string{true: "text/plain; charset=utf-8", false: "application/json"}[name == "code"]
+			if r := ask(t, h, "GET", ReportsPath+"/"+out.ID, nil); said(t, r) != string(data) || r.Header.Get("Content-Type") != kind {
+				t.Errorf("another content came back, or of the kind %s", r.Header.Get("Content-Type"))
 			}
 			r := ask(t, h, "GET", ShownPath+out.ID, nil)
 			page := said(t, r)
@@ -259,6 +260,10 @@ func TestCollision(t *testing.T) {
 	}
 	if _, _, err := find(ctx, m, sum[:shortest]); !errors.Is(err, errDamaged) {
 		t.Errorf("what is not of its id comes back: %v", err)
+	}
+	m.values[id] = kept{Version: 2}.with(a)
+	if _, _, err := find(ctx, m, id); !errors.Is(err, errDamaged) {
+		t.Errorf("what another version kept comes back: %v", err)
 	}
 }
 

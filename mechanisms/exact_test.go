@@ -201,7 +201,7 @@ func TestNumericSVTKeepsItsClaim(t *testing.T) {
 
 // Where noise is added and nothing else happens to it, the same noise on both
 // datasets shows by how much the answers differ, and the loss is the sum of
-// those over the scale.
+// those over the scale, which is the mean distance from the median.
 func TestLossesOfAddedNoise(t *testing.T) {
 	for _, c := range []struct {
 		name        string
@@ -217,6 +217,7 @@ func TestLossesOfAddedNoise(t *testing.T) {
 		{"count-replace-as-add", []any{"epsilon", 0.5}, "", 2, 1, false},
 		{"noisy-histogram-replace", []any{"epsilon", 0.5, "bins", 3}, "", 4, 0.5, true},
 		{"noisy-histogram", []any{"epsilon", 0.5}, "", 2, 0.5, true},
+		{"laplace-count", []any{"epsilon", 0.5}, "", 2, 0.5, true},
 		{"sum-clipped", []any{"epsilon", 0.5}, "", 2, 0.5, true},
 		{"sum-unclipped", []any{"epsilon", 0.5}, "", 2, 2.5, false},
 		{"sum-unclipped", []any{"epsilon", 0.5, "most", 40}, "", 2, 20, false},
@@ -251,6 +252,17 @@ func TestLossesOfAddedNoise(t *testing.T) {
 					t.Fatalf("%s %v: pair %q loses %v, want at most %g", c.name, c.params, pair.Label, loss, c.loss)
 				}
 				most = math.Max(most, loss)
+			}
+			width, spread := len(a.Row(0)), 0.0
+			for j := range width {
+				column := audit.Listed(a.Len(), func(i int) float64 { return a.Row(i)[j] })
+				slices.Sort(column)
+				for _, v := range column {
+					spread += math.Abs(v-column[len(column)/2]) / float64(len(column)*width)
+				}
+			}
+			if math.Abs(spread/c.scale-1) > 0.06 { // four standard deviations of a single column
+				t.Errorf("%s %v: noise of scale %v, want %v", c.name, c.params, spread, c.scale)
 			}
 			if k == 0 && most < c.loss-1e-9 {
 				t.Errorf("%s %v: the first pair loses %v, want %g", c.name, c.params, most, c.loss)
@@ -329,6 +341,12 @@ func TestLowBitsTell(t *testing.T) {
 // Snapping gives multiples of Λ, whose cells under Laplace noise lose at most epsilon; and λ < B < 2^46 λ, as the theorem
 // asks.
 func TestSnappingIsExact(t *testing.T) {
+	// At epsilon = 1 the value 0 stays 0 where the noise is within half of the grid, 1.
+	drawn := sample(t, mustNew(t, laplaceSnapping.spec(), set(laplaceSnapping.spec())), audit.Records(0), 20_000, 0)
+	share := float64(audit.Count(drawn.Rows, func(v float64) bool { return v == 0 })) / 20_000
+	if want := 1 - math.Exp(-0.5); math.Abs(share-want) > 0.017 { // five standard deviations
+		t.Errorf("a share of %v stays, want %v", share, want)
+	}
 	const rows = 1000
 	spec := specOf(t, "laplace-snapping")
 	for _, epsilon := range []float64{1e-6, 0.3, 0.5, 1, 2.5, 100} {

@@ -2,6 +2,7 @@ package pair
 
 import (
 	"math"
+	"math/big"
 	"strings"
 	"testing"
 
@@ -33,6 +34,35 @@ func TestClaimValidate(t *testing.T) {
 		{audit.Claim{Kind: audit.Pure, Epsilon: 1, Delta: 0.1}, "absent"},
 	} {
 		must.Input(t, bad.claim.Validate(), bad.says, bad.claim)
+	}
+}
+
+// TestGroupClaim: delta is never below the exact one of so many steps, and hardly above.
+func TestGroupClaim(t *testing.T) {
+	const bits = 300
+	number := func(x float64) *big.Float { return new(big.Float).SetPrec(bits).SetFloat64(x) }
+	for _, epsilon := range []float64{1e-3, 0.1, 0.3, 0.7, 1, 2.5} {
+		grow, term := number(1), number(1) // e^epsilon
+		for k := 1; k < 100; k++ {
+			term.Quo(term.Mul(term, number(epsilon)), number(float64(k)))
+			grow.Add(grow, term)
+		}
+		exact, step := number(0), number(1e-90)
+		for steps := 1; steps <= 64; steps++ {
+			exact.Add(exact, step)
+			step.Mul(step, grow)
+			got := audit.DPClaim(epsilon, 1e-90).Group(steps)
+			over, _ := new(big.Float).Quo(number(got.Delta), exact).Float64()
+			if number(got.Delta).Cmp(exact) < 0 || over > 1+1e-11 || got.Epsilon != float64(steps)*epsilon {
+				t.Fatalf("%d steps of %g are %v, whose delta is %v times the exact one", steps, epsilon, got, over)
+			}
+		}
+	}
+	if c := audit.DPClaim(1, 0.1).Group(5); c.Delta != 1 {
+		t.Errorf("delta is %v", c.Delta)
+	}
+	if c := audit.DPClaim(1, 0).Group(5); c != audit.DPClaim(5, 0) {
+		t.Errorf("of no delta: %v", c)
 	}
 }
 
@@ -70,6 +100,31 @@ func TestRelationCheck(t *testing.T) {
 		err := c.relation.Check(c.pair, dom)
 		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
 			t.Errorf("%s %v: error %v, want %q", c.relation, c.pair, err, c.says)
+		}
+	}
+}
+
+// TestSteps: no pair is more steps apart than its group may be, and equal rows count once each.
+func TestSteps(t *testing.T) {
+	dom := audit.Domain{Columns: 1, MinRows: 0, MaxRows: 4, Lower: []float64{0}, Upper: []float64{1}}
+	for _, c := range []struct {
+		relation      audit.Relation
+		first, second audit.Dataset
+		steps         int
+	}{
+		{audit.Replace, audit.Records(0, 1), audit.Records(1, 1), 1},
+		{audit.Replace, audit.Records(0, 0, 0), audit.Records(0, 1, 1), 2},
+		{audit.Replace, audit.Records(0, 0, 0), audit.Records(1, 1, 1), 3},
+		{audit.AddRemove, audit.Records(), audit.Records(0), 1},
+		{audit.AddRemove, audit.Records(0), audit.Records(1), 2},
+		{audit.AddRemove, audit.Records(1), audit.Records(1, 1, 1), 2},
+		{audit.AddRemove, audit.Records(0, 0), audit.Records(1), 3},
+	} {
+		p := audit.Pair{First: c.first, Second: c.second}
+		for most := 1; most <= 4; most++ {
+			if steps, err := c.relation.Steps(p, dom, most); (err == nil) != (c.steps <= most) || err == nil && steps != c.steps {
+				t.Errorf("%s %v: %d steps of %d, %v; want %d", c.relation, p, steps, most, err, c.steps)
+			}
 		}
 	}
 }

@@ -111,6 +111,12 @@ func TestOutputsFollowTheLibrarysLaws(t *testing.T) {
 	follows(t, "sum", out, false, distuv.Laplace{Mu: -1, Scale: 4}.CDF)
 	out = draw(t, "google-bounded-sum", params("type=int64", "lower=-1", "upper=6"), rows(1, -9, 7, 1), n)
 	follows(t, "whole sum", out, true, distuv.Laplace{Mu: 6, Scale: 6}.CDF)
+	for kind, lattice := range map[string]bool{"type=float64": false, "type=int64": true} { // in two partitions
+		out = draw(t, "google-bounded-sum", params(kind, "lower=-1", "upper=3", "max-partitions-contributed=2"), rows(2, 2, -9, 1, 1), n)
+		for j, sum := range []float64{3, 0} {
+			follows(t, "sums, "+kind, column(out, j, 2), lattice, distuv.Laplace{Mu: sum, Scale: 6}.CDF)
+		}
+	}
 	out = draw(t, "google-bounded-sum-unbounded-contribution", params("contributed=3"), rows(3, 1, 0, 1), n)
 	for j, sum := range []float64{1, 0, 1} {
 		follows(t, "sums", column(out, j, 3), false, distuv.Laplace{Mu: sum, Scale: 1}.CDF)
@@ -173,8 +179,24 @@ func TestSharesOfMeanAndQuantiles(t *testing.T) {
 		}
 		share("mean", draw(t, "google-bounded-mean", params("lower=-3", "upper=1", "max-contributions-per-partition=2"), d, n), -3, lower)
 	}
-	out := draw(t, "google-quantiles", params("ranks=1"), audit.Dataset{Columns: 1, Values: []float64{1}}, n)
-	share("quantile", out, 0.5, math.Exp(-1)/4)
+	// Of two partitions each gets half of epsilon.
+	sum, count, lower := distuv.Laplace{Scale: 4 / 0.5}.CDF, distuv.Laplace{Scale: 2 / 0.5}.CDF, 0.0
+	for k := -400.0; k < 400; k++ {
+		lower += (count(k+0.5) - count(k-0.5)) * sum(-2*max(1, k))
+	}
+	share("mean of two partitions", column(draw(t, "google-bounded-mean", params("lower=-3", "upper=1", "max-partitions-contributed=2"), audit.Dataset{Columns: 2}, n), 0, 2), -3, lower)
+	for _, c := range []struct {
+		param string
+		d     audit.Dataset
+		want  float64
+	}{
+		{"ranks=1", audit.Records(1), math.Exp(-1) / 4},
+		{"max-partitions-contributed=2", audit.Dataset{Columns: 2, Values: []float64{1, 0}}, math.Exp(-0.5) / 4},
+		{"max-contributions-per-partition=2", audit.Dataset{Columns: 2, Values: []float64{1, 0}}, math.Exp(-1) / 4}, // one in each leaf
+	} {
+		out := draw(t, "google-quantiles", params("ranks=1", c.param), c.d, 4*n)
+		share("quantile, "+c.param, column(out, 0, len(out)/(4*n)), 0.5, c.want)
+	}
 	// One object answers all ranks from the same counts, one for every rank does not.
 	both := func(out []float64) []float64 {
 		var v []float64

@@ -15,6 +15,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/stream"
 	"github.com/dpscope/dpscope/audit/stream/linalg"
+	"github.com/dpscope/dpscope/bounds/accounting"
 	"github.com/dpscope/dpscope/internal/must"
 	"github.com/dpscope/dpscope/mechanisms/train"
 )
@@ -383,6 +384,30 @@ func TestNaiveBayesTwin(t *testing.T) {
 	}
 }
 
+// Of many rows at the origin the share tells the noise of the counts, and a mean that of a sum:
+// the mean absolute values of the difference of two Laplace variables, and of one, are 3/2 of
+// their scale and the scale. Six percent are four standard deviations or more.
+func TestNoiseOfNaiveBayes(t *testing.T) {
+	const each, draws = 2000, 5000
+	m := made(t, "naive-bayes", "epsilon", 2.0, "neighbours", "add-remove", "table", "iris-petals").(*bayesModel)
+	features := len(m.table.Features)
+	d := audit.Dataset{Columns: features + 1, Values: make([]float64, 2*each*(features+1))}
+	for i := range each {
+		d.Row(i)[features] = 1
+	}
+	rows, width, of := draw(t, m, d, draws), len(m.Columns()), map[string]float64{}
+	for ; len(rows) > 0; rows = rows[width:] {
+		of["counts"] += math.Abs(rows[4*features]-0.5) * 4 * each / 1.5 / draws
+		of["sums"] += math.Abs(rows[0]) * each / float64(features) / draws
+		of["squares"] += math.Abs(rows[2*features]+rows[0]*rows[0]) * each / float64(features) / draws
+	}
+	for what, scale := range of {
+		if want := 3 / 2.0; math.Abs(scale/want-1) > 0.06 {
+			t.Errorf("noise of scale %v on %s, want %v for a count and as much a feature", scale, what, want)
+		}
+	}
+}
+
 // Counts that are exposed sum to the number of rows; without noise to speak of they are
 // the true ones.
 func TestExposedCounts(t *testing.T) {
@@ -455,6 +480,24 @@ func TestStepsTellALikelihoodRatio(t *testing.T) {
 	}
 	broken := made(t, "sgd-linear-quarter-noise", "steps", 1.0, "epsilon", 1.0, "clip", 0.3).(*dpSGDModel)
 	follows(t, "quarter", draw(t, broken.For(two), two.Second, drawn/4), distuv.Normal{Mu: 8 * mu * mu, Sigma: 4 * mu}.CDF)
+}
+
+// Where rows take part by chance, sigma is the least for the claim too: of one step by the closed
+// form, in which the loss is that of a Gaussian weighed by the rate, of several by composition.
+func TestSigmaOfSampledSteps(t *testing.T) {
+	const epsilon, delta = 1.0, 1e-5
+	for _, rate := range []float64{0.1, 0.6} {
+		for _, steps := range []int{1, 30} {
+			s := sigma(train.Config{Relation: train.AddRemove, Epsilon: epsilon, Delta: delta, Rate: rate, Steps: steps})
+			_, has := accounting.Composition{{Mechanism: accounting.SubsampledGaussian{Sigma: s, Sensitivity: 1, Rate: rate}, Count: steps}}.Delta(epsilon)
+			if steps == 1 {
+				has = rate * accounting.GaussianDelta(s, 1, math.Log1p(math.Expm1(epsilon)/rate))
+			}
+			if has > delta*(1+1e-9) || has < 0.98*delta {
+				t.Errorf("%d steps at rate %v: sigma %v has delta %v at epsilon 1, must have %v", steps, rate, s, has, delta)
+			}
+		}
+	}
 }
 
 // A training on the rows that two datasets share, with the others beside them, is a

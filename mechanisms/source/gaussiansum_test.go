@@ -192,6 +192,12 @@ func TestChiSquare(t *testing.T) {
 // TestSigma holds the calibrations to the figures of the paper's simulation
 // (2.149 at epsilon 2) and of Balle and Wang's mechanism (1.994).
 func TestSigma(t *testing.T) {
+	for relation, times := range map[audit.Relation]float64{audit.AddRemove: 1, audit.Replace: 2} { // how far a canary moves the sum
+		p := audit.Params{"calibration": {Text: ByAnalytic}, "epsilon": {Number: 2}, "delta": {Number: 1e-5}, "noise": {Number: 0.5}}
+		if got, want := sumSigma(Setup{Relation: relation, Params: p}), times*0.5*Sigma(ByAnalytic, 2, 1e-5); got != want {
+			t.Errorf("under %s the deviation is %v, want %v", relation, got, want)
+		}
+	}
 	for _, c := range []struct {
 		how       string
 		eps, want float64

@@ -1,6 +1,9 @@
 package user
 
 import (
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,6 +48,36 @@ func TestSample(t *testing.T) {
 	}
 }
 
+// Where runs fail, each output is a run of its own, and the reason that is told does not depend
+// on which came first.
+func TestFailedRuns(t *testing.T) {
+	var reasons []string
+	m := New([]audit.Column{{Name: "c1", Kind: audit.Real}}, func(_ audit.Dataset, seed uint64, out []float64) error {
+		stream.New(stream.Key{Seed: seed}).Uniform(out, 0, 1)
+		for _, v := range out {
+			if v < 0.2 {
+				reasons = append(reasons, fmt.Sprint(v))
+				return &Failed{errors.New(fmt.Sprint(v))}
+			}
+		}
+		return nil
+	})
+	out := make([]float64, 500)
+	must.Do(t, m.Sample(audit.Records(1), stream.New(stream.Key{Seed: 1}), out))
+	failed := 0
+	for _, v := range out {
+		if v == audit.ErrorOutcome.In(audit.Real) {
+			failed++
+		} else if v < 0.2 || v > 1 {
+			t.Fatalf("an output is %v", v)
+		}
+	}
+	// 100 are expected, with a standard deviation of 9.
+	if failed < 50 || failed > 150 || failed != len(reasons)-1 || m.Failure() != slices.Min(reasons) {
+		t.Errorf("%d of 500 outputs failed, %d requests did: %s", failed, len(reasons), m.Failure())
+	}
+}
+
 func TestTry(t *testing.T) {
 	space := must.Get(audit.ParseSpace("", "", "", false, 0))(t)
 	calls := uint64(0)
@@ -69,6 +102,12 @@ func TestTry(t *testing.T) {
 		{"of its own", func(d audit.Dataset, seed uint64, out []float64) error {
 			calls++
 			return laplace(d, seed+calls, out)
+		}, true, ""},
+		{"of its own at the end", func(d audit.Dataset, seed uint64, out []float64) error {
+			calls++
+			err := laplace(d, seed, out)
+			out[len(out)-1] = float64(calls)
+			return err
 		}, true, ""},
 		{"no seed", func(d audit.Dataset, _ uint64, out []float64) error { return laplace(d, 1, out) }, false, "ignores its seed"},
 		{"one draw", func(d audit.Dataset, seed uint64, out []float64) error {

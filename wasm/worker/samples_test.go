@@ -158,10 +158,20 @@ func TestSamplesWithProblems(t *testing.T) {
 		if !strings.Contains(all, c.says) || found.Problem != nil || (found.Offer != nil) != c.offers {
 			t.Errorf("%.30q: %s, %+v", c.data, all, found.Problem)
 		}
+		if found.Offer != nil && (found.Offer.Settings["lower"] == "true") != strings.Contains(all, "[*lower|higher] one means in") {
+			t.Errorf("%.30q: %s, with the settings %v", c.data, all, found.Offer.Settings)
+		}
 	}
 	// Mended.
 	found := answerTo[inspected](p, "inspect", `{"reading": {"kinds": {"x": "mixed"}}}`, textFile("t", "x,dataset\n"+rows+"abc,1\n"))
 	if found.Offer == nil || !strings.Contains(said(found.Columns[0].Kind), "*numbers and names|") {
+		t.Errorf("%+v", found)
+	}
+	// What is there is read anew where its bytes mean something else.
+	if found = answerTo[inspected](p, "inspect", `{"reading": {"nonFinite": "symbol"}}`, textFile("n", "x,dataset\n"+rows+"NaN,1\n")); found.Offer == nil {
+		t.Errorf("%+v", found)
+	}
+	if found = answerTo[inspected](p, "inspect", "{}"); found.Problem == nil || !strings.Contains(found.Problem.Message, "NaN") || found.Offer != nil {
 		t.Errorf("%+v", found)
 	}
 }

@@ -218,6 +218,20 @@ func TestTrainerCheck(t *testing.T) {
 	scores := make([]float64, 12)
 	must.Get(p.Train(some(12), 1, scores, nil))(t)
 	must.Refuse(t, must.Err(p.Train(some(12), 2, scores, nil)), "the same 12 scores for the seeds 1 and 2")
+	// Of other members, or from another seed, the training is another.
+	o := openTrainer(t, "correct", 0)
+	must.Get(o.Check(some(12), 12, nil))(t)
+	for _, seed := range []uint64{12, 13} {
+		members, got, want := make([]bool, 12), make([]float64, 12), make([]float64, 12)
+		if seed == 13 {
+			members = some(12)
+		}
+		must.Get(o.Train(members, seed, got, nil))(t)
+		stream.New(stream.Key{Seed: seed}).Gaussian(want, 1)
+		if got[1] != want[1] || (got[0] == want[0]+1) != members[0] {
+			t.Errorf("seed %d with the members %v: %v, the noise is %v", seed, members, got, want)
+		}
+	}
 	// What was asked for the check is not asked again: a program that gives another answer
 	// each time gives that one.
 	q := openTrainer(t, "own", 0)
