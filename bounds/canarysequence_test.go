@@ -99,6 +99,9 @@ func TestCanarySequenceGrid(t *testing.T) {
 			if eps <= last || eps != want[0] || (place > s.claim) != (eps > claim+max(2e-6, 1e-9*claim)) {
 				t.Fatalf("claim %v, place %d: %v after %v, want %v", claim, place, eps, last, want[0])
 			}
+			if s.next = place + 1; s.LowerBound() != eps || s.Refuted() != (eps > claim) {
+				t.Fatalf("claim %v: with all up to %v rejected the bound is %v, refuted: %v", claim, eps, s.LowerBound(), s.Refuted())
+			}
 			last, want = eps, want[1:]
 		}
 		if len(want) > 0 {

@@ -159,6 +159,34 @@ func TestLimitsSolveTheirInequality(t *testing.T) {
 	}
 }
 
+// TestSidesShareTheError: each of the two limits errs with half of the error.
+func TestSidesShareTheError(t *testing.T) {
+	table := NewCanaryTable(4, 5)
+	for i := range 400 {
+		table.Add(4-i%7/3, i%5/4, 1)
+	}
+	x, y := table.In(), table.Out()
+	for _, kind := range CanaryIntervals()[1:] {
+		var lo, hi float64
+		switch kind {
+		case CanaryBetting:
+			lo, hi = x.bettingLower(0.05, sideStakes), 1-y.mirror().bettingLower(0.05, sideStakes)
+		case CanaryMaurerPontil:
+			lo, _ = x.empiricalBernstein(0.05)
+			_, hi = y.empiricalBernstein(0.05)
+		case CanaryKL:
+			lo, _ = x.chernoff(0.05)
+			_, hi = y.chernoff(0.05)
+		default:
+			lo, _ = x.momentLimits(kind.Order(), !kind.Valid(), 0.05)
+			_, hi = y.momentLimits(kind.Order(), !kind.Valid(), 0.05)
+		}
+		if in, out := CanaryLimits(kind, table, 0.1, CanaryStakes{}); in != lo || out != hi {
+			t.Errorf("%s: %v and %v, of half of the error %v and %v", kind, in, out, lo, hi)
+		}
+	}
+}
+
 // At K = 1 the first-order Wilson interval is the textbook's.
 func TestWilsonOfOneEntry(t *testing.T) {
 	e := Exchangeable{K: 1, Runs: []int{80, 20}}

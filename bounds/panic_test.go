@@ -52,6 +52,8 @@ func TestProgrammerErrorsPanic(t *testing.T) {
 		"paired limit":    func() { CanaryLimits(CanaryPairedBetting, canaries, 0.05, CanaryStakes{}) },
 		"stake":           func() { CanaryEpsilon(CanaryPairedBetting, canaries, 0, 0.05, CanaryStakes{Paired: []float64{0}}) },
 		"runs":            func() { TuneCanary(canaries, 0, 0, 0.05) },
+		"future epoch":    func() { NewCanarySequence(2, 2, 1, 0, 0.05).Epoch(CanarySums{Runs: 1}) },
+		"no epoch":        func() { NewCanarySequence(2, 2, 1, 0, 0.05).Observe(0, 0) },
 		"ceiling":         func() { CanaryCeiling(CanaryKL, 1, 1, 0, 0, 0.05) },
 		"guesses":         func() { OneRunEpsilon(5, 6, 0, 0, nominal) },
 		"guesses' mu":     func() { OneRunGDPMu(5, 4, 5, 2, nominal) },

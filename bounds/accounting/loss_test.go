@@ -362,3 +362,32 @@ func TestNormalMass(t *testing.T) {
 		}
 	}
 }
+
+// TestTailsCount: at a coarse tail the law that dominates has all of P, and no less delta than the
+// exact one of the Gaussian; the law that is dominated has no more.
+func TestTailsCount(t *testing.T) {
+	for _, tail := range []float64{1e-2, 1e-4, 1e-9} {
+		c := newCells(Gaussian{1, 1}.losses(false), 0.01, tail, false)
+		for eps := 0.0; eps < 4; eps += 0.25 {
+			delta := func(l *lossLaw) float64 {
+				sum := l.infinite
+				for i, at := range l.at {
+					sum += l.mass[i] * max(0, -math.Expm1(eps-l.offset-float64(at)*l.step))
+				}
+				return sum
+			}
+			exact := GaussianDelta(1, 1, eps)
+			if above, below := delta(c.above()), delta(c.below(false)); above < exact*(1-1e-9) || below > exact*(1+1e-9) || above > exact+2*tail+1e-4 {
+				t.Errorf("tail %v, epsilon %v: delta in [%v, %v], exactly %v", tail, eps, below, above, exact)
+			}
+		}
+	}
+	rare := newCells(Finite{P: []float64{0.5, 0.5}, Q: []float64{1e-295, 1}}.losses(false), 0.01, 1e-9, false).above()
+	all := rare.infinite
+	for _, p := range rare.mass {
+		all += p
+	}
+	if math.Abs(all-1) > 1e-9 {
+		t.Errorf("outputs that Q hardly has: P adds up to %v", all)
+	}
+}

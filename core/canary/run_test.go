@@ -424,3 +424,21 @@ func TestProgress(t *testing.T) {
 		t.Errorf("%v, %+v, %d looks, time left told %d times", err, last, looks, told)
 	}
 }
+
+// TestNothingIsDrawnTwice: what certifies was never looked at: no score of a run is one of another
+// run, phase or side.
+func TestNothingIsDrawnTwice(t *testing.T) {
+	a := must.Get(samplePlan(100, 4).Resolve(source.Sources(), nil))(t)
+	seen := map[float64]bool{}
+	drawn := 0
+	for _, phase := range []Phase{Exploring, Certifying, Betting} {
+		scores := must.Get(a.Scores(phase, 50))(t)
+		for _, x := range scores {
+			seen[x] = true
+		}
+		drawn += len(scores)
+	}
+	if len(seen) < drawn || drawn != 3*50*(a.Plan.K+a.Plan.M) {
+		t.Errorf("of %d scores %d are new", drawn, len(seen))
+	}
+}

@@ -225,8 +225,11 @@ func TestSequentialForged(t *testing.T) {
 		"what was learnt": func(ev *Evidence, b *Bets) {
 			b.Epochs[4].Learnt.X--
 		},
-		"a score":        func(ev *Evidence, b *Bets) { b.Scores = slices.Clone(b.Scores); b.Scores[6] ^= 1 },
-		"an epoch fewer": func(ev *Evidence, b *Bets) { b.Epochs = b.Epochs[:len(b.Epochs)-1] },
+		"a training more":    func(ev *Evidence, b *Bets) { b.Epochs[4].First++; b.Epochs[4].Learnt.Runs++ },
+		"more to learn from": func(ev *Evidence, b *Bets) { b.Epochs[4].Learnt.Runs++ },
+		"another first":      func(ev *Evidence, b *Bets) { b.Epochs[4].First++ },
+		"a score":            func(ev *Evidence, b *Bets) { b.Scores = slices.Clone(b.Scores); b.Scores[6] ^= 1 },
+		"an epoch fewer":     func(ev *Evidence, b *Bets) { b.Epochs = b.Epochs[:len(b.Epochs)-1] },
 		"a score that is none": func(ev *Evidence, b *Bets) {
 			b.Scores = slices.Concat(membership.Floats{math.NaN()}.Pack(), b.Scores[8:])
 		},
@@ -427,5 +430,27 @@ func TestSequentialStopped(t *testing.T) {
 	whole, err := testRun{Plan: parent.Plan(), Sources: sources, Pool: engine.LocalPool(1), Continue: parent}.Do(context.Background())
 	if err != nil || whole.Termination.SamplesUsed != 300 || whole.Evidence.Runs.Certified.Diverged != 300 {
 		t.Errorf("%v, %s", err, whole.Summary)
+	}
+}
+
+// TestMembershipByMode: an interval of what was seen stands only where runs are independent and
+// their number was fixed before.
+func TestMembershipByMode(t *testing.T) {
+	until := sequentialPlan(60)
+	until.Mode = UntilRefuted
+	for _, k := range []struct {
+		plan Plan
+		want int
+	}{{sequentialPlan(60), 0}, {until, 0}, {samplePlan(60, 4), 1}, {oneRunPlan(1, 200, nil), 0}} {
+		r, intervals := runAudit(t, k.plan, 2), 0
+		rows := r.Rows(report.Membership)
+		for _, x := range rows {
+			if x.LowerBound != nil || x.UpperBound != nil || x.Valid {
+				intervals++
+			}
+		}
+		if len(rows) < 4 || intervals != k.want {
+			t.Errorf("mode %q: %d of %d rows have an interval, want %d", r.Plan.Mode, intervals, len(rows), k.want)
+		}
 	}
 }

@@ -209,3 +209,51 @@ func TestGuessesShareTheError(t *testing.T) {
 		t.Errorf("epsilon %v, mu %v, p-value %v, want %v, %v, %v", *rows[0].LowerBound, *rows[1].Mu, got, eps, mu, p)
 	}
 }
+
+// TestForgedGuesses: numbers that the plan's guesses cannot be are refused.
+func TestForgedGuesses(t *testing.T) {
+	rule := Rule{Claim: audit.DPClaim(1, 1e-5), Beta: 0.05}
+	chosen, in := Guessing{GuessPlan{ChosenSides, nil, []int{20}}, 80, rule}, Guessing{GuessPlan{InSide, []int{8}, []int{8}}, 80, rule}
+	for _, k := range []struct {
+		g       Guessing
+		made    Guess
+		ok      bool
+		guesses int
+	}{
+		{chosen, Guess{70, 0, 70}, true, 1}, {chosen, Guess{71, 0, 70}, false, 1}, // ten are set aside
+		{chosen, Guess{70, 0, 70}, false, 2}, {chosen, Guess{70, 0, 70}, false, 0},
+		{chosen, Guess{9, 10, 5}, false, 1}, {chosen, Guess{9, 9, 10}, false, 1}, {chosen, Guess{0, 0, 0}, false, 1},
+		{in, Guess{8, 8, 5}, true, 1}, {in, Guess{8, 7, 5}, false, 1}, {in, Guess{9, 9, 5}, false, 1}, {in, Guess{8, 8, 9}, false, 1},
+	} {
+		gdp := Guess{k.g.GDPGuesses[0], k.g.GDPGuesses[0], 4}
+		if err := k.g.Check(Guessed{slices.Repeat([]Guess{k.made}, k.guesses), []Guess{gdp}}); (err == nil) != k.ok {
+			t.Errorf("%d times %+v, sides %q: %v", k.guesses, k.made, k.g.Sides, err)
+		}
+		if gdp.Made++; k.g.Check(Guessed{[]Guess{k.made}, []Guess{gdp}}) == nil {
+			t.Errorf("%+v of f-DP pass, with %+v", gdp, k.made)
+		}
+	}
+}
+
+// TestForgedRuns: counts of more runs than were planned, or of other canaries, are refused.
+func TestForgedRuns(t *testing.T) {
+	for name, change := range map[string]func(g *Gathered){
+		"":                 func(*Gathered) {},
+		"more explored":    func(g *Gathered) { g.Explored.Table.Add(1, 0, 1) },
+		"more certified":   func(g *Gathered) { g.Certified.Table.Add(1, 0, 1) },
+		"other canaries":   func(g *Gathered) { g.Certified.Table.K = 3 },
+		"other fresh ones": func(g *Gathered) { g.Certified.Table.M = 4 },
+		"fewer diverged":   func(g *Gathered) { g.Certified.Diverged = -1 },
+		"more diverged":    func(g *Gathered) { g.Certified.Diverged = 31 },
+		"no threshold":     func(g *Gathered) { g.Threshold = math.Inf(1) },
+		"a stake of 0":     func(g *Gathered) { g.Stakes.Paired = []float64{0} },
+	} {
+		explored, certified := bounds.NewCanaryTable(2, 3), bounds.NewCanaryTable(2, 3)
+		explored.Add(2, 0, 20)
+		certified.Add(1, 1, 30)
+		g := Gathered{Threshold: 1, Explored: Counted{Table: &explored}, Certified: Counted{Table: &certified, Diverged: 30}}
+		if change(&g); (g.Check(20, 30, 2, 3) == nil) != (name == "") {
+			t.Errorf("%q: %v", name, g.Check(20, 30, 2, 3))
+		}
+	}
+}

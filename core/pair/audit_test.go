@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -262,32 +261,6 @@ func TestFaultyMechanisms(t *testing.T) {
 			cat := of("faulty", 1, c.m)
 			must.Refuse(t, must.Err(pair.Run{Catalogue: cat, Pool: engine.LocalPool(2), Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "faulty", Samples: 200}}.Do(context.Background())), c.says)
 		})
-	}
-}
-
-// TestNothingIsDrawnTwice: what certifies was never looked at before. No output of a run is
-// one of another task, stage or side, and the sequential stage alone decides.
-func TestNothingIsDrawnTwice(t *testing.T) {
-	var mu sync.Mutex
-	seen, twice := map[float64]bool{}, 0
-	m := faulty{[]audit.Column{{Name: "x", Kind: audit.Real}}, func(out []float64) error {
-		mu.Lock()
-		defer mu.Unlock()
-		for _, v := range out {
-			if seen[v] {
-				twice++
-			}
-			seen[v] = true
-		}
-		return nil
-	}}
-	plan := pair.Plan{Version: pair.PlanVersion, Mechanism: "uniform", Samples: 40_000, Explore: 5_000, Trials: 3, Learner: "histogram", Beta: 0.05}
-	r := must.Get(pair.Run{Catalogue: of("uniform", 1, m), Pool: engine.LocalPool(2), Plan: plan}.Do(t.Context()))(t)
-	if twice > 0 || len(seen) != r.Termination.Outputs {
-		t.Errorf("%d outputs came twice, %d once, of %d", twice, len(seen), r.Termination.Outputs)
-	}
-	if row := r.Deciding(); row.Method != pair.MethodSequential || row.Confidence != 1-plan.Beta {
-		t.Errorf("%s decides and errs with %v, want %v", row.Method, 1-row.Confidence, plan.Beta)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat/combin"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair/chart"
 	"github.com/dpscope/dpscope/estimators/classifier"
 	"github.com/dpscope/dpscope/internal/must"
 )
@@ -128,5 +129,38 @@ func TestRefutedIsViolation(t *testing.T) {
 	c.open([]int{1})
 	if c.add([]int{1}, []float64{4}); before || !run.ended() {
 		t.Errorf("ended: %v with no bound above the claim, %v with one that no longer climbs", before, run.ended())
+	}
+}
+
+// TestRefutedWithAllBelow: a run ends as refuted where the bound is the claim, no sooner: a limit
+// below that is not refuted holds up those above it.
+func TestRefutedWithAllBelow(t *testing.T) {
+	claim := audit.DPClaim(1, 0)
+	a := &Audit{Plan: Plan{Mode: UntilRefuted, Beta: 0.05, Claim: &claim}, Claim: claim}
+	places := []int{-2, -1, 0, 1}
+	for _, logs := range [][]float64{{4, 4, 4, 4}, {4, 4, 4, 1}, {4, 4, 1, 4}, {4, 1, 4, 4}, {1, 4, 4, 4}, {1, 1, 1, 1}} {
+		c := a.accounts()
+		c.open(places)
+		refutes := c.refutes(places, func(i int) float64 { return logs[i] })
+		c.add(places, logs)
+		if want := slices.Min(logs[:3]) > 3; refutes != want || c.bound() >= claim.Epsilon != want {
+			t.Errorf("wealths of %v refute: %v, the bound is %v", logs, refutes, c.bound())
+		}
+	}
+}
+
+// TestChartsShareTheError: whichever pair is in the lead, and whichever of its bins count, the limits
+// of all charts that could be shown have no more than all of the error.
+func TestChartsShareTheError(t *testing.T) {
+	all := 0.0
+	for lead := range 1000 {
+		for chosen := range 2 {
+			r := sequentialRun{candidates: make([]*candidatePair, lead+1), result: SequentialResult{Pairs: make([]audit.Pair, lead+1), Epochs: []Epoch{{Pair: lead, Outputs: 9}}}}
+			r.candidates[lead] = &candidatePair{chart: armChart{chosen: chosen + 1, binner: &chart.Binner{Bins: [4][]int{{9}, nil, {9}}}}}
+			all += r.chart().Share
+		}
+	}
+	if all > 1 || all < 0.99 {
+		t.Errorf("the shares add up to %v", all)
 	}
 }

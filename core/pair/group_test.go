@@ -142,6 +142,11 @@ func TestGroups(t *testing.T) {
 				t.Errorf("%s: the replay: %v, %+v", c.name, err, v.Differences)
 			}
 		}
+		if r.Evidence != nil {
+			forged := *r.Evidence
+			r.Evidence, forged.Prepared.Steps = &forged, 7
+			must.Refuse(t, must.Err(pair.Verify(t.Context(), cat, pool, r, false)), "prepared.steps", c.name)
+		}
 	}
 	// Of so faint a mechanism one row shows little.
 	plan := pair.Plan{Version: pair.PlanVersion, Mechanism: "counting", Parameters: audit.Params{"epsilon": {Number: 0.1}}, Finder: "candidates", Samples: 10_000, Seed: 5}

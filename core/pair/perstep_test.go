@@ -71,6 +71,9 @@ func TestPerStepDivides(t *testing.T) {
 	if b, above := perStep(audit.DPClaim(1, 0), 4, func(float64) float64 { return 3 }); b != 0.75 || above {
 		t.Errorf("3 by 4 rows is %v", b)
 	}
+	if b, above := perStep(audit.DPClaim(1, 0.005), 4, func(float64) float64 { return math.Inf(-1) }); b != 0 || above {
+		t.Errorf("of nothing seen the bound is %v, above it: %v", b, above)
+	}
 	of := func(delta float64) float64 { return math.Log((0.6 - delta) / 0.05) }
 	b, _ := perStep(audit.DPClaim(1, 0.005), 4, of)
 	root := 0.0

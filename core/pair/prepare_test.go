@@ -4,13 +4,15 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/pair/threshold"
+	"github.com/dpscope/dpscope/core/report"
 )
 
 // The largest bound of the main event and of its hedges exceeds the truth with probability
-// at most beta, and so does the p-value fall below it under the claim: by enumeration of
-// all tables of three bins.
+// at most beta, and so does the p-value fall below it under the claim, where the bound is
+// above it: by enumeration of all tables of three bins.
 func TestHedgedBoundCoverage(t *testing.T) {
 	const n, beta, delta = 9, 0.2, 0.02
 	prepared := Prepared{Event: threshold.Event{Edge: 0, Above: true}, Alternatives: []threshold.Alternative{
@@ -37,10 +39,19 @@ func TestHedgedBoundCoverage(t *testing.T) {
 	}
 	type held struct{ eps, share float64 }
 	found := map[[2][3]int]held{}
+	claim := audit.DPClaim(0.5, delta)
+	c, refuted := certificate{&Audit{Claim: claim, Plan: Plan{Mode: Fixed, Beta: beta, Claim: &claim, Samples: n}}, &Evidence{Prepared: prepared}}, 0
 	for _, x := range all {
 		for _, y := range all {
 			eps, at := prepared.bound(table(x, y), delta, beta)
 			found[[2][3]int{x, y}] = held{eps, at.Share}
+			counted, row := table(x, y), report.Row{Delta: delta}
+			c.Table, c.Explored = &counted, counted
+			if c.epsilon(&row); (*row.PValue <= beta) != (eps > claim.Epsilon) {
+				t.Fatalf("%v, %v: the bound is %v, the p-value of a claim of %v is %v", x, y, eps, claim.Epsilon, *row.PValue)
+			} else if eps > claim.Epsilon {
+				refuted++
+			}
 			if eps > 0 && at.Share != 0.05 && math.Abs(at.Share-0.85) > 1e-12 {
 				t.Fatalf("a share of %v", at.Share)
 			}
@@ -90,5 +101,18 @@ func TestHedgedBoundCoverage(t *testing.T) {
 			t.Errorf("%v: failure %v", p, failed)
 		}
 	}
-	t.Logf("failure at most %.4f of %v", largest, beta)
+	t.Logf("failure at most %.4f of %v; %d of %d tables refute the claim", largest, beta, refuted, len(found))
+}
+
+// TestOrdersShareTheError: bounds of several orders hold together.
+func TestOrdersShareTheError(t *testing.T) {
+	table, plan := bounds.NewTable(2), bounds.RenyiPlan{Alpha: 2, Method: bounds.MethodRenyiBetting, H: []float64{-1, 0.3}, Lambda: 0.5}
+	copy(table.N, []int{5, 5, 300, 90})
+	higher := plan
+	higher.Alpha, higher.Lambda = 3, 0.3
+	prepared := Prepared{Renyi: []DirectedPlan{{RenyiPlan: plan}, {RenyiPlan: higher}}}
+	rows := certificate{&Audit{Plan: Plan{Beta: 0.05}}, &Evidence{Table: &table, Prepared: prepared}}.renyi()
+	if want := bounds.Renyi(table, plan, 0.025); want <= 0 || *rows[0].LowerBound != want || rows[0].Beta != 0.025 {
+		t.Errorf("the first of two is %v, at an error of %v, want %v", *rows[0].LowerBound, rows[0].Beta, want)
+	}
 }

@@ -93,20 +93,24 @@ func (l *listening) Sample(d audit.Dataset, s *stream.Stream, out []float64) err
 	return nil
 }
 
-// TestNoOutputTwice: what certifies was never looked at, so no noise is drawn a second time: not
+// TestNothingIsDrawnTwice: what certifies was never looked at, so no noise is drawn a second time: not
 // for the other dataset, another pair, another stage or another epoch.
-func TestNoOutputTwice(t *testing.T) {
+func TestNothingIsDrawnTwice(t *testing.T) {
 	for _, mode := range []pair.Mode{pair.Fixed, pair.Climbing} {
 		l := &listening{drawn: map[float64]int{}}
 		cat := broughtCatalogue(t, "")
 		cat.Mechanisms[len(cat.Mechanisms)-1].New = func(audit.Params) (audit.Mechanism, error) { return l, nil }
-		must.Get(pair.Run{Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "command", Claim: &audit.Claim{Epsilon: 1}, Mode: mode, Samples: 20_000, Trials: 3}, Catalogue: cat, Pool: engine.LocalPool(2)}.Do(t.Context()))(t)
+		plan := pair.Plan{Version: pair.PlanVersion, Mechanism: "command", Claim: &audit.Claim{Epsilon: 1}, Mode: mode, Samples: 20_000, Trials: 3, Beta: 0.05}
+		r := must.Get(pair.Run{Plan: plan, Catalogue: cat, Pool: engine.LocalPool(2)}.Do(t.Context()))(t)
 		twice := 0
 		for _, n := range l.drawn {
 			twice += n - 1
 		}
-		if twice > 0 || len(l.drawn) < 40_000 {
-			t.Errorf("%s: of %d outputs %d were drawn before", mode, len(l.drawn)+twice, twice)
+		if twice > 0 || len(l.drawn) != r.Termination.Outputs {
+			t.Errorf("%s: %d outputs came twice, %d once, of %d", mode, twice, len(l.drawn), r.Termination.Outputs)
+		}
+		if row := r.Deciding(); (row.Method == pair.MethodSequential) != (mode == pair.Climbing) || row.Confidence != 1-plan.Beta {
+			t.Errorf("%s: %s decides and errs with %v, want %v", mode, row.Method, 1-row.Confidence, plan.Beta)
 		}
 	}
 }

@@ -95,6 +95,7 @@ func TestWhatAReportBrings(t *testing.T) {
 	}
 	must.Say(t, fmt.Sprint(v.Checked), "{evidence.chart (but for ", "{evidence.prepared (but for event hedges) ")
 	must.Do(t, pair.Merged(*copied(t, good).Evidence, func(*pair.Counted) {}))
+	must.Refuse(t, pair.Merged(*copied(t, good).Evidence, func(c *pair.Counted) { c.Rows++ }), "outputs a side", "more outputs than were counted")
 	for name, forge := range map[string]func(*chart.Chart){
 		"more":       func(c *chart.Chart) { c.First[0]++ },
 		"fewer":      func(c *chart.Chart) { c.Second = c.Second[1:] },
@@ -145,10 +146,16 @@ func TestWhyARunEnded(t *testing.T) {
 				t.Errorf("%s, %q: %v, %v", mechanism, reason, err, v.Differences)
 			}
 		}
+		less := copied(t, good)
+		less.Plan.Samples = good.Termination.Outputs/2 - 1
+		must.Refuse(t, must.Err(pair.Verify(t.Context(), catalogue, pool, less, false)), "the plan's samples in all epochs", mechanism)
 		at := slices.IndexFunc(good.Sequential.Epochs, func(e pair.Epoch) bool { return len(e.Bets) > 0 })
 		for says, forge := range map[string]func(*pair.Epoch){
-			"epoch.counts": func(e *pair.Epoch) { e.Outputs-- },
-			"bets.share":   func(e *pair.Epoch) { e.Bets[0].Share *= -1 }, // which makes room for others above 1
+			"epoch.counts":            func(e *pair.Epoch) { e.Outputs-- },
+			"of an account's wealth":  func(e *pair.Epoch) { e.Bets[0].Share = 1.01 },
+			"above the one before it": func(e *pair.Epoch) { e.Limits = append(e.Limits, e.Limits[len(e.Limits)-1]) },
+			"the epoch's outputs":     func(e *pair.Epoch) { e.Outputs++ },
+			"bets.share":              func(e *pair.Epoch) { e.Bets[0].Share *= -1 }, // which makes room for others above 1
 		} {
 			r := copied(t, good)
 			forge(&r.Sequential.Epochs[at])
