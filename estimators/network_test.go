@@ -166,3 +166,23 @@ func TestSameBitsOfLearners(t *testing.T) {
 		t.Errorf("models changed; digests are now\n%swant\n%s", got.String(), want)
 	}
 }
+
+// TestNetworkStopsByHeldOutOutputs: the loss that ends a training is of outputs that are held out alone.
+func TestNetworkStopsByHeldOutOutputs(t *testing.T) {
+	m, s := smallNetwork[float32](2)
+	tr := &training{network: *m, bound: 1.5, check: always}
+	for side := range tr.held {
+		tr.fitted[side], tr.held[side] = numbers[float32](s, 12), numbers[float32](s, 6)
+	}
+	for _, loss := range []witnessLoss{{theta: 1}, {alpha: 2}} {
+		before := tr.heldOut(loss)
+		tr.fitted[1] = numbers[float32](s, 12)
+		if after := tr.heldOut(loss); after != before {
+			t.Errorf("%v: other outputs are fitted, and the held-out loss of %v is %v", loss, before, after)
+		}
+		tr.held[1] = numbers[float32](s, 6)
+		if after := tr.heldOut(loss); after == before {
+			t.Errorf("%v: other outputs are held out, and the loss is the same", loss)
+		}
+	}
+}

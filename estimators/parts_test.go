@@ -223,3 +223,25 @@ func TestStandardisedFeatures(t *testing.T) {
 		}
 	}
 }
+
+// TestSmoothingIsChosenAcrossFolds: what one fold alone shows is no gain: the scores of either are held
+// to the outputs of the other.
+func TestSmoothingIsChosenAcrossFolds(t *testing.T) {
+	const cells = 16
+	flat, loud := make([]int, cells), [2][]int{make([]int, cells), make([]int, cells)}
+	run := make([]int, cells)
+	for i := range cells {
+		run[i], flat[i] = 1, 50
+		loud[i%2][i], loud[1-i%2][i] = 90, 10
+	}
+	quiet := sideCounts{[2][]int{flat, flat}, [2]int{50 * cells, 50 * cells}}
+	noisy := sideCounts{loud, [2]int{50 * cells, 50 * cells}}
+	for i, folds := range [][2]sideCounts{{noisy, quiet}, {quiet, noisy}} {
+		if reach, gain := chooseSmoothing(folds, run); reach == 0 || gain > 1e-9 {
+			t.Errorf("the noise of fold %d is not smoothed: reach %d, gain %g", i, reach, gain)
+		}
+	}
+	if reach, gain := chooseSmoothing([2]sideCounts{noisy, noisy}, run); reach != 0 || gain < 0.1 {
+		t.Errorf("what both folds show is smoothed: reach %d, gain %g", reach, gain)
+	}
+}

@@ -81,4 +81,7 @@ func TestJudgementAccuses(t *testing.T) {
 	if r := p.Judge([]calibration.Row{bits}, []string{"x"}); len(r.Above) != 0 || r.Tests != 0 || r.Rows[0].Above || r.Rows[0].Rate != 1 || len(r.Left) != 1 {
 		t.Errorf("%+v", r)
 	}
+	if all := calibration.Total([]calibration.Row{bits, alarmed("a", 1, 100)}); all.Alarms != 1 || all.Of != 100 {
+		t.Errorf("with rows that are not judged %d of %d", all.Alarms, all.Of)
+	}
 }

@@ -442,3 +442,36 @@ func TestNothingIsDrawnTwice(t *testing.T) {
 		t.Errorf("of %d scores %d are new", drawn, len(seen))
 	}
 }
+
+// TestDrawnIsChecked: what a task returned comes from another process and may be anything.
+func TestDrawnIsChecked(t *testing.T) {
+	p := must.Get(samplePlan(100, 10).Resolve(source.Sources(), nil))(t).Plan
+	const first, runs = 20, 5
+	for name, c := range map[string]struct {
+		phase  Phase
+		change func(*Drawn)
+		ok     bool
+	}{
+		"counts":             {Certifying, func(*Drawn) {}, true},
+		"scores":             {Exploring, func(d *Drawn) { d.Table = nil }, true},
+		"other runs":         {Certifying, func(d *Drawn) { d.First++ }, false},
+		"more runs":          {Certifying, func(d *Drawn) { d.Runs++ }, false},
+		"a count more":       {Certifying, func(d *Drawn) { d.Table.Add(0, 0, 1) }, false},
+		"no counts":          {Certifying, func(d *Drawn) { d.Table = nil }, false},
+		"fewer canaries in":  {Certifying, func(d *Drawn) { d.Table = new(bounds.NewCanaryTable(p.K-1, p.M)); d.Table.Add(0, 0, runs) }, false},
+		"fewer canaries out": {Certifying, func(d *Drawn) { d.Table = new(bounds.NewCanaryTable(p.K, p.M-1)); d.Table.Add(0, 0, runs) }, false},
+		"a score more":       {Exploring, func(d *Drawn) { d.Scores = append(d.Scores, 0) }, false},
+		"a score fewer":      {Betting, func(d *Drawn) { d.Scores = d.Scores[1:] }, false},
+		"no guesses":         {Once, func(*Drawn) {}, false},
+		"diverged before":    {Certifying, func(d *Drawn) { d.Diverged[0] = first - 1 }, false},
+		"diverged beyond":    {Certifying, func(d *Drawn) { d.Diverged[1] = first + runs }, false},
+		"diverged twice":     {Certifying, func(d *Drawn) { d.Diverged[1] = first }, false},
+	} {
+		d := Drawn{First: first, Runs: runs, Diverged: []int{first, first + runs - 1}, Scores: make(membership.Floats, runs*(p.K+p.M)), Table: new(bounds.NewCanaryTable(p.K, p.M))}
+		d.Table.Add(1, 0, runs)
+		c.change(&d)
+		if err := d.check(p, c.phase, first, runs); (err == nil) != c.ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

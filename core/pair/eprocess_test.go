@@ -8,7 +8,9 @@ import (
 	"gonum.org/v1/gonum/stat/combin"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/pair/chart"
+	"github.com/dpscope/dpscope/core/report"
 	"github.com/dpscope/dpscope/estimators/classifier"
 	"github.com/dpscope/dpscope/internal/must"
 )
@@ -162,5 +164,62 @@ func TestChartsShareTheError(t *testing.T) {
 	}
 	if all > 1 || all < 0.99 {
 		t.Errorf("the shares add up to %v", all)
+	}
+}
+
+// TestSequentialEvidenceIsChecked: epochs come from a report, which may be anything.
+func TestSequentialEvidenceIsChecked(t *testing.T) {
+	const samples, outputs = 100, 40
+	sides := func(first, second int) []byte {
+		cells := make([]int, 2*classifier.Cells)
+		cells[0], cells[classifier.Cells] = first, second
+		return packSparse(cells)
+	}
+	for name, c := range map[string]struct {
+		change func(*SequentialResult, *Epoch)
+		ok     bool
+	}{
+		"as it is":              {func(*SequentialResult, *Epoch) {}, true},
+		"all samples":           {func(r *SequentialResult, _ *Epoch) { r.Epochs[0].Outputs = samples - outputs }, true},
+		"more than the samples": {func(r *SequentialResult, _ *Epoch) { r.Epochs[0].Outputs = samples - outputs + 1 }, false},
+		"no outputs":            {func(r *SequentialResult, _ *Epoch) { r.Epochs[0].Outputs = 0 }, false},
+		"a pair beyond":         {func(_ *SequentialResult, e *Epoch) { e.Pair = 2 }, false},
+		"a pair before":         {func(_ *SequentialResult, e *Epoch) { e.Pair = -1 }, false},
+		"too many pairs":        {func(r *SequentialResult, _ *Epoch) { r.Pairs = make([]audit.Pair, 3+audit.MostScanned) }, false},
+		"a candidate uncounted": {func(_ *SequentialResult, e *Epoch) { e.Candidates = append(e.Candidates, "b") }, false},
+		"an output fewer":       {func(_ *SequentialResult, e *Epoch) { e.Counts[0] = sides(outputs, outputs-1) }, false},
+		"an output more":        {func(_ *SequentialResult, e *Epoch) { e.Counts[0] = sides(outputs+1, outputs) }, false},
+		"a limit twice":         {func(_ *SequentialResult, e *Epoch) { e.Limits = []int{0, 0} }, false},
+		"a limit too low":       {func(_ *SequentialResult, e *Epoch) { e.Limits[0] = gridLeast - 1 }, false},
+		"a limit too high":      {func(_ *SequentialResult, e *Epoch) { e.Limits[1] = gridMost + 1 }, false},
+		"an account beyond":     {func(_ *SequentialResult, e *Epoch) { e.Bets[0].Account = 2 }, false},
+		"a candidate beyond":    {func(_ *SequentialResult, e *Epoch) { e.Bets[0].Candidate = 1 }, false},
+		"a stake below 0":       {func(_ *SequentialResult, e *Epoch) { e.Bets[0].Stake = -1 }, false},
+		"no share":              {func(_ *SequentialResult, e *Epoch) { e.Bets[0].Share = 0 }, false},
+		"more than all":         {func(_ *SequentialResult, e *Epoch) { e.Bets[0].Share = 0.5 + 1e-6 }, false},
+	} {
+		r := &SequentialResult{Pairs: make([]audit.Pair, 2), Epochs: []Epoch{{Outputs: 9}, {Pair: 1, Outputs: outputs, Limits: []int{0, 1}, Candidates: []string{"a"},
+			Counts: [][]byte{sides(outputs, outputs)}, Bets: []Bet{{Share: 0.5}, {Stake: 1, Share: 0.5}, {Account: 1, Share: 1}}}}}
+		c.change(r, &r.Epochs[1])
+		if err := r.check(Plan{Mode: UntilRefuted, Samples: samples, Trials: 2}); (err == nil) != c.ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestPValueOfADivergenceDecidesAsItsBound: at a claim that is the bound itself, too, which the search for
+// the bound rounds and the p-value does not.
+func TestPValueOfADivergenceDecidesAsItsBound(t *testing.T) {
+	const beta = 0.05
+	table := bounds.Table{Bins: 2, N: []int{40, 120, 20, 20}}
+	plan := must.Get(bounds.TuneRenyi(table, []float64{0.5, -0.5}, 2, table.Pairs(), beta))(t)
+	bound := bounds.Renyi(table, plan, beta)
+	for _, epsilon := range []float64{bound * 0.9, math.Nextafter(bound, 0), bound, math.Nextafter(bound, 1), bound + 1e-9, bound * 1.1} {
+		claim := audit.Claim{Kind: audit.Renyi, Alpha: 2, Epsilon: epsilon}
+		c := certificate{&Audit{Plan: Plan{Beta: beta, Claim: &claim}, Claim: claim}, &Evidence{Prepared: Prepared{Goal: &DirectedPlan{RenyiPlan: plan}}, Table: &table}}
+		f := report.Row{ID: report.RenyiDivergence}
+		if lower := c.goalRenyi(&f); *f.PValue <= beta != (lower > epsilon) {
+			t.Errorf("the bound is %v and the p-value %v at a claim of %v", lower, *f.PValue, epsilon)
+		}
 	}
 }

@@ -508,3 +508,32 @@ func TestLayout(t *testing.T) {
 		slices.Sort(out)
 	}
 }
+
+// TestCertifiedIn: the memberships of the runs that certify are counted, not of those that explore: what
+// they could certify at best depends on how many there are.
+func TestCertifiedIn(t *testing.T) {
+	s := tossedRuns(1, 31, 1)
+	for i, in := range s.Member {
+		s.Score[i] = float64(one(in)) // every membership is seen
+	}
+	ev := checkScores(t, samplePlan(1, 0, ""), s).Evidence
+	seen := 0
+	for _, c := range ev.Runs.Certified.Table.Cells {
+		seen += c.X * c.Runs
+	}
+	if seen != ev.Shape.CertifiedIn {
+		t.Errorf("%d memberships in runs that certify, of which %d were counted", seen, ev.Shape.CertifiedIn)
+	}
+}
+
+// TestContent: other scores of either class are other content, and so are those of the other class.
+func TestContent(t *testing.T) {
+	names := map[string]int{}
+	for i, s := range []Scores{{In: []float64{1, 2}, Out: []float64{3}}, {In: []float64{1, 2}, Out: []float64{4}}, {In: []float64{1, 4}, Out: []float64{3}},
+		{In: []float64{1}, Out: []float64{2, 3}}, {In: []float64{3}, Out: []float64{1, 2}}} {
+		if twin, twice := names[s.content()]; twice {
+			t.Errorf("scores %d have the content of scores %d", i, twin)
+		}
+		names[s.content()] = i
+	}
+}

@@ -221,3 +221,56 @@ func TestStopped(t *testing.T) {
 		t.Errorf("ended with %v", err)
 	}
 }
+
+// resealed is a partial with a change that its last line knows of.
+func resealed(t *testing.T, data []byte, change func(*partial)) []byte {
+	t.Helper()
+	body, _, _ := bytes.Cut(data, []byte("\n"))
+	var p partial
+	must.Do(t, json.Unmarshal(body, &p))
+	change(&p)
+	end, body, err := sum(p)
+	must.Do(t, err)
+	return fmt.Appendf(body, "\n%s\n", end)
+}
+
+// TestPartialsThatDoNotFit: whole partials that are not the shares of one audit, each once, are refused.
+func TestPartialsThatDoNotFit(t *testing.T) {
+	good := written(t, 3)
+	for name, c := range map[string]struct {
+		part string
+		data []byte // of the part; nil: it is not there
+		says string
+	}{
+		"another audit":          {"part-01", resealed(t, good["part-01"], func(p *partial) { p.Search = strings.Repeat("0", 64) }), "of another audit"},
+		"another number":         {"part-01", part(t, 1, 4, 0), "one of 4 shares"},
+		"other counts":           {"part-03", part(t, 1, 3, 90), "share 1 is other counts in part-03 than in part-01"},
+		"one missing":            {"part-02", nil, "without 1 of 3 shares: 2"},
+		"no result":              {"part-01", resealed(t, good["part-01"], func(p *partial) { p.Drawn[0].Result = nil }), "without what pieces 3 to 6 of 10"},
+		"a result of no pieces":  {"part-01", resealed(t, good["part-01"], func(p *partial) { p.Drawn[0].Pieces = 0 }), "without what pieces 0 to 0 of 0"},
+		"a share beyond":         {"part-03", resealed(t, good["part-02"], func(p *partial) { p.Index, p.Drawn = 3, nil }), "share 3 of 3"},
+		"a share before":         {"part-03", resealed(t, good["part-02"], func(p *partial) { p.Index, p.Drawn = -1, nil }), "share -1 of 3"},
+		"a search of other data": {"part-00", resealed(t, good["part-00"], func(p *partial) { p.Searched.Data = []byte("x") }), "without the search that its SHA-256 names"},
+		"no search":              {"part-00", resealed(t, good["part-00"], func(p *partial) { p.Searched = nil }), "without the search that its SHA-256 names"},
+	} {
+		files := maps.Clone(good)
+		if files[c.part] = c.data; c.data == nil {
+			delete(files, c.part)
+		}
+		must.Refuse(t, must.Err(merged(files, slices.Sorted(maps.Keys(files))...)), c.says, name)
+	}
+}
+
+// TestAfter: a share starts from the search of its own audit alone.
+func TestAfter(t *testing.T) {
+	after := func(kind, plan, data string) error {
+		s := Search{Kind: report.Pair, Plan: json.RawMessage(`{"a":1}`), Data: []byte("x"), Found: []json.RawMessage{json.RawMessage(`{"b":2}`)}}
+		file := must.Get(partial{}.encode(s))(t)
+		_, err := Search{Kind: kind, Plan: json.RawMessage(plan), Data: []byte(data)}.After("search", func(string) ([]byte, error) { return file, nil })
+		return err
+	}
+	must.Do(t, after(report.Pair, `{"a": 1}`, "x"))
+	for _, c := range [][3]string{{suite.ReportKind, `{"a":1}`, "x"}, {report.Pair, `{"a":2}`, "x"}, {report.Pair, `{"a":1}`, "y"}} {
+		must.Refuse(t, after(c[0], c[1], c[2]), "the search of another audit", c)
+	}
+}

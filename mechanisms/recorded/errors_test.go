@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,6 +36,10 @@ func badFiles() []bad {
 		symbols += fmt.Sprintf("word%d,%d\n", i, i%2)
 	}
 	rows := many("1,0\n2,1\n", 300)
+	var arrays strings.Builder
+	for i := range recorded.MaxColumns + 1 {
+		fmt.Fprintf(&arrays, ", \"a%d\": [1]", i)
+	}
 	return []bad{
 		{name: "empty", data: "", want: []string{"empty", "file with data"}},
 		{name: "blank", data: "\n\n \n", want: []string{"without any row"}},
@@ -96,6 +101,7 @@ func badFiles() []bad {
 		{name: "NPY of none", data: npy(1, "<f8", false, nil, []float64{1}), want: []string{"shape", "one or two dimensions"}},
 		{name: "NPY empty", data: npy(1, "<f8", false, []int{0, 3}, nil), want: []string{"shape", "with values"}},
 		{name: "NPY larger than memory", data: npy(1, "<f8", false, []int{1 << 40, 1000}, nil), want: []string{"shape", "numbers", "of memory", "cells"}},
+		{name: "NPY with a large header", data: "\x93NUMPY\x02\x00\x00\x00\x10\x00" + many(" ", 1<<20), want: []string{"byte 8", "a header of 1048576 bytes", "at most 65536"}},
 		{name: "NPY with an odd header", data: strings.Replace(whole, "fortran_order", "fortran_0rder", 1), want: []string{"header that cannot be read", "fortran_0rder"}},
 
 		{name: "zip cut off", data: zipped[:len(zipped)-30], want: []string{"cannot be read", "NPZ"}},
@@ -105,6 +111,8 @@ func badFiles() []bad {
 		{name: "zip that expands", data: npz(true, entry{"d0.npy", npy(1, "|u1", false, []int{80 << 20}, nil) + many("\x00", 80<<20)}), want: []string{"d0.npy", "80 MiB packed into", "ratio"}},
 		{name: "zip too large", data: zipped, o: recorded.Options{MaxExpanded: 3000}, want: []string{"d1.npy", "beyond 3000 bytes uncompressed"}},
 		{name: "zip with a name twice", data: npz(false, entry{"d0.npy", whole}, entry{"d0.npy", whole}), want: []string{`"d0" twice`}},
+		{name: "zip of too many arrays", data: npz(false, slices.Repeat([]entry{{"d0.npy", ""}}, 1025)...), want: []string{"1025 arrays", "at most 1024"}},
+		{name: "zip of too many cells", data: zipped, o: recorded.Options{MaxCells: 500}, want: []string{`array "d1"`, "at most 500 cells"}},
 		{name: "zip with a bad array", data: npz(false, entry{"d0.npy", "junk, no array"}), want: []string{`array "d0", byte 0`}},
 		{name: "zip with a damaged array", data: strings.Replace(zipped, zipped[120:124], "....", 1), want: []string{`array "d0"`}},
 
@@ -120,6 +128,8 @@ func badFiles() []bad {
 		{name: "JSON document, two arrays of odd rows", data: "{\"d0\": [[1, 2]],\n\"d1\": [[1], 2]}", want: []string{"line 2", "a row like the first"}},
 		{name: "JSON document, no array", data: "{\"d0\": [1, 2],\n\"d1\": 3}", want: []string{"line 2", "3", "an array"}},
 		{name: "JSON document, empty array", data: "{\"d0\": [], \"d1\": [1]}", want: []string{`array "d0"`, "empty"}},
+		{name: "JSON document, too many arrays", data: "{" + arrays.String()[2:] + "}", want: []string{"at most 4096 arrays"}},
+		{name: "JSON, too many values", data: many("[1"+many(", 1", recorded.MaxColumns)+"]\n", 2), want: []string{"line 1", "a row of more than 4096 values"}},
 		{name: "JSON, empty object", data: "{}", want: []string{"without values"}},
 		{name: "JSON, empty array", data: "[\n]", want: []string{"an empty array"}},
 		{name: "JSON, text after it", data: "[[1],\n[2]] 3", want: []string{"line 2", "the end of the file"}},

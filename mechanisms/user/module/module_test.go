@@ -256,6 +256,7 @@ func TestBadModules(t *testing.T) {
 		{"outside", plain().with("alloc", 0x41, 0x80, 0x80, 0x04).bytes(), []string{"the address 65536 for", "in a memory of 65536"}},
 		{"the same twice", plain().with("alloc", 0x41, 8).bytes(), []string{"the address 8 for", "apart from"}},
 		{"error code", plain().with("sample", 0x41, 7).bytes(), []string{"sample is the error code 7", "domain"}},
+		{"negative error code", plain().with("sample", 0x41, 0x7f).bytes(), []string{"sample is the error code -1", "domain"}},
 		// The seed, n times.
 		{"repeats one", plain().with("sample", 0x03, 0x40, 0x20, 5, 0x20, 0, 0xb9, 0x39, 3, 0, 0x20, 5, 0x41, 8, 0x6a, 0x21, 5,
 			0x20, 4, 0x41, 1, 0x6b, 0x22, 4, 0x0d, 0, 0x0b, 0x41, 0).bytes(), []string{"one output, repeated", "new noise for each"}},
