@@ -93,9 +93,9 @@ func benchPapers(c *call) {
 	try.Do(cli.WriteWhole(papersPage, []byte(text)))
 }
 
-// known refuses a page of which something would be lost.
+// known refuses a page on which more or less stands than the parts compute: the rest would be lost.
 func known(found, want int, name, what string) {
-	try.Do(audit.Require(found == want, cmp.Or(name, papersPage), fmt.Sprintf("%d %s", found, what), "%d, as nothing else is kept", want))
+	try.Do(audit.Require(found == want, cmp.Or(name, papersPage), fmt.Sprintf("%d %s", found, what), "%d, those that are computed: the rest would be lost", want))
 }
 
 func (p *paper) rows(page string) (n int) {

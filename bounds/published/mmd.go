@@ -101,10 +101,7 @@ func MMDThreshold(eps, delta float64) float64 {
 // independent, the kernel fixed beforehand and k(x, x) <= 1.
 func TightMMDDelta(s MMDSummary, eps, beta float64) float64 {
 	root := mustBeMMD(s, eps, beta) / mmdFactor(s.Signed)
-	if root == 0 { // else at a large eps the difference of two infinities
-		return 0
-	}
-	return max(0, bounds.RoundDown(((math.Exp(eps)+1)*root-math.Expm1(eps))/2))
+	return max(0, bounds.RoundDown((math.Exp(eps)*(root-1)+root+1)/2)) // root < 1
 }
 
 // CorrectedMMDDelta is the same by [MMDThreshold], and looser.

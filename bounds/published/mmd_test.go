@@ -38,8 +38,10 @@ func TestMMDThresholds(t *testing.T) {
 			t.Errorf("threshold %v, want %v", k.got, k.want)
 		}
 	}
-	if got := TightMMDDelta(MMDSummary{N: 100}, 800, 0.05); got != 0 {
-		t.Errorf("delta %v at an epsilon of 800, want 0", got)
+	for _, mean := range []float64{0, 1.5} {
+		if got := TightMMDDelta(MMDSummary{N: 1000, Mean: mean}, 800, 0.05); got != 0 {
+			t.Errorf("mean %v: delta %v at an epsilon of 800, want 0", mean, got)
+		}
 	}
 	// h spans 8 where the kernel has values in [-1, 1], else 4.
 	for signed, span := range map[bool]float64{false: 4, true: 8} {

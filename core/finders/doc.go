@@ -1,6 +1,6 @@
 // Package finders proposes the pairs of neighbours that an audit explores: each passes
-// [audit.Relation.Check], at most once, and is a function of the finder's own stream and the history. Searches that learn (gp-ucb, nsga2) begin with the same
-// [space.openings] for every mechanism.
+// [audit.Relation.Check], comes once, and is a function of the finder's own stream and the history.
+// Searches that learn (gp-ucb, nsga2) begin with the same [space.openings] for every mechanism.
 package finders
 
 import (

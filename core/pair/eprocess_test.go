@@ -195,6 +195,7 @@ func TestSequentialEvidenceIsChecked(t *testing.T) {
 		"an account beyond":     {func(_ *SequentialResult, e *Epoch) { e.Bets[0].Account = 2 }, false},
 		"a candidate beyond":    {func(_ *SequentialResult, e *Epoch) { e.Bets[0].Candidate = 1 }, false},
 		"a stake below 0":       {func(_ *SequentialResult, e *Epoch) { e.Bets[0].Stake = -1 }, false},
+		"a share below 0":       {func(_ *SequentialResult, e *Epoch) { e.Bets[0].Share = -0.5 }, false}, // room for others above 1
 		"no share":              {func(_ *SequentialResult, e *Epoch) { e.Bets[0].Share = 0 }, false},
 		"more than all":         {func(_ *SequentialResult, e *Epoch) { e.Bets[0].Share = 0.5 + 1e-6 }, false},
 	} {

@@ -46,7 +46,7 @@ func (c *armChart) choose(columns []audit.Column, kept [2][]float64) {
 		return
 	}
 	c.chart = ch
-	if c.binner, _ = ch.Binner(columns); c.binner != nil { // else it is chosen again
+	if c.binner, _ = ch.Binner(columns); c.binner != nil { // else nothing is counted
 		c.binner.Column = column
 	}
 }

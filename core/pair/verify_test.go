@@ -146,20 +146,10 @@ func TestWhyARunEnded(t *testing.T) {
 				t.Errorf("%s, %q: %v, %v", mechanism, reason, err, v.Differences)
 			}
 		}
-		less := copied(t, good)
-		less.Plan.Samples = good.Termination.Outputs/2 - 1
-		must.Refuse(t, must.Err(pair.Verify(t.Context(), catalogue, pool, less, false)), "the plan's samples in all epochs", mechanism)
-		at := slices.IndexFunc(good.Sequential.Epochs, func(e pair.Epoch) bool { return len(e.Bets) > 0 })
-		for says, forge := range map[string]func(*pair.Epoch){
-			"epoch.counts":            func(e *pair.Epoch) { e.Outputs-- },
-			"of an account's wealth":  func(e *pair.Epoch) { e.Bets[0].Share = 1.01 },
-			"above the one before it": func(e *pair.Epoch) { e.Limits = append(e.Limits, e.Limits[len(e.Limits)-1]) },
-			"the epoch's outputs":     func(e *pair.Epoch) { e.Outputs++ },
-			"bets.share":              func(e *pair.Epoch) { e.Bets[0].Share *= -1 }, // which makes room for others above 1
-		} {
-			r := copied(t, good)
-			forge(&r.Sequential.Epochs[at])
-			must.Refuse(t, must.Err(pair.Verify(t.Context(), catalogue, pool, r, false)), says, mechanism)
+		forged := copied(t, good) // TestSequentialEvidenceIsChecked has all that is refused
+		forged.Sequential.Epochs[0].Outputs--
+		if v, err := pair.Verify(t.Context(), catalogue, pool, forged, false); err == nil && v.OK() {
+			t.Errorf("%s: an output fewer in an epoch passes", mechanism)
 		}
 	}
 }
